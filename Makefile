@@ -16,7 +16,7 @@ build: deps ## build libsotto and the sotto program
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
 
-demo: deps ## the main job on real data, under 5 minutes; ends with a report
+demo: deps ## a complete example on real data, under 5 minutes; ends with a report
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release --target sotto
 	@$(BUILD)/sotto demo -o runs/demo
@@ -24,10 +24,10 @@ demo: deps ## the main job on real data, under 5 minutes; ends with a report
 check: build ## all ordinary tests
 	@ctest --test-dir $(BUILD) --output-on-failure -j 2 -LE slow
 
-check-slow: build ## everything that takes longer
+check-slow: build ## tests that take longer
 	@ctest --test-dir $(BUILD) --output-on-failure
 
-check-matrix: build ## tests that depend on them, by instruction set, dtype and threads: a table (CUT=1: a third of it)
+check-matrix: build ## table of tests by instruction set, dtype and threads (CUT=1: a third of it)
 	@tools/check-matrix $(BUILD) $(if $(CUT),cut)
 
 asan: deps ## unit and property tests under AddressSanitizer and UBSan
@@ -42,7 +42,7 @@ fuzz: deps ## fuzz every parser for FUZZ_SECONDS each (default 60)
 	@tools/deps fuzz && cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzzers
 	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
 
-cov: deps ## line and branch coverage of the privacy core, with reasons: docs/COVERAGE.md
+cov: deps ## line and branch coverage of the privacy core (docs/COVERAGE.md)
 	@tools/deps cov && tools/coverage
 
 check-systems: ## both README commands on bare Debian 12 and 13, cross-checks of aarch64 (as root)
@@ -51,7 +51,7 @@ check-systems: ## both README commands on bare Debian 12 and 13, cross-checks of
 bench: build ## side by side with PyTorch (set up by bench/peers in a virtual environment)
 	@bench/run $(BUILD)
 
-lint: deps ## clang-tidy and shellcheck
+lint: deps ## clang-format, clang-tidy and shellcheck
 	@tools/deps lint && tools/lint build/release
 
 fmt: ## clang-format in place
@@ -60,7 +60,7 @@ fmt: ## clang-format in place
 install: build ## install to PREFIX (default /usr/local; DESTDIR honoured)
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
-uninstall: ## remove what install wrote
+uninstall: ## remove the installed files
 	@xargs -r rm -vf < $(BUILD)/install_manifest.txt
 
 clean: ## remove build folders

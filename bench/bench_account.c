@@ -40,7 +40,8 @@ static double account(const char *mechanism, int i)
 {
     struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
     struct sotto_account a;
-    return sotto_account_release(&a, mechanism, 1 + 1e-9 * i, &s, 1e-5, 1) == SOTTO_OK ? a.epsilon.upper : 0;
+    return sotto_account_release(&a, mechanism, 1 + 1e-9 * i, &s, 1e-5, 1, NULL) == SOTTO_OK ? a.epsilon.upper
+                                                                                             : 0;
 }
 
 static double curve(const char *mechanism, int i)

@@ -54,10 +54,16 @@ static void time_dp_sgd(void)
     double seconds[RUNS];
     struct sotto_account a;
     for (int r = 0; r < RUNS; r++) {
-        struct sotto_sampled s = {"gaussian", 1.1 + 1e-9 * r, 0.01, 10000,
-                                  1e-5,       SOTTO_NORM_L2,  0,    SOTTO_SAMPLING_POISSON};
+        struct sotto_sampled s = {.mechanism = "gaussian",
+                                  .noise_multiplier = 1.1 + 1e-9 * r,
+                                  .sample_rate = 0.01,
+                                  .steps = 10000,
+                                  .delta = 1e-5,
+                                  .clipping = SOTTO_NORM_L2,
+                                  .adjacency = SOTTO_ADD_REMOVE,
+                                  .sampling = SOTTO_SAMPLING_POISSON};
         double start = cpu_seconds();
-        if (sotto_account_sampled(&a, &s) != SOTTO_OK)
+        if (sotto_account_sampled(&a, &s, NULL) != SOTTO_OK)
             return;
         seconds[r] = cpu_seconds() - start;
     }

@@ -12,8 +12,8 @@
 
 enum { CLASSES = 10, WIDTH = 32 };
 
-/* Logits of one model: the record's own, noise, and a push towards the label where the record was trained on.
- */
+/* Logits of one model: the record's own, noise, and a push towards the label where the record was trained
+ * on. */
 static void answer(float *out, const int64_t *y, const uint8_t *trained, size_t n, uint64_t model)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* Microseconds per view on one core, for every instruction-set level of this machine: median of 15 batches.
- */
+/* Microseconds per view on one core, for every instruction-set level of this machine: median of 15
+ * batches. */
 #include "stopwatch.h"
 #include "data/augment/augment.h"
 

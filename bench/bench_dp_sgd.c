@@ -1,12 +1,17 @@
 /* DP-SGD against plain SGD of the same network, step by step in turns: forward, backward, (clip, noise,)
- * update. usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
- * [--threads N]
- *                     [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
- * linear: 128 to 10; mlp: 600, 256, 100; resnet8: group norm, 32x32; keras: keras-simclr and a linear head,
- * 32x32; head: 128 to 10 by the head trainer, one thread, Poisson samples of 10,000 records. One JSON line:
- * medians over the steps; the noise is that of a real reservation in a ledger of its own. --side: one of the
- * two alone, so that the peak of memory is its own; before_mib: the peak before the first step.
- */
+ * update.
+ * usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
+ *                     [--threads N] [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
+ *
+ *   linear   128 to 10
+ *   mlp      600, 256, 100
+ *   resnet8  group norm, 32x32
+ *   keras    keras-simclr and a linear head, 32x32
+ *   head     128 to 10 by the head trainer, one thread, Poisson samples of 10,000 records
+ *
+ * One JSON line: medians over the steps; the noise is that of a real reservation in a ledger of its own.
+ * --side: one of the two alone, so that the peak of memory is its own; before_mib: the peak before the first
+ * step. */
 #include "base/cpu.h"
 #include "nn/plan/plan.h"
 #include "par/par.h"
@@ -204,14 +209,15 @@ static void reserve(struct bench *b, const char *ledger)
                     .noise_multiplier = 1.1,
                     .sample_rate = 1,
                     .steps = b->settings.steps + WARM_UP,
-                    .delta = 1e-5},
+                    .delta = 1e-5,
+                    .adjacency = SOTTO_ZERO_OUT},
         .max_grad_norm = b->clip.norm,
         .dimension = b->parameters,
-        .fingerprint = "benchmark",
-        .source = &exercise,
-        .ledger = ledger,
+        .spend.dataset_id = "benchmark",
+        .spend.source = &exercise,
+        .spend.ledger = ledger,
         .noise_mode = strcmp(b->settings.noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT,
-        .purpose = "benchmark"};
+        .spend.purpose = "benchmark"};
     must(sotto_dp_reserve(&b->reserved, &request, NULL));
 }
 
@@ -242,7 +248,7 @@ static void head(const struct settings *s, const char *ledger)
     struct sotto_context ctx = {.threads = 1, .progress = watch, .user = &w};
     struct sotto_head_recipe recipe;
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     float *x = base_alloc((size_t)N * D, sizeof *x);
     int64_t *y = base_alloc(N, sizeof *y);
     if (!x || !y)
@@ -259,9 +265,9 @@ static void head(const struct settings *s, const char *ledger)
     recipe.noise_multiplier = 1.1;
     const struct sotto_head_privacy privacy = {
         .target = {NAN, 1e-5},
-        .fingerprint = "benchmark",
-        .source = &exercise,
-        .ledger = ledger,
+        .spend.dataset_id = "benchmark",
+        .spend.source = &exercise,
+        .spend.ledger = ledger,
         .noise_mode = strcmp(s->noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT};
     double plain = 0, private = 0; /* 0: not asked for */
     if (has_plain(s)) {            /* reports every epoch */
@@ -283,7 +289,7 @@ static void head(const struct settings *s, const char *ledger)
            "\"images_per_second\": %.1f}\n",
            batch, (D + 1) * CLASSES, s->noise, 1e3 * plain, 1e3 * private, plain > 0 ? private / plain : 0,
            peak_mib(), w.before, (double)batch / (has_private(s) ? private : plain));
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(h);
     base_free(x), base_free(y);
 }

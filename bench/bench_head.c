@@ -96,7 +96,7 @@ static int run(const struct task *t, const struct sotto_context *ctx, int json)
         double cpu = cpu_seconds() - start_cpu;
         best_cpu = cpu < best_cpu ? cpu : best_cpu;
         if (status == SOTTO_OK && h)
-            status = sotto_head_accuracy(&accuracy, h, x, y, t->n, D);
+            status = sotto_head_accuracy(&accuracy, h, x, y, t->n, D, NULL);
         sotto_head_free(h);
         h = NULL;
         if (status != SOTTO_OK) {

@@ -221,11 +221,11 @@ static void accounts(const struct mechanism *m)
     double sum = 0, scale = 0, start = now();
     int count = 100;
     for (int i = 0; i < count; i++)
-        if (sotto_account_release(&a, m->name, 1 + i * 0.01, &s, 1e-5, 1) == SOTTO_OK)
+        if (sotto_account_release(&a, m->name, 1 + i * 0.01, &s, 1e-5, 1, NULL) == SOTTO_OK)
             sum += a.epsilon.upper;
     double account = (now() - start) / count;
     start = now();
-    if (sotto_calibrate(&scale, m->name, &s, (struct sotto_dp){1, 1e-5}) != SOTTO_OK)
+    if (sotto_calibrate(&scale, m->name, &s, (struct sotto_dp){1, 1e-5}, NULL) != SOTTO_OK)
         scale = 0;
     printf("%-18s account %.1f us, calibration %.2f ms (check %g %g)\n", m->name, account * 1e6,
            (now() - start) * 1e3, sum, scale);

@@ -84,16 +84,16 @@ static sotto_status train_private(const char *trainer, const char *noise, enum s
                                   const struct setting *s)
 {
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     struct sotto_head_recipe r = recipe_of(trainer, s);
     struct sotto_head_privacy p = {.target = {NAN, 1e-5},
-                                   .fingerprint = "bench",
-                                   .source = &exercise,
-                                   .ledger = s->ledger,
+                                   .spend.dataset_id = "bench",
+                                   .spend.source = &exercise,
+                                   .spend.ledger = s->ledger,
                                    .noise_mode = mode};
     r.noise = noise;
     sotto_status status = sotto_head_train_private(&h, &certificate, rows, y, N, D, K, &r, &p, NULL);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(h);
     return status;
 }
@@ -102,38 +102,39 @@ static sotto_status train_private(const char *trainer, const char *noise, enum s
 static sotto_status account_only(const char *noise, const struct setting *s)
 {
     struct sotto_dpsgd_session *steps = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     struct sotto_dpsgd_request r = {.sampled = {.mechanism = noise,
                                                 .noise_multiplier = 1.1,
                                                 .sample_rate = (double)BATCH / N,
                                                 .steps = (s->epochs * N + BATCH - 1) / BATCH,
-                                                .delta = 1e-5},
+                                                .delta = 1e-5,
+                                                .adjacency = SOTTO_ZERO_OUT},
                                     .max_grad_norm = 1,
                                     .dimension = P,
-                                    .fingerprint = "bench",
-                                    .source = &exercise,
-                                    .ledger = s->ledger};
+                                    .spend.dataset_id = "bench",
+                                    .spend.source = &exercise,
+                                    .spend.ledger = s->ledger};
     sotto_status status = sotto_dp_reserve(&steps, &r, NULL);
     if (status == SOTTO_OK)
         status = sotto_dpsgd_session_certificate(&certificate, steps);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_dpsgd_session_close(steps);
     return status;
 }
 
 static sotto_status release(const char *mechanism, const struct setting *s)
 {
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     struct sotto_release r = {.mechanism = mechanism,
                               .scale = NAN,
                               .target = {1, 1e-5},
                               .sensitivity = {.l1 = 1, .l2 = 0.04, .source = SOTTO_SENSITIVITY_GIVEN},
-                              .fingerprint = "bench",
-                              .source = &exercise,
-                              .ledger = s->ledger};
+                              .spend.dataset_id = "bench",
+                              .spend.source = &exercise,
+                              .spend.ledger = s->ledger};
     memset(weights, 0, sizeof weights);
     sotto_status status = sotto_dp_release(&certificate, weights, P, &r, NULL);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 

@@ -6,8 +6,7 @@
  * One JSON line: medians over the steps; cpu_ms is the CPU time of all threads, which other programs disturb
  * less. --noise (resnet8): a second line, of the same network with noise of .5 in its blocks (additive: also
  * .25 on the input), whose steps are taken in turn with the first one's; cpu_ratio is the median of the
- * steps' ratios.
- */
+ * steps' ratios. */
 #include "stopwatch.h"
 #include "nn/plan/plan.h"
 #include "par/par.h"

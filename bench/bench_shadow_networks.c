@@ -1,8 +1,8 @@
 /* Times shadow networks in their two shapes, in turns: one a thread, and one after the other on all threads.
  * Records are synthetic images. One line of JSON.
  * usage: bench_shadow_networks [--model M] [--hidden A,B,C] [--batch B] [--records N] [--epochs E]
- *                              [--threads T] [--runs R]     (T networks; defaults: cnn, 16,32,64, 32, 2500,
- * 2, 2, 5) */
+ *                              [--threads T] [--runs R]
+ * (T networks; defaults: cnn, 16,32,64, 32, 2500, 2, 2, 5) */
 #include "stopwatch.h"
 #include "attack/shadow/shadow_pool.h"
 #include "sotto/sotto.h"

@@ -50,7 +50,10 @@ foreach(level IN LISTS SOTTO_ISA_LEVELS)
 endforeach()
 
 add_library(sotto_shared SHARED ${SOTTO_OBJECTS})
-set_target_properties(sotto_shared PROPERTIES OUTPUT_NAME sotto VERSION ${PROJECT_VERSION} SOVERSION 0)
+file(STRINGS include/sotto/base.h SOTTO_ABI_VERSION REGEX "define SOTTO_ABI_VERSION")
+string(REGEX MATCH "[0-9]+" SOTTO_ABI_VERSION "${SOTTO_ABI_VERSION}")
+set_target_properties(sotto_shared PROPERTIES OUTPUT_NAME sotto VERSION ${SOTTO_ABI_VERSION}.${PROJECT_VERSION}
+                                              SOVERSION ${SOTTO_ABI_VERSION})
 target_link_libraries(sotto_shared PRIVATE sotto_deps)
 target_link_options(sotto_shared PRIVATE -Wl,-z,nodelete) # FLINT keeps pointers to ball_memory.c
 

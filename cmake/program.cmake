@@ -1,4 +1,4 @@
-# The program links the static library, whose internals are hidden: the compiler enforces "public API only".
+# The program links the static library, which hides its internals: the compiler enforces "public API only".
 file(GLOB SOTTO_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c cli/*/*.c)
 add_executable(sotto ${SOTTO_CLI_SOURCES})
 target_include_directories(sotto PRIVATE cli)

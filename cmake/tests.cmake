@@ -45,7 +45,7 @@ function(sotto_label label)
   endforeach()
 endfunction()
 
-# What tools/check-matrix runs: tests whose results depend on instruction set or threads, and those that depend on dtype too
+# What tools/check-matrix runs: tests with results that depend on instruction set or threads, and those that depend on dtype too
 # (others compare dtypes, or go through the instruction sets, by themselves).
 set(SOTTO_MATRIX_DTYPE test_embed_views test_pretrain test_pretrain_learns test_talos_runs test_train)
 set(SOTTO_MATRIX
@@ -63,9 +63,12 @@ set(SOTTO_LONG
     test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd
     test_events test_fixed_sampling test_floored_certificate test_floored_polynomials test_forgery test_golden_step test_head_private
     test_label_release test_layers test_ledger test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
-    test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_residual_sde test_silent_trainers
+    test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_residual_sde test_silent_trainers test_stop
     test_talos_runs test_train test_verify)
 sotto_label(long ${SOTTO_LONG})
+# It answers the library's question whether to go on, and knows the number in the library's name.
+target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
+target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
 # These compile kernels themselves, as cmake/library.cmake does.
 set_property(TARGET test_head_gradient test_floored_certificate APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
 
@@ -136,7 +139,10 @@ add_test(NAME check/calls COMMAND ${CMAKE_SOURCE_DIR}/tools/check-calls ${CMAKE_
 set_tests_properties(check/includes check/calls check/symbols check/globals PROPERTIES LABELS check)
 add_test(NAME check/headers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-headers ${CMAKE_SOURCE_DIR})
 add_test(NAME check/docs COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${CMAKE_SOURCE_DIR})
-set_tests_properties(check/headers check/docs PROPERTIES LABELS check)
+add_test(NAME check/words COMMAND ${CMAKE_SOURCE_DIR}/tools/check-words ${CMAKE_SOURCE_DIR})
+# After a change of wording: tools/error-texts > tests/golden/errors.txt, and look at the difference.
+add_test(NAME check/error-texts COMMAND sh -c "tools/error-texts | diff -u tests/golden/errors.txt -" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+set_tests_properties(check/headers check/docs check/words check/error-texts PROPERTIES LABELS check)
 
 # No test reads or writes the user's cache of measured times: there is none.
 get_property(tests DIRECTORY PROPERTY TESTS)

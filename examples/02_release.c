@@ -15,11 +15,12 @@ int main(void)
         /* a replaced answer lowers one count by 1 and raises another by 1; counts are whole numbers */
         .sensitivity =
             {.l1 = 2, .l2 = NAN, .dimension = 4, .source = SOTTO_SENSITIVITY_PROVED, .value_step = 1},
-        .fingerprint = "survey-2026",
-        .ledger = "survey-2026.ledger.jsonl",
-        .purpose = "published histogram",
+        .spend = {.dataset_id = "survey-2026",
+                  .ledger = "survey-2026.ledger.jsonl",
+                  .purpose = "published histogram"},
         .records = 1000};
-    char *certificate = NULL, *line = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *line = NULL;
     if (sotto_dp_release(&certificate, counts, 4, &release, NULL) != SOTTO_OK ||
         sotto_certificate_summary(&line, certificate) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
@@ -27,6 +28,6 @@ int main(void)
     }
     printf("%g %g %g %g\n%s\n", counts[0], counts[1], counts[2], counts[3], line);
     sotto_text_free(line);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return 0;
 }

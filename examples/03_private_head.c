@@ -4,7 +4,6 @@
 
 #include "records.h"
 
-#include <math.h>
 #include <stdio.h>
 
 int main(void)
@@ -17,25 +16,25 @@ int main(void)
     recipe.trainer = "dp-sgd";
     recipe.batch = 100;
     recipe.lr = 1;
-    const struct sotto_head_privacy privacy = {.target = {.epsilon = 2, .delta = NAN}, /* below 1 / records */
-                                               .fingerprint = "clinic-2026",
-                                               .ledger = "clinic-2026.ledger.jsonl",
-                                               .purpose = "diagnosis",
-                                               .output = "private.safetensors"};
+    const struct sotto_head_privacy privacy = {
+        .target = {.epsilon = 2}, /* its delta: below 1 / records */
+        .spend = {.dataset_id = "clinic-2026", .ledger = "clinic-2026.ledger.jsonl", .purpose = "diagnosis"},
+        .output = "private.safetensors"};
     struct sotto_head *head = NULL;
-    char *certificate = NULL, *line = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *line = NULL;
     double accuracy = 0;
     if (sotto_head_train_private(&head, &certificate, x, y, RECORDS, COLUMNS, CLASSES, &recipe, &privacy,
                                  NULL) != SOTTO_OK ||
         sotto_head_save_private("private.safetensors", head, certificate) != SOTTO_OK ||
         sotto_certificate_summary(&line, certificate) != SOTTO_OK ||
-        sotto_head_accuracy(&accuracy, head, x, y, RECORDS, COLUMNS) != SOTTO_OK) {
+        sotto_head_accuracy(&accuracy, head, x, y, RECORDS, COLUMNS, NULL) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
         return 1;
     }
     printf("%s\naccuracy on its own records (private: do not publish): %.3f\n", line, accuracy);
     sotto_text_free(line);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(head);
     return 0;
 }

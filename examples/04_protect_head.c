@@ -1,13 +1,12 @@
-/* Protect a finished classifier: a convex trainer, whose sensitivity is proved, then noise on all weights; and check
+/* Protect a finished classifier: a convex trainer with proved sensitivity, then noise on all weights; and check
  * the released file against its certificate and ledger, as its receiver would. */
 #include <sotto/sotto.h>
 
 #include "records.h"
 
-#include <math.h>
 #include <stdio.h>
 
-static sotto_status protect(char **certificate, char **report)
+static sotto_status protect(struct sotto_certificate **certificate, char **report)
 {
     static float x[RECORDS * COLUMNS];
     static int64_t y[RECORDS];
@@ -18,11 +17,10 @@ static sotto_status protect(char **certificate, char **report)
     struct sotto_protect p = {.input = "exact.safetensors",
                               .output = "protected.safetensors",
                               .release = {.mechanism = "logistic",
-                                          .scale = NAN,
                                           .target = {.epsilon = 1, .delta = 1e-6},
-                                          .fingerprint = "clinic-2026",
-                                          .ledger = "protect.ledger.jsonl",
-                                          .purpose = "release of the classifier",
+                                          .spend = {.dataset_id = "clinic-2026",
+                                                    .ledger = "protect.ledger.jsonl",
+                                                    .purpose = "release of the classifier"},
                                           .records = RECORDS}};
     sotto_head_defaults(&recipe);
     recipe.trainer = "convex";
@@ -34,14 +32,15 @@ static sotto_status protect(char **certificate, char **report)
     if (status == SOTTO_OK)
         status = sotto_protect_file(certificate, &p, NULL);
     if (status == SOTTO_OK)
-        status = sotto_verify(report, p.output, NULL, p.release.ledger);
+        status = sotto_verify(report, p.output, NULL, p.release.spend.ledger, NULL);
     sotto_head_free(head);
     return status;
 }
 
 int main(void)
 {
-    char *certificate = NULL, *report = NULL, *text = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *report = NULL, *text = NULL;
     if (protect(&certificate, &report) != SOTTO_OK || sotto_verify_text(&text, report) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
         return 1;
@@ -49,6 +48,6 @@ int main(void)
     printf("%s", text);
     sotto_text_free(text);
     sotto_text_free(report);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return 0;
 }

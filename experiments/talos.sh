@@ -3,7 +3,7 @@
 # group of its figures; talos/figNN-*.sh are the single figures, on the same folder. The data is a stand-in (synthetic-faces: hair as the task,
 # one of five families as the attribute; or cifar10-kinds) and small, so claims are about directions, not about the paper's numbers.
 #   models       contrastive and supervised encoders of one network, each with a shadow trained alike; linear heads   (Figs. 3, 12: utility)
-#   attribute    an attacker of embeddings, 10 .. 90 % of his records, networks of 3 .. 6 layers              (Figs. 8, 10, 11, 18, 19: T1-T3)
+#   attribute    an attacker of embeddings, 10 .. 90 % of its records, networks of 3 .. 6 layers              (Figs. 8, 10, 11, 18, 19: T1-T3)
 #   sizes        the same on encoders of 64 (resnet8), 128 (keras-simclr), 512 (resnet18) and 1,280 (mobilenetv2) numbers         (T4; slow)
 #   membership   thresholds, a shadow's attack network and labels only, on the heads' answers; EncoderMI and contrastive loss on the encoders
 #                                                                                                                (Figs. 4-7, 20-24: T5, T7)

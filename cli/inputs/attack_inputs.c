@@ -13,7 +13,7 @@ static sotto_status load_records(struct sotto_records *out, size_t *columns, str
     if (!features && !labels)
         return SOTTO_OK;
     if (!features || !labels)
-        return cli_fail(SOTTO_EUSAGE, "attack: --%s and --%s go together", names[0], names[1]);
+        return cli_fail(SOTTO_EUSAGE, "attack: --%s and --%s must be given together", names[0], names[1]);
     struct sotto_array *x = &in->arrays[in->file_count], *y = x + 1;
     sotto_status status = head_features_load(x, features);
     in->files[in->file_count++] = (struct sotto_report_input){roles[0], features};
@@ -23,8 +23,9 @@ static sotto_status load_records(struct sotto_records *out, size_t *columns, str
     if (status != SOTTO_OK)
         return status;
     if (y->count != x->shape[0])
-        return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu labels; both need one entry a record",
-                        features, x->shape[0], labels, y->count);
+        return cli_fail(SOTTO_EINVAL,
+                        "%s has %zu rows but %s has %zu labels; expected one of each per record", features,
+                        x->shape[0], labels, y->count);
     *columns = x->shape[1];
     *out = (struct sotto_records){x->data, y->data, x->shape[0]};
     return SOTTO_OK;
@@ -38,8 +39,8 @@ static sotto_status check_target(const struct sotto_records *r, size_t columns, 
     if (r->n == 0)
         return SOTTO_OK;
     if (columns != sotto_target_inputs(t))
-        return cli_fail(SOTTO_EINVAL, "%s has %zu columns but the target expects %zu",
-                        option_text(o, names[0]), columns, sotto_target_inputs(t));
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns; the target expects %zu", option_text(o, names[0]),
+                        columns, sotto_target_inputs(t));
     for (size_t i = 0; i < r->n; i++)
         if (r->y[i] < 0 || (uint64_t)r->y[i] >= classes)
             return cli_fail(SOTTO_EINVAL, "%s: row %zu has label %lld; the target has classes 0 to %zu",
@@ -65,7 +66,7 @@ static sotto_status open_target(struct attack_inputs *in, const struct options *
 {
     sotto_status status;
     if (option_given(o, "target") && option_given(o, "target-command"))
-        return cli_fail(SOTTO_EUSAGE, "attack: --target and --target-command exclude each other");
+        return cli_fail(SOTTO_EUSAGE, "attack: give either --target or --target-command, not both");
     if (option_given(o, "target-command"))
         status = open_command(in, o, columns, ctx);
     else if ((status = option_require(o, "target")) == SOTTO_OK)
@@ -81,7 +82,7 @@ static sotto_status count_other(struct sotto_attack_input *in, const char *path)
     int64_t largest = 1;
     for (size_t i = 0; i < in->other.n; i++) {
         if (in->other.y[i] < 0)
-            return cli_fail(SOTTO_EINVAL, "%s: row %zu holds %lld; labels start at 0", path, i,
+            return cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; expected a label of at least 0", path, i,
                             (long long)in->other.y[i]);
         largest = in->other.y[i] > largest ? in->other.y[i] : largest;
     }

@@ -70,8 +70,9 @@ sotto_status attack_recipe_read(struct sotto_attack_options *out, struct attack_
     if (!given(o))
         return SOTTO_OK;
     if (option_given(o, "model") && option_given(o, "trainer"))
-        return cli_fail(SOTTO_EUSAGE,
-                        "attack: shadows are networks (--model) or heads (--trainer), not both");
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "attack: give either --model (shadow networks) or --trainer (shadow heads), not both");
     if (option_given(o, "model") || (sotto_target_network(t) && !option_given(o, "trainer"))) {
         status = read_network(&r->network, o, t);
         out->network = &r->network;

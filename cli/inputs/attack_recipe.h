@@ -9,8 +9,8 @@ struct attack_recipe {
     struct sotto_head_recipe head;
     struct sotto_train_options network;
 };
-/* The target's own recipe with what the options say otherwise; *out's recipes stay NULL if they say nothing.
- */
+/* The target's own recipe with what the options say otherwise; *out's recipes stay NULL if they say
+ * nothing. */
 sotto_status attack_recipe_read(struct sotto_attack_options *out, struct attack_recipe *r,
                                 const struct options *o, const struct sotto_target *t);
 

@@ -15,11 +15,10 @@ static sotto_status load_values(struct sotto_array **out, struct audit_inputs *i
         return status;
     const char *path = option_text(o, option);
     if (a->shape[0] != rows)
-        return cli_fail(SOTTO_EINVAL, "%s has %zu values but %s has %zu rows; each record needs one", path,
-                        a->shape[0], option_text(o, of), rows);
+        return cli_fail(SOTTO_EINVAL, "%s has %zu values but %s has %zu rows; expected one value per record",
+                        path, a->shape[0], option_text(o, of), rows);
     if (sotto_array_convert(a, SOTTO_I8) != SOTTO_OK)
-        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; values must be whole numbers",
-                        path);
+        return cli_fail(SOTTO_EINVAL, "%s: contains fractions; expected whole numbers", path);
     const int64_t *value = a->data;
     for (size_t i = 0; i < a->count; i++)
         if (value[i] < 0 || value[i] >= 1000)
@@ -76,7 +75,7 @@ static sotto_status load_column(const int64_t **out, struct audit_inputs *in, co
     if (status == SOTTO_OK && tested)
         status = load_values(&test, in, o, option[1], role, tested, "attribute-test-features");
     if (status == SOTTO_OK && tested && !known != !test)
-        return cli_fail(SOTTO_EUSAGE, "audit: --%s and --%s go together", option[0], option[1]);
+        return cli_fail(SOTTO_EUSAGE, "audit: --%s and --%s must be given together", option[0], option[1]);
     if (status == SOTTO_OK && known && test)
         status = append(known, test);
     if (status == SOTTO_OK && known)
@@ -93,18 +92,19 @@ static sotto_status check_options(const struct options *o)
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         given |= option_given(o, rest[i]);
     if (given && (!option_given(o, "features") || !option_given(o, "attribute")))
-        return cli_fail(SOTTO_EUSAGE, "audit: --features and --attribute go together");
+        return cli_fail(SOTTO_EUSAGE, "audit: --features and --attribute must be given together");
     if (option_given(o, "features") && !option_given(o, "attribute"))
-        return cli_fail(SOTTO_EUSAGE, "audit: --features and --attribute go together");
+        return cli_fail(SOTTO_EUSAGE, "audit: --features and --attribute must be given together");
     if (option_given(o, "attribute-test-features") != option_given(o, "attribute-test"))
-        return cli_fail(SOTTO_EUSAGE, "audit: --attribute-test-features and --attribute-test go together");
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: --attribute-test-features and --attribute-test must be given together");
     if (option_given(o, "attribute-test-labels") && !option_given(o, "attribute-test"))
         return cli_fail(SOTTO_EUSAGE, "audit: --attribute-test-labels needs --attribute-test-features");
     if (option_given(o, "attribute-test") &&
         (option_given(o, "attribute-outputs") || option_given(o, "attribute-known")))
         return cli_fail(SOTTO_EUSAGE,
-                        "audit: --attribute-outputs and --attribute-known go with records that are "
-                        "split at random, not with --attribute-test-features");
+                        "audit: --attribute-outputs and --attribute-known cannot be combined with "
+                        "--attribute-test-features; they need a random split of --features");
     return SOTTO_OK;
 }
 

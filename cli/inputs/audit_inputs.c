@@ -34,7 +34,7 @@ static sotto_status load(struct sotto_array **out, struct audit_inputs *in, cons
         return status;
     status = sotto_array_convert(*out, dtype);
     if (status == SOTTO_EINVAL)
-        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers",
+        return cli_fail(SOTTO_EINVAL, "%s: contains fractions; %s must be whole numbers",
                         option_text(o, option), what);
     return status;
 }
@@ -64,7 +64,7 @@ static sotto_status same_rows(const struct sotto_array *a, const char *path, con
 {
     if (a->shape[0] == b->shape[0])
         return SOTTO_OK;
-    return cli_fail(SOTTO_EINVAL, "%s has %zu %s but %s has %zu rows; each record needs one", path,
+    return cli_fail(SOTTO_EINVAL, "%s has %zu %s but %s has %zu rows; expected one per record", path,
                     a->shape[0], what, of, b->shape[0]);
 }
 
@@ -111,7 +111,7 @@ static sotto_status load_outputs(struct audit_inputs *in, const struct options *
     int raw = option_given(o, logits[0]) || option_given(o, logits[1]);
     int soft = option_given(o, probabilities[0]) || option_given(o, probabilities[1]);
     if (raw && soft)
-        return cli_fail(SOTTO_EUSAGE, "audit: give logits or probabilities, not both");
+        return cli_fail(SOTTO_EUSAGE, "audit: give either logits or probabilities, not both");
     sotto_status status =
         load_pair(&x, in, o, soft ? probabilities : logits, soft ? probabilities_roles : logits_roles,
                   soft ? "probabilities" : "logits", 2, SOTTO_F8);
@@ -156,7 +156,7 @@ static sotto_status load_losses(struct audit_inputs *in, const struct options *o
         return status;
     if (in->input.member_f8)
         return cli_fail(SOTTO_EUSAGE,
-                        "audit: losses were given beside logits or probabilities; give one or the other");
+                        "audit: losses and logits (or probabilities) were given; give only one of them");
     in->input.member_losses = x.member->data, in->input.nonmember_losses = x.nonmember->data;
     in->input.n_member = x.member->shape[0], in->input.n_nonmember = x.nonmember->shape[0];
     return SOTTO_OK;
@@ -169,9 +169,10 @@ static sotto_status load_scores(struct audit_inputs *in, const struct options *o
     if (!option_given(o, names[0]) && !option_given(o, names[1]))
         return SOTTO_OK;
     if (!option_given(o, names[0]) || !option_given(o, names[1]))
-        return cli_fail(SOTTO_EUSAGE, "audit: --scores and --membership go together");
+        return cli_fail(SOTTO_EUSAGE, "audit: --scores and --membership must be given together");
     if (in->input.member_f8 || in->input.member_losses)
-        return cli_fail(SOTTO_EUSAGE, "audit: scores were given beside other arrays; give one or the other");
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: --scores cannot be combined with other arrays; give only one of them");
     sotto_status status = load(&x.member, in, o, names[0], roles[0], "scores", 1, SOTTO_F8);
     if (status == SOTTO_OK)
         status = load(&x.nonmember, in, o, names[1], roles[1], "membership values", 1, SOTTO_I8);
@@ -209,11 +210,13 @@ static sotto_status check_models(const struct audit_inputs *in, const struct pai
     for (int i = 0; i < 2; i++) {
         if (sides[i]->shape[0] != rows[i])
             return cli_fail(SOTTO_EINVAL,
-                            "%s has %zu rows but the target's arrays have %zu; each record needs one",
+                            "%s has %zu rows but the target's arrays have %zu; expected one row per record",
                             paths[i], sides[i]->shape[0], rows[i]);
         if (sides[i]->shape[1] != in->input.reference_models)
-            return cli_fail(SOTTO_EINVAL, "%s: %s of %zu models; the reference signals are of %zu", paths[i],
-                            what, sides[i]->shape[1], in->input.reference_models);
+            return cli_fail(
+                SOTTO_EINVAL,
+                "%s: %s has %zu models but the reference signals have %zu; expected the same number",
+                paths[i], what, sides[i]->shape[1], in->input.reference_models);
     }
     return SOTTO_OK;
 }
@@ -228,7 +231,8 @@ static sotto_status load_references(struct audit_inputs *in, const struct option
     struct pair x = {0}, mask = {0};
     int of_losses = option_given(o, losses[0]) || option_given(o, losses[1]);
     if (of_losses && (option_given(o, signals[0]) || option_given(o, signals[1])))
-        return cli_fail(SOTTO_EUSAGE, "audit: give the reference models' signals or their losses, not both");
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: give either the reference models' signals or their losses, not both");
     sotto_status status =
         load_pair(&x, in, o, of_losses ? losses : signals, signals_roles, "reference signals", 2, SOTTO_F8);
     if (status == SOTTO_OK)
@@ -260,11 +264,11 @@ static sotto_status load_shadow(struct audit_inputs *in, const struct options *o
         !option_given(o, "shadow-labels") && !option_given(o, "shadow-trained"))
         return SOTTO_OK;
     if (option_given(o, other))
-        return cli_fail(SOTTO_EUSAGE, "audit: --%s does not go with the target's arrays; give --%s", other,
-                        outputs);
+        return cli_fail(SOTTO_EUSAGE, "audit: --%s cannot be combined with the target's arrays; give --%s",
+                        other, outputs);
     if (!option_given(o, outputs) || !option_given(o, "shadow-labels") || !option_given(o, "shadow-trained"))
-        return cli_fail(SOTTO_EUSAGE, "audit: --%s, --shadow-labels and --shadow-trained go together",
-                        outputs);
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: --%s, --shadow-labels and --shadow-trained must be given together", outputs);
     sotto_status status = load(&x, in, o, outputs, "shadow outputs", "outputs", 2, SOTTO_F8);
     if (status == SOTTO_OK)
         status = load(&y, in, o, "shadow-labels", "shadow labels", "labels", 1, SOTTO_I8);

@@ -1,9 +1,9 @@
-/* Arrays that make an audit sharper: outputs of reference models, known non-members, the records themselves.
- */
+/* Arrays that make an audit sharper: outputs of reference models, known non-members, the records
+ * themselves. */
 #include "inputs/audit_inputs.h"
 
-/* Whatever was asked for: the option, or its other kind of output; EUSAGE if that is not the target's kind.
- */
+/* Whatever was asked for: the option, or its other kind of output; EUSAGE if that is not the target's
+ * kind. */
 static sotto_status pick(const char **out, const struct audit_inputs *in, const struct options *o,
                          const char *logits, const char *probabilities)
 {
@@ -11,8 +11,8 @@ static sotto_status pick(const char **out, const struct audit_inputs *in, const 
                *other = in->input.probabilities ? logits : probabilities;
     *out = option_given(o, fits) ? fits : NULL;
     if (option_given(o, other))
-        return cli_fail(SOTTO_EUSAGE, "audit: --%s does not go with the target's arrays; give --%s", other,
-                        fits);
+        return cli_fail(SOTTO_EUSAGE, "audit: --%s cannot be combined with the target's arrays; give --%s",
+                        other, fits);
     return SOTTO_OK;
 }
 
@@ -20,8 +20,7 @@ static sotto_status convert(struct sotto_array *a, const char *path, const char 
 {
     sotto_status status = sotto_array_convert(a, dtype);
     if (status == SOTTO_EINVAL)
-        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers", path,
-                        what);
+        return cli_fail(SOTTO_EINVAL, "%s: contains fractions; %s must be whole numbers", path, what);
     return status;
 }
 
@@ -39,7 +38,8 @@ sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct 
                               "audit: --ref-membership needs --ref-logits or --ref-probabilities")
                    : SOTTO_OK;
     if (in->input.member_reference)
-        return cli_fail(SOTTO_EUSAGE, "audit: give the reference models' outputs or their signals, not both");
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: give either the reference models' outputs or their signals, not both");
     status = audit_inputs_read(&x, in, o, option, "reference outputs", "reference outputs", 3,
                                "3 (models, records, classes)");
     if (status != SOTTO_OK)
@@ -93,17 +93,18 @@ sotto_status audit_inputs_load_population(struct audit_inputs *in, const struct 
     if (status != SOTTO_OK || (!x && !y && !losses && !reference))
         return status;
     if (x && losses)
-        return cli_fail(SOTTO_EUSAGE, "audit: give the population's outputs or its losses, not both");
+        return cli_fail(SOTTO_EUSAGE, "audit: give either the population's outputs or its losses, not both");
     if (!x && !losses)
         return cli_fail(SOTTO_EUSAGE, "audit: a population needs --population-logits or --population-losses");
     if (!x != !y)
-        return cli_fail(SOTTO_EUSAGE, "audit: --population-logits and --population-labels go together");
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: --population-logits and --population-labels must be given together");
     size_t n = x ? x->shape[0] : losses->shape[0];
     if (x && x->shape[1] != in->input.classes)
         return cli_fail(SOTTO_EINVAL, "%s has %zu classes but the target's arrays have %zu",
                         option_text(o, option), x->shape[1], in->input.classes);
     if (y && y->shape[0] != n)
-        return cli_fail(SOTTO_EINVAL, "%s has %zu labels but %s has %zu rows; each record needs one",
+        return cli_fail(SOTTO_EINVAL, "%s has %zu labels but %s has %zu rows; expected one label per record",
                         option_text(o, "population-labels"), y->shape[0], option_text(o, option), n);
     if (reference && (reference->shape[0] != n || reference->shape[1] != in->input.reference_models))
         return cli_fail(SOTTO_EINVAL,
@@ -140,12 +141,13 @@ sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, cons
     in->files[in->file_count++] = (struct sotto_report_input){role, path};
     size_t n = a->ndim ? a->shape[0] : 0, columns = n ? a->count / n : 0;
     if (n == 0 || columns == 0 || (*rows && n != *rows))
-        return cli_fail(SOTTO_EINVAL,
-                        "%s has %zu rows of %zu features but there are %zu records; each needs one", path, n,
-                        columns, *rows);
+        return cli_fail(
+            SOTTO_EINVAL,
+            "%s has %zu rows of %zu features but there are %zu records; expected one row per record", path, n,
+            columns, *rows);
     if (*width && columns != *width)
-        return cli_fail(SOTTO_EINVAL, "%s has %zu features a record; the others have %zu", path, columns,
-                        *width);
+        return cli_fail(SOTTO_EINVAL, "%s has %zu features per record; the other arrays have %zu", path,
+                        columns, *width);
     if ((status = sotto_array_require_finite(a, path, "features")) != SOTTO_OK)
         return status;
     *rows = n;
@@ -173,9 +175,11 @@ static sotto_status load_mean(const double **out, struct audit_inputs *in, const
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o)
 {
     if (option_given(o, "member-features") != option_given(o, "nonmember-features"))
-        return cli_fail(SOTTO_EUSAGE, "audit: --member-features and --nonmember-features go together");
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: --member-features and --nonmember-features must be given together");
     if (option_given(o, "member-features") && !in->input.n_member && !option_given(o, "released-mean"))
-        return cli_fail(SOTTO_EUSAGE, "audit: features of members need their logits, losses or scores");
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: --member-features needs the logits, losses or scores of the members");
     if (option_given(o, "population-features") &&
         !(option_given(o, "member-features") && in->input.n_population))
         return cli_fail(SOTTO_EUSAGE,
@@ -194,6 +198,6 @@ sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct op
     if (status == SOTTO_OK)
         status = load_mean(&in->input.reference_mean, in, o, "reference-mean", "reference mean");
     if (status == SOTTO_OK && !in->input.released_mean != !in->input.reference_mean)
-        status = cli_fail(SOTTO_EUSAGE, "audit: --released-mean and --reference-mean go together");
+        status = cli_fail(SOTTO_EUSAGE, "audit: --released-mean and --reference-mean must be given together");
     return status;
 }

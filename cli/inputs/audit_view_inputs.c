@@ -27,8 +27,10 @@ static sotto_status load(struct sotto_array **out, struct audit_inputs *in, cons
             snprintf(views, sizeof views, "%zu", *m->views);
         if (m->models)
             snprintf(models, sizeof models, "%zu, ", m->models);
-        return cli_fail(SOTTO_EINVAL, "%s is not of the shape (%s%zu, %s, %zu): %srecords, views, classes",
-                        option_text(o, option), models, m->n, views, m->classes, m->models ? "models, " : "");
+        return cli_fail(
+            SOTTO_EINVAL,
+            "%s has the wrong shape; expected (%s%zu, %s, %zu), which is (%srecords, views, classes)",
+            option_text(o, option), models, m->n, views, m->classes, m->models ? "models, " : "");
     }
     *m->views = shape[1];
     *out = a;
@@ -76,17 +78,17 @@ sotto_status audit_inputs_load_views(struct audit_inputs *in, const struct optio
     for (int i = 0; i < 3; i++)
         given += option_given(o, names[i]);
     if (given != 0 && given != 3)
-        return cli_fail(SOTTO_EUSAGE, "audit: --member-views, --nonmember-views and --ref-views go together");
+        return cli_fail(SOTTO_EUSAGE,
+                        "audit: --member-views, --nonmember-views and --ref-views must be given together");
     if (option_given(o, more[0]) != option_given(o, more[1]) || (option_given(o, more[0]) && !given))
         return cli_fail(
             SOTTO_EUSAGE,
-            "audit: --population-views and --population-ref-views go together, beside --member-views");
+            "audit: --population-views, --population-ref-views and --member-views must be given together");
     if (!given)
         return SOTTO_OK;
     if (!to->reference_models || !to->classes)
-        return cli_fail(SOTTO_EUSAGE,
-                        "audit: views need the target's logits or probabilities, and --ref-logits or "
-                        "--member-reference beside them");
+        return cli_fail(SOTTO_EUSAGE, "audit: views also need the target's logits or probabilities, and "
+                                      "--ref-logits or --member-reference");
     if (option_given(o, more[0]) && !to->population)
         return cli_fail(SOTTO_EUSAGE,
                         "audit: --population-views needs --population-logits and --population-labels");

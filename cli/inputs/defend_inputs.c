@@ -21,8 +21,10 @@ static sotto_status keep_path(const char **out, struct defend_inputs *in, const 
                               size_t length)
 {
     if (in->file_count == DEFEND_FILES || length >= DEFEND_PATH)
-        return cli_fail(SOTTO_EUSAGE, "defend: at most %d files with paths below %d characters", DEFEND_FILES,
-                        DEFEND_PATH);
+        return cli_fail(SOTTO_EUSAGE,
+                        "defend: too many or too long file names; expected at most %d files with paths below "
+                        "%d characters",
+                        DEFEND_FILES, DEFEND_PATH);
     char *kept = in->paths[in->file_count];
     memcpy(kept, path, length);
     kept[length] = '\0';
@@ -59,9 +61,10 @@ static sotto_status repeat(struct sotto_array *out, const char *text, size_t n, 
     char *end;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end || value < 0)
-        return cli_fail(SOTTO_EUSAGE,
-                        "defend: --%s: the secret '%s' is neither a .npy nor a whole number >= 0", option,
-                        text);
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "defend: --%s: the protected label '%s' is neither a .npy file nor a whole number >= 0", option,
+            text);
     sotto_status status = sotto_array_make(out, SOTTO_I8, 1, &n);
     for (size_t i = 0; status == SOTTO_OK && i < n; i++)
         ((int64_t *)out->data)[i] = value;
@@ -82,7 +85,8 @@ static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, c
     const char *colon = strrchr(entry, ':'), *path, *file;
     size_t length = colon ? (size_t)(colon - entry) : strlen(entry), n = 0;
     if (r->parts == DEFEND_PARTS)
-        return cli_fail(SOTTO_EUSAGE, "defend: --%s is given more than %d times", option, DEFEND_PARTS);
+        return cli_fail(SOTTO_EUSAGE, "defend: --%s is given too often; expected at most %d times", option,
+                        DEFEND_PARTS);
     sotto_status status = keep_path(&path, in, option, entry, length);
     if (status == SOTTO_OK)
         status = head_features_load(&x, path);
@@ -97,10 +101,14 @@ static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, c
              (status = keep_path(&file, in, option, colon + 1, strlen(colon + 1))) == SOTTO_OK)
         status = head_labels_load(&protected_label, file);
     if (status == SOTTO_OK && colon && protected_label.count != n)
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu values but %s has %zu rows; expected one secret a row",
+        status = cli_fail(SOTTO_EINVAL,
+                          "%s has %zu values but %s has %zu rows; expected one protected label per row",
                           colon + 1, protected_label.count, path, n);
     if (status == SOTTO_OK && r->parts && (colon != NULL) != (r->protected_label.count > 0))
-        status = cli_fail(SOTTO_EUSAGE, "defend: either all of --%s have a secret or none", option);
+        status = cli_fail(
+            SOTTO_EUSAGE,
+            "defend: only some files of --%s have a protected label; give one for all of them, or for none",
+            option);
     if (status == SOTTO_OK) {
         r->path[r->parts] = path;
         r->part[r->parts++] = n;
@@ -123,8 +131,9 @@ static sotto_status load_labels(struct defend_rows *r, struct defend_inputs *in,
     if (count_of(list) == 0)
         return SOTTO_OK;
     if (count_of(list) != r->parts)
-        return cli_fail(SOTTO_EUSAGE, "defend: --%s names %zu files for %zu files of rows", option,
-                        count_of(list), r->parts);
+        return cli_fail(SOTTO_EUSAGE,
+                        "defend: --%s names %zu files but there are %zu files of rows; expected one for each",
+                        option, count_of(list), r->parts);
     for (size_t i = 0; status == SOTTO_OK && i < r->parts; i++) {
         status = keep_path(&path, in, option, list[i], strlen(list[i]));
         if (status == SOTTO_OK)
@@ -148,7 +157,8 @@ static sotto_status load_rows(struct defend_rows *r, struct defend_inputs *in, c
         status = load_part(r, in, list[i], option, option_argument(o, 0));
     if (status == SOTTO_OK && r->parts && protected_labels && !r->protected_label.count)
         status =
-            cli_fail(SOTTO_EUSAGE, "defend: --%s needs a secret for its rows: %s:SECRET", option, r->path[0]);
+            cli_fail(SOTTO_EUSAGE, "defend: --%s needs a protected label for its rows; give it as %s:SECRET",
+                     option, r->path[0]);
     if (status == SOTTO_OK && r->parts && in->rows.d != r->d)
         status = cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu", r->path[0], r->d,
                           in->rows.path[0], in->rows.d);
@@ -195,7 +205,7 @@ static sotto_status save_record(const char *output, const char *record, bool fol
     char path[2 * DEFEND_PATH];
     if ((size_t)snprintf(path, sizeof path, folder ? "%s/defence.json" : "%s.defence.json", output) >=
         sizeof path)
-        return cli_fail(SOTTO_EUSAGE, "defend: --output is too long");
+        return cli_fail(SOTTO_EUSAGE, "defend: the path of --output is too long");
     return sotto_defence_save_record(path, record);
 }
 
@@ -219,7 +229,8 @@ static sotto_status check_names(const struct defend_rows *r)
         for (size_t j = 0; j < i; j++)
             if (strcmp(base_name(r->path[i]), base_name(r->path[j])) == 0)
                 return cli_fail(SOTTO_EUSAGE,
-                                "defend: two inputs are called %s; their outputs would be one file",
+                                "defend: two inputs are called %s, so their outputs would overwrite each "
+                                "other; rename one",
                                 base_name(r->path[i]));
     return SOTTO_OK;
 }
@@ -237,10 +248,10 @@ sotto_status defend_outputs_save(const struct defend_inputs *in, const struct so
     }
     status = check_names(r);
     if (status == SOTTO_OK && mkdir(output, 0700) != 0 && errno != EEXIST)
-        return cli_fail(SOTTO_ECREATE, "%s: cannot be made: %s", output, strerror(errno));
+        return cli_fail(SOTTO_ECREATE, "%s: cannot be created: %s", output, strerror(errno));
     for (size_t i = 0, first = 0; status == SOTTO_OK && i < r->parts; first += r->part[i++]) {
         if ((size_t)snprintf(path, sizeof path, "%s/%s", output, base_name(r->path[i])) >= sizeof path)
-            return cli_fail(SOTTO_EUSAGE, "defend: --output is too long");
+            return cli_fail(SOTTO_EUSAGE, "defend: the path of --output is too long");
         status = save_part(after, first, r->part[i], path);
     }
     return status == SOTTO_OK ? save_record(output, record, true) : status;

@@ -11,9 +11,8 @@ const struct option_row head_data_rows[] = {
     {"labels", OPTION_TEXT, "y.npy", NULL, "class of each record (N), whole numbers from 0"},
     {"indices", OPTION_TEXT, "rows.npy", NULL, "rows of features and labels to use, whole numbers from 0"},
     {"classes", OPTION_TEXT, "K|FILE", NULL,
-     "number of classes, or a file with one name a line; for private and convex trainers it is public and "
-     "must be "
-     "given or known from the description of the data set (default of the others: largest label + 1)"},
+     "public number of classes, or a file with one class name a line; private and convex trainers need it "
+     "here or in the data set's description (default of other trainers: largest label + 1)"},
     OPTION_END};
 
 /* X.npy, or FILE.npz:MEMBER. */
@@ -30,8 +29,8 @@ static sotto_status load_features(struct sotto_array *x, const char *path)
     if (x->ndim != 2)
         return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 2 (records, columns)", path, x->ndim);
     if (x->shape[0] == 0 || x->shape[1] == 0)
-        return cli_fail(SOTTO_EINVAL, "%s: is %zu x %zu; expected at least one record and one column", path,
-                        x->shape[0], x->shape[1]);
+        return cli_fail(SOTTO_EINVAL, "%s: has shape (%zu, %zu); expected at least one record and one column",
+                        path, x->shape[0], x->shape[1]);
     return sotto_array_convert(x, SOTTO_F4);
 }
 
@@ -77,8 +76,7 @@ static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, 
     if (status != SOTTO_OK)
         return status;
     if (sotto_array_convert(a, SOTTO_I8) != SOTTO_OK)
-        return cli_fail(SOTTO_EINVAL, "%s: holds numbers that are not whole; %s must be whole numbers", path,
-                        what);
+        return cli_fail(SOTTO_EINVAL, "%s: contains fractions; %s must be whole numbers", path, what);
     return SOTTO_OK;
 }
 
@@ -126,8 +124,10 @@ static sotto_status load_provenance(struct head_inputs *in, const char *features
 {
     sotto_status status = sotto_provenance_load_pair(&in->provenance, features, labels);
     if (status == SOTTO_OK && in->provenance.n > 0 && in->provenance.n != in->n)
-        status = cli_fail(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; %s has %zu rows",
-                          features, in->provenance.n, features, in->n);
+        status = cli_fail(
+            SOTTO_EFORMAT,
+            "%s.provenance.json: describes %zu records but %s has %zu rows; expected the same number",
+            features, in->provenance.n, features, in->n);
     return status;
 }
 
@@ -137,7 +137,7 @@ static sotto_status count_classes(struct head_inputs *in, const struct options *
     int64_t largest = 0;
     for (size_t i = 0; i < in->n; i++) {
         if (y[i] < 0)
-            return cli_fail(SOTTO_EINVAL, "%s: row %zu holds %lld; labels start at 0",
+            return cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; expected a label of at least 0",
                             option_text(o, "labels"), i, (long long)y[i]);
         largest = y[i] > largest ? y[i] : largest;
     }
@@ -149,13 +149,13 @@ static sotto_status count_classes(struct head_inputs *in, const struct options *
         return status;
     if (option_given(o, "classes")) {
         if ((uint64_t)largest >= in->classes)
-            return cli_fail(SOTTO_EINVAL, "%s: holds class %lld; --classes %zu allows 0 to %zu",
+            return cli_fail(SOTTO_EINVAL, "%s: contains class %lld; --classes %zu allows 0 to %zu",
                             option_text(o, "labels"), (long long)largest, in->classes, in->classes - 1);
     }
     if (in->classes > in->n)
         return cli_fail(SOTTO_EINVAL,
-                        "%s: %zu classes (largest label + 1, or --classes) but only %zu records; at "
-                        "least one record a class is needed",
+                        "%s: %zu classes (largest label + 1, or --classes) but only %zu records; expected at "
+                        "least one record per class",
                         option_text(o, "labels"), in->classes, in->n);
     return SOTTO_OK;
 }
@@ -168,8 +168,8 @@ static sotto_status take_classes(struct head_inputs *in, const struct options *o
     sotto_status status = class_list_read(&given, o);
     if (status == SOTTO_OK && given.count == 0 && p->classes == 0)
         status = cli_fail(SOTTO_EUSAGE,
-                          "head: the classes of trainer %s must be public, not read off the labels; give "
-                          "--classes K, or --classes FILE with one name a line",
+                          "head: trainer %s needs public classes, which it does not derive from the labels; "
+                          "give --classes K, or --classes FILE with one name a line",
                           option_text(o, "trainer"));
     if (status == SOTTO_OK && given.names && p->class_names)
         class_list_translate(in->y.data, in->n, (const char *const *)p->class_names, p->classes, &given);
@@ -209,8 +209,9 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, i
     in->n = in->x.shape[0];
     in->d = in->x.shape[1];
     if (in->y.count != in->n)
-        return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu labels; both need one entry a record",
-                        features, in->n, labels, in->y.count);
+        return cli_fail(SOTTO_EINVAL,
+                        "%s has %zu rows but %s has %zu labels; expected one of each per record", features,
+                        in->n, labels, in->y.count);
     struct sotto_array rows = {0};
     status = load_provenance(in, features, labels);
     if (status == SOTTO_OK && option_given(o, "indices"))

@@ -11,10 +11,10 @@ sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset
         status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected a list of row numbers (1 dimension)",
                           path, a.ndim);
     else if (status == SOTTO_OK && a.count == 0)
-        status = cli_fail(SOTTO_EINVAL, "%s: holds no row numbers", path);
+        status = cli_fail(SOTTO_EINVAL, "%s: is empty; expected at least one row number", path);
     else if (status == SOTTO_OK &&
              (a.dtype == SOTTO_F2 || a.dtype == SOTTO_F4 || a.dtype == SOTTO_F8 || a.dtype == SOTTO_B1))
-        status = cli_fail(SOTTO_EINVAL, "%s: holds '%s' values; row numbers must be integers", path,
+        status = cli_fail(SOTTO_EINVAL, "%s: contains '%s' values; row numbers must be integers", path,
                           sotto_dtype_name(a.dtype));
     if (status == SOTTO_OK)
         status = sotto_array_convert(&a, SOTTO_I8);
@@ -52,7 +52,7 @@ static sotto_status rows_from_split(struct sotto_array *out, const struct sotto_
 sotto_status image_rows(struct sotto_array *out, const struct sotto_dataset *data, const struct options *o)
 {
     if (option_given(o, "indices") && option_given(o, "split"))
-        return cli_fail(SOTTO_EUSAGE, "--indices and --split both choose rows; give one of them");
+        return cli_fail(SOTTO_EUSAGE, "--indices and --split both choose rows; give only one of them");
     if (option_given(o, "indices"))
         return image_rows_file(out, data, option_text(o, "indices"));
     return rows_from_split(out, data, option_text(o, "split"));
@@ -66,7 +66,9 @@ sotto_status image_shape(size_t shape[3], const struct options *o)
         return SOTTO_OK;
     sotto_status status = option_sizes(shape, 3, &count, o, "image");
     if (status == SOTTO_OK && count != 3)
-        status = cli_fail(SOTTO_EUSAGE, "--image: '%s' is not a shape like 3,32,32", option_text(o, "image"));
+        status = cli_fail(SOTTO_EUSAGE,
+                          "--image: '%s' is not a shape; expected CHANNELS,HEIGHT,WIDTH such as 3,32,32",
+                          option_text(o, "image"));
     return status;
 }
 
@@ -82,7 +84,7 @@ sotto_status image_training(const struct options *o, const struct sotto_context 
         return status;
     int length = snprintf(standard, sizeof standard, "%s.checkpoint", option_text(o, "output"));
     if (length < 0 || (size_t)length >= sizeof standard)
-        return cli_fail(SOTTO_EUSAGE, "--output: the path is too long");
+        return cli_fail(SOTTO_EUSAGE, "the path of --output is too long");
     status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
     if (status == SOTTO_OK)
         status = train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx,

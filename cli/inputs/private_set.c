@@ -1,22 +1,36 @@
 #include "inputs/private_set.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct option_row private_set_rows[] = {
     OPTION_GROUP("Ledger"),
-    {"dataset-id", OPTION_TEXT, "NAME", NULL, "identity of the private data set, for inputs that carry none"},
+    {"dataset-id", OPTION_TEXT, "NAME", NULL,
+     "identity of the private data set, for inputs without a recorded identity"},
     {"ledger", OPTION_TEXT, "FILE", NULL, "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
     {"same-people-as", OPTION_LIST, "ID", NULL,
-     "another data set with the same people; its ledger is charged too (repeatable)"},
-    {"ledger-move", OPTION_FLAG, NULL, NULL, "move of the data set's ledger to the file of --ledger"},
+     "identity of another data set about the same people; its ledger is charged too (repeatable)"},
+    {"ledger-move", OPTION_FLAG, NULL, NULL, "permission to move the data set's ledger to --ledger"},
     {"budget-epsilon", OPTION_REAL, "E", NULL,
-     "largest epsilon of all entries of the ledger together; what would exceed it is refused (exit 77)"},
-    {"budget-delta", OPTION_REAL, "D", NULL, "delta of that budget (default: that of the guarantee)"},
+     "privacy budget: largest epsilon of all ledger entries together; a release beyond it is refused (exit "
+     "77)"},
+    {"budget-delta", OPTION_REAL, "D", NULL, "delta of the privacy budget (default: delta of the release)"},
     {"purpose", OPTION_TEXT, "TEXT", NULL, "purpose of the release, recorded in ledger and certificate"},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "seed of the noise, for tests and papers: NO PRIVACY, and every output says so"},
+     "seed of the noise, for tests and papers only: NO PRIVACY; recorded in every output"},
     OPTION_END};
+
+static sotto_status read_budget(struct sotto_dp *budget, const struct options *o, const char *verb)
+{
+    if (option_given(o, "budget-delta") && !option_given(o, "budget-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "%s: --budget-delta needs --budget-epsilon", verb);
+    if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
+        return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
+    if (option_given(o, "budget-epsilon"))
+        *budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_delta(o, "budget-delta")};
+    return SOTTO_OK;
+}
 
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
                                   const struct sotto_provenance *provenance, const char *verb,
@@ -31,21 +45,28 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
             "data set with --dataset-id",
             verb, what);
     if (given && carried[0] && strcmp(given, carried) != 0)
-        return cli_fail(SOTTO_EUSAGE, "%s: %s belongs to data set '%s', not to '%s'; leave --dataset-id out",
-                        verb, what, carried, given);
+        return cli_fail(SOTTO_EUSAGE, "%s: %s belongs to data set '%s', not to '%s'; omit --dataset-id", verb,
+                        what, carried, given);
     if (!carried[0] && sotto_dataset_is_public(given))
         return cli_fail(SOTTO_EUSAGE,
-                        "%s: --dataset-id '%s' stands for a public set, and %s does not come from it; choose "
-                        "another name",
+                        "%s: --dataset-id '%s' is the name of a public set, and %s does not come from it; "
+                        "choose another name",
                         verb, given, what);
-    s->dataset_id = carried[0] ? carried : given;
-    s->provenance = provenance;
-    s->source = (struct sotto_source_records){.same_people = option_list(o, "same-people-as"),
-                                              .move_ledger = option_flag(o, "ledger-move"),
-                                              .public_set = sotto_dataset_is_public(s->dataset_id)};
+    s->source =
+        (struct sotto_source_records){.same_people = option_list(o, "same-people-as"),
+                                      .move_ledger = option_flag(o, "ledger-move"),
+                                      .public_set = sotto_dataset_is_public(carried[0] ? carried : given)};
     if (s->source.move_ledger && !option_given(o, "ledger"))
-        return cli_fail(SOTTO_EUSAGE, "%s: --ledger-move needs the new place: --ledger FILE", verb);
-    return SOTTO_OK;
+        return cli_fail(SOTTO_EUSAGE,
+                        "%s: --ledger-move needs the new path of the ledger; give --ledger FILE", verb);
+    s->spend = (struct sotto_spend){.dataset_id = carried[0] ? carried : given,
+                                    .ledger = option_text(o, "ledger"),
+                                    .purpose = option_text(o, "purpose"),
+                                    .provenance = provenance,
+                                    .source = &s->source,
+                                    .insecure = option_given(o, "insecure-noise-seed"),
+                                    .insecure_seed = option_count(o, "insecure-noise-seed")};
+    return read_budget(&s->spend.budget, o, verb);
 }
 
 static sotto_status make_room(struct private_set *s, size_t n)
@@ -60,7 +81,7 @@ static sotto_status make_room(struct private_set *s, size_t n)
 
 sotto_status private_set_look_up(struct private_set *s, const struct sotto_context *ctx)
 {
-    const struct sotto_provenance *p = s->provenance;
+    const struct sotto_provenance *p = s->spend.provenance;
     if (s->source.public_set || !p->set[0] || !p->rows)
         return SOTTO_OK;
     sotto_status status = make_room(s, p->n);
@@ -86,6 +107,18 @@ sotto_status private_set_of_rows(struct private_set *s, const struct sotto_datas
         return SOTTO_OK;
     sotto_status status = make_room(s, n);
     return status == SOTTO_OK ? sotto_dataset_digests(s->digests, d, rows, n, ctx) : status;
+}
+
+sotto_status private_set_print(const struct sotto_certificate *c, const char *output, int json)
+{
+    char *text = NULL;
+    sotto_status status = json ? sotto_certificate_encode(&text, c) : sotto_certificate_summary(&text, c);
+    if (status == SOTTO_OK && json)
+        puts(text);
+    else if (status == SOTTO_OK)
+        printf("%s: %s\ncertificate: %s.certificate.json\n", output, text, output);
+    sotto_text_free(text);
+    return status;
 }
 
 void private_set_clear(struct private_set *s)

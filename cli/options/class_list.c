@@ -31,10 +31,10 @@ static sotto_status add_name(struct class_list *l, const char *line, const char 
     int first = position(l->names, l->count, line);
     if (first >= 0)
         return cli_fail(SOTTO_EFORMAT,
-                        "%s: '%.80s' is there twice (lines %d and %zu); expected every class once", path,
+                        "%s: '%.80s' is listed twice (lines %d and %zu); expected every class once", path,
                         line, first + 1, l->count + 1);
     if (l->count == MOST)
-        return cli_fail(SOTTO_EFORMAT, "%s: more than %d classes", path, MOST);
+        return cli_fail(SOTTO_EFORMAT, "%s: too many classes; expected at most %d", path, MOST);
     char **names = realloc(l->names, (l->count + 1) * sizeof *names);
     if (names)
         l->names = names;
@@ -53,7 +53,7 @@ static sotto_status read_names(struct class_list *l, const char *path)
     sotto_status status = SOTTO_OK;
     if (!file)
         return cli_fail(SOTTO_ENOENT,
-                        "--classes: %s cannot be opened: %s; expected a number of classes or a file of names",
+                        "--classes: cannot open %s (%s); expected a number of classes or a file of names",
                         path, strerror(errno));
     while (status == SOTTO_OK && (length = getline(&line, &capacity, file)) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';

@@ -1,6 +1,6 @@
-/* A launcher starts the program once for each rank. Ranks that know nothing of each other would do the same work
- * and write the same files, and each would report success; a release would be drawn, and charged, several times.
- */
+/* A launcher starts the program once for each rank. Ranks that know nothing of each other would do the same
+ * work and write the same files, and each would report success; a release would be drawn, and charged,
+ * several times. */
 #include "options/launcher.h"
 #include "options/options_private.h"
 
@@ -34,7 +34,7 @@ static sotto_status read_number(long *out, const char *name, long least, long mo
         *out = value;
         return SOTTO_OK;
     }
-    cli_hint("start sotto without the launcher; to ignore the launcher's variables, give --alone");
+    cli_hint("start sotto without the launcher, or give --alone to ignore the launcher's variables");
     return cli_fail(SOTTO_ENOTSUP, "environment variable %s is '%s'; expected a whole number from %ld to %ld",
                     name, text ? text : "", least, most);
 }
@@ -57,7 +57,7 @@ static sotto_status refuse(const struct launcher *l, long rank, long size)
         snprintf(of, sizeof of, " of %ld", size);
         snprintf(number, sizeof number, "%ld ", size);
     }
-    cli_hint("start sotto without the launcher; to run %sseparate copies on purpose, give --alone", number);
+    cli_hint("start sotto without the launcher, or give --alone to run %sseparate copies on purpose", number);
     return cli_fail(SOTTO_ENOTSUP, "started as rank %ld%s (%s), but this sotto has no MPI support", rank, of,
                     l->name);
 }

@@ -31,7 +31,8 @@ static sotto_status unknown_member(const struct options *o, const char *file, co
         for (size_t k = begin; k < used && k < sizeof known; k++)
             known[k] = known[k] == '-' ? '_' : known[k];
     }
-    return cli_fail(SOTTO_EUSAGE, "--arrays %s: member '%s' is unknown; known are: %s", file, member, known);
+    return cli_fail(SOTTO_EUSAGE, "--arrays %s: unknown member '%s'; expected one of: %s", file, member,
+                    known);
 }
 
 static sotto_status take(struct options *o, const char *file, const char *member)

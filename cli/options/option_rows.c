@@ -7,12 +7,12 @@
 static const struct option_row common_rows[] = {
     OPTION_GROUP("Common"),
     {"json", OPTION_FLAG, NULL, NULL, "exactly one JSON object on stdout; errors as JSON on stderr"},
-    {"threads", OPTION_COUNT, "N", NULL, "threads (default: the CPUs that this process may use)"},
+    {"threads", OPTION_COUNT, "N", NULL, "number of threads (default: the CPUs that this process may use)"},
     {"progress", OPTION_TEXT, "WHEN", "auto", "progress on stderr: auto, always or never"},
     {"color", OPTION_TEXT, "WHEN", "auto", "colours: auto, always or never (NO_COLOR is honoured)"},
     {"quiet", OPTION_FLAG, NULL, NULL, "no progress and no log lines"},
-    {"alone", OPTION_FLAG, NULL, NULL, "this process by itself: the launcher (mpirun, srun) is ignored"},
-    {"help", OPTION_FLAG, NULL, NULL, "this text"},
+    {"alone", OPTION_FLAG, NULL, NULL, "single process, although a launcher (mpirun, srun) started it"},
+    {"help", OPTION_FLAG, NULL, NULL, "this help"},
     OPTION_END};
 
 size_t option_word(const char **word, const char **list)

@@ -1,5 +1,5 @@
-/* Parses long options against a verb's table plus the common rows. Unknown names get the nearest known one.
- */
+/* Parses long options against a verb's table plus the common rows. Unknown names get the nearest known
+ * one. */
 #include "options/options_private.h"
 
 #include <errno.h>
@@ -130,7 +130,7 @@ sotto_status option_store(struct options *o, const struct option_row *row, const
         return cli_fail(SOTTO_EUSAGE, "--%s: given twice", row->name);
     }
     if (value->count + 1 >= sizeof value->texts / sizeof *value->texts)
-        return cli_fail(SOTTO_EUSAGE, "--%s: given too often", row->name);
+        return cli_fail(SOTTO_EUSAGE, "--%s: given too many times", row->name);
     value->texts[value->count++] = text;
     return check_number(row, text);
 }
@@ -168,11 +168,12 @@ static sotto_status check_output(const struct options *o)
     for (size_t i = 0; i < o->count; i++)
         for (size_t k = 0; k < o->values[i].count; k++)
             if (strcmp(o->values[i].row->name, "output") != 0 && same_file(o->values[i].texts[k], &output))
-                return cli_fail(SOTTO_EUSAGE, "--output %s is also --%s; expected another file to write",
-                                path, o->values[i].row->name);
+                return cli_fail(SOTTO_EUSAGE,
+                                "--output %s is also the input --%s; give another file to write", path,
+                                o->values[i].row->name);
     for (size_t i = 0; i < o->argument_count; i++)
         if (same_file(o->arguments[i], &output))
-            return cli_fail(SOTTO_EUSAGE, "--output %s is also read; expected another file to write", path);
+            return cli_fail(SOTTO_EUSAGE, "--output %s is also an input; give another file to write", path);
     return SOTTO_OK;
 }
 
@@ -192,7 +193,8 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
             word = "--set";
         if (strncmp(word, "--", 2) != 0 || word[2] == '\0') {
             if (word[0] == '-' && word[1] != '\0')
-                return cli_fail(SOTTO_EUSAGE, "unknown option '%s'; only long options are used", word);
+                return cli_fail(SOTTO_EUSAGE, "unknown option '%s'; expected a long option such as --help",
+                                word);
             if (o->argument_count >= sizeof o->arguments / sizeof *o->arguments)
                 return cli_fail(SOTTO_EUSAGE, "too many arguments");
             o->arguments[o->argument_count++] = word;
@@ -288,10 +290,11 @@ sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const str
         errno = 0;
         unsigned long long x = strtoull(text, &end, 10);
         if (end == text || errno || x == 0 || (*end && *end != ',') || (*end && !end[1]))
-            return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a list of whole numbers like 512,128", name,
+            return cli_fail(SOTTO_EUSAGE,
+                            "--%s: '%s' is not a list of whole numbers; expected for example 512,128", name,
                             option_text(o, name));
         if (*count == capacity)
-            return cli_fail(SOTTO_EUSAGE, "--%s: more than %zu numbers", name, capacity);
+            return cli_fail(SOTTO_EUSAGE, "--%s: too many numbers; expected at most %zu", name, capacity);
         out[(*count)++] = (size_t)x;
         text = *end ? end + 1 : end;
     }
@@ -307,10 +310,11 @@ sotto_status option_fractions(double *out, size_t capacity, size_t *count, const
         char *end;
         double x = strtod(text, &end);
         if (end == text || (*end && *end != ',') || (*end && !end[1]) || !(x > 0 && x < 1))
-            return cli_fail(SOTTO_EUSAGE, "--%s: '%s' is not a list of fractions like 0.01,0.001", name,
+            return cli_fail(SOTTO_EUSAGE,
+                            "--%s: '%s' is not a list of fractions; expected for example 0.01,0.001", name,
                             option_text(o, name));
         if (*count == capacity)
-            return cli_fail(SOTTO_EUSAGE, "--%s: more than %zu rates", name, capacity);
+            return cli_fail(SOTTO_EUSAGE, "--%s: too many rates; expected at most %zu", name, capacity);
         out[(*count)++] = x;
         text = *end ? end + 1 : end;
     }
@@ -326,22 +330,37 @@ sotto_status option_check_report(const struct options *o)
         return SOTTO_OK;
     int length = snprintf(page, sizeof page, "%s/report.html", folder);
     if (length > 0 && (size_t)length < sizeof page && stat(page, &found) == 0)
-        return cli_fail(SOTTO_ECREATE,
-                        "%s: a finished report stands there; give another --output, or --force", page);
+        return cli_fail(
+            SOTTO_ECREATE,
+            "%s: already contains a finished report; give another --output, or --force to overwrite it",
+            page);
     return SOTTO_OK;
 }
 
-sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only)
+double option_delta(const struct options *o, const char *name)
+{
+    return !option_given(o, name) ? 0 : option_real(o, name) == 0 ? SOTTO_DELTA_PURE : option_real(o, name);
+}
+
+sotto_status option_positive(const struct options *o, const char *name)
+{
+    if (option_given(o, name) && option_real(o, name) == 0)
+        return cli_fail(SOTTO_EINVAL, "%s must be > 0 (got 0)", name);
+    return SOTTO_OK;
+}
+
+sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only)
 {
     const char *word = option_text(o, "adjacency");
-    *zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
-    if (!*zero_out && strcmp(word, "replace-one") != 0)
+    bool zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
+    if (!zero_out && strcmp(word, "replace-one") != 0)
         return cli_fail(SOTTO_EUSAGE, "--adjacency '%s' is unknown; expected replace-one or zero-out", word);
-    if (*zero_out && replace_only)
+    if (zero_out && replace_only)
         return cli_fail(SOTTO_EUSAGE,
-                        "--adjacency %s: this trainer is accounted for a replaced record only; expected "
-                        "replace-one (DP-SGD by --sampling poisson has both)",
+                        "--adjacency %s: this trainer supports replace-one only (DP-SGD with --sampling "
+                        "poisson supports both)",
                         word);
+    *adjacency = zero_out ? SOTTO_ZERO_OUT : SOTTO_REPLACE_ONE;
     return SOTTO_OK;
 }
 

@@ -50,8 +50,8 @@ struct option_row {
 #define OPTION_ARRAYS_ROW                                                                                    \
     {                                                                                                        \
         "arrays", OPTION_TEXT, "FILE.npz", NULL,                                                             \
-            "arrays of the options with value ARRAY, in members of the same names with _ for - "             \
-            "(member_labels, ...)"                                                                           \
+            "all arrays in one file, instead of the options with value ARRAY; members have the names of "    \
+            "these options with _ for - (member_labels, ...)"                                                \
     }
 #define OPTION_END                                                                                           \
     {                                                                                                        \
@@ -77,7 +77,11 @@ sotto_status option_fractions(double *out, size_t capacity, size_t *count, const
 
 /* --adjacency of a private trainer: 0 replace-one, 1 zero-out (also "add-remove"). EUSAGE: another word, or
  * zero-out where only replaced records are accounted. */
-sotto_status option_adjacency(int *zero_out, const struct options *o, int replace_only);
+/* A delta as a member of a target or budget: 0 where it is not given, SOTTO_DELTA_PURE for a given 0. */
+double option_delta(const struct options *o, const char *name);
+/* EINVAL for an option that is given as 0, which the library would take for "not given". */
+sotto_status option_positive(const struct options *o, const char *name);
+sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only);
 
 /* Sets those members of *out that were given. EUSAGE. */
 sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o);
@@ -86,7 +90,7 @@ sotto_status option_members(void *out, const struct sotto_option *table, const s
  * report, unless --force was given. */
 #define OPTION_FORCE_ROW                                                                                     \
     {                                                                                                        \
-        "force", OPTION_FLAG, NULL, NULL, "overwriting of a finished report in --output"                     \
+        "force", OPTION_FLAG, NULL, NULL, "permission to overwrite a finished report in --output"            \
     }
 sotto_status option_check_report(const struct options *o);
 
@@ -96,8 +100,8 @@ struct verb {
     size_t min_arguments, max_arguments;
     const char *examples; /* printed first by --help; lines "  sotto ..." */
     const struct option_row *options;
-    /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on stdout.
-     */
+    /* Returns a status; the text comes from sotto_error_text(). `json`: print exactly one object on
+     * stdout. */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
 };
 /* Every verb also takes: --json --threads N --progress auto|always|never --color auto|always|never --quiet

@@ -40,8 +40,8 @@ static void print_input(const struct sotto_residual_input *in, const struct sott
         printf("}");
         return;
     }
-    printf("proved, by the noise on inputs alone (inputs clipped to L2 norm %g, deviation %.6g, %zu use%s of "
-           "a record",
+    printf("proved from the noise on inputs alone (inputs clipped to L2 norm %g, standard deviation %.6g, "
+           "%zu use%s of a record",
            in->radius, in->noise, in->uses, in->uses > 1 ? "s" : "");
     if (in->copies > 1)
         printf(", %zu noisy copies each", in->copies);
@@ -49,13 +49,13 @@ static void print_input(const struct sotto_residual_input *in, const struct sott
            a->epsilon.lower);
     printf("  by Renyi divergence, in closed form: %.10g\n", a->renyi_epsilon);
     if (in->label_epsilon > 0)
-        printf("  adjacent sets differ in one input and its label; the label's randomised response takes %g "
-               "of it\n",
+        printf("  adjacent sets differ in one input and its label; randomised response on labels takes %g of "
+               "epsilon\n",
                in->label_epsilon);
     else
-        printf("  adjacent sets differ in one input; LABELS ARE PUBLIC, nothing protects them\n");
-    printf("  holds whatever the network; normalisation constants, choices and stopping must not look at the "
-           "data\n");
+        printf("  adjacent sets differ in one input; LABELS ARE PUBLIC and not protected\n");
+    printf("  holds for any network; normalisation constants, hyperparameters and stopping time must not "
+           "depend on the private data\n");
 }
 
 static void print_theorem1(const struct sotto_residual_theorem1 *t, size_t mappings, int json)
@@ -94,7 +94,8 @@ static sotto_status additive(const struct options *o, int json)
     if (searched == option_given(o, "input-noise"))
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --input-noise and --epsilon");
     if (option_given(o, "gamma") != option_given(o, "mapping-bound") && !searched)
-        return cli_fail(SOTTO_EUSAGE, "account: Theorem 1 needs both --gamma and --mapping-bound");
+        return cli_fail(SOTTO_EUSAGE,
+                        "account: --gamma and --mapping-bound must be given together (Theorem 1 needs both)");
     struct sotto_residual_input in = {.radius = option_real(o, "radius"),
                                       .noise = option_real(o, "input-noise"),
                                       .uses = (size_t)option_count(o, "uses"),
@@ -134,8 +135,7 @@ static sotto_status multiplicative(const struct options *o, int json)
     if (status != SOTTO_OK)
         return status;
     if (searched == option_given(o, "gamma") || searched == option_given(o, "output-noise"))
-        return cli_fail(SOTTO_EUSAGE,
-                        "account: give --gamma and --output-noise, or --epsilon instead of both");
+        return cli_fail(SOTTO_EUSAGE, "account: give either --gamma and --output-noise, or --epsilon");
     struct sotto_residual_answers in = {.branch_bound = option_real(o, "branch-bound"),
                                         .floor = option_real(o, "floor"),
                                         .weight_bound = option_real(o, "weight-bound"),
@@ -173,10 +173,9 @@ static sotto_status multiplicative(const struct options *o, int json)
     else
         printf("  epsilon at delta %g: at most %.10g (as published, one query: %.10g)\n", in.delta, epsilon,
                published);
-    printf("  holds only where branches are clipped to %g, output weights to 1-norm %g, and the floor is in "
-           "place\n",
+    printf("  holds only if branches are clipped to %g, output weights to 1-norm %g, and the floor is used\n",
            in.branch_bound, in.weight_bound);
-    printf("  it hides which of ANY two models answered; it is no statement about training records\n");
+    printf("  it hides which of any two models answered; it says nothing about training records\n");
     return SOTTO_OK;
 }
 
@@ -188,7 +187,7 @@ sotto_status account_residual(const struct options *o, int json)
     const char *kind = option_text(o, "residual-perturbation");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
-            return cli_fail(SOTTO_EUSAGE, "account: --%s does not go with --residual-perturbation",
+            return cli_fail(SOTTO_EUSAGE, "account: --%s cannot be combined with --residual-perturbation",
                             others[i]);
     if (strcmp(kind, "additive") == 0)
         return additive(o, json);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 const char attack_encoder_line[] =
-    "encoder            who pre-trained an encoder: EncoderMI (vector, set, threshold), contrastive loss, "
-    "norm\n"
-    "                   needs an encoder, a shadow encoder and rows of either's members and non-members\n";
+    "encoder            Membership in an encoder's pre-training set: EncoderMI (vector, set, threshold), "
+    "contrastive loss, norm\n                   (needs an encoder, a shadow encoder, and rows of members and "
+    "non-members of both)\n";
 
 enum { MEMBER, NONMEMBER, SHADOW_MEMBER, SHADOW_NONMEMBER, BANK, GROUPS, ATTACKS = 5 };
 static const char *const group_options[GROUPS] = {"member-indices", "nonmember-indices",
@@ -89,8 +89,8 @@ static sotto_status check_disjoint(const struct work *w, int one, int other)
         shared += (size_t)seen[b[i]];
     free(seen);
     if (shared)
-        return cli_fail(SOTTO_EINVAL, "attack: %zu rows are in --%s and in --%s; none may be in both", shared,
-                        group_options[one], group_options[other]);
+        return cli_fail(SOTTO_EINVAL, "attack: %zu rows are in both --%s and --%s; expected no common row",
+                        shared, group_options[one], group_options[other]);
     return SOTTO_OK;
 }
 
@@ -141,7 +141,8 @@ static sotto_status report(const struct sotto_audit_result *result, const struct
     if (status == SOTTO_OK && json)
         printf("%s\n", text);
     if (status == SOTTO_OK && !json)
-        printf("members pre-trained the encoder; a head trained on its embeddings has members of its own\n%s",
+        printf("members are the records that pre-trained the encoder, not those of a head trained on its "
+               "embeddings\n%s",
                text);
     if (status == SOTTO_OK && !json && folder)
         printf("\nreport: %s/report.html\n", folder);

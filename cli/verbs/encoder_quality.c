@@ -17,11 +17,10 @@ static sotto_status take_part(struct part *p, const struct sotto_dataset *data,
     for (size_t i = 0; i < rows->count; i++)
         p->n += ((size_t)row[i] >= data->n_train) == test;
     if (p->n == 0)
-        return cli_fail(
-            SOTTO_EINVAL,
-            "--evaluate needs rows of the training part and of the test part; none of the %s part "
-            "of '%s' was chosen",
-            test ? "test" : "training", data->name);
+        return cli_fail(SOTTO_EINVAL,
+                        "--evaluate needs rows of the training part and of the test part; the chosen rows "
+                        "include none of the %s part of '%s'",
+                        test ? "test" : "training", data->name);
     sotto_status status = sotto_array_make(&p->x, SOTTO_F4, 2, (const size_t[]){p->n, width});
     if (status == SOTTO_OK)
         status = sotto_array_make(&p->y, SOTTO_I8, 1, (const size_t[]){p->n});
@@ -46,7 +45,7 @@ static sotto_status linear_probe(double *accuracy, const struct part *train, con
     if (status == SOTTO_OK)
         status = sotto_array_make(&logits, SOTTO_F4, 2, (const size_t[]){test->n, classes});
     if (status == SOTTO_OK)
-        status = sotto_head_predict(logits.data, head, test->x.data, test->n, width, 1);
+        status = sotto_head_predict(logits.data, head, test->x.data, test->n, width, 1, ctx);
     size_t hits = 0;
     for (size_t i = 0; status == SOTTO_OK && i < test->n; i++) {
         const float *row = (const float *)logits.data + i * classes;

@@ -21,15 +21,12 @@ enum { OPTIONS = sizeof private_options / sizeof *private_options };
 /* What both kinds of certificate take. */
 static sotto_status read_shared(struct sotto_train_privacy *p, const struct options *o)
 {
-    sotto_status status = option_members(p, sotto_train_privacy_options(), o);
+    sotto_status status = option_positive(o, "epsilon");
+    if (status == SOTTO_OK)
+        status = option_members(p, sotto_train_privacy_options(), o);
     if (status != SOTTO_OK)
         return status;
-    p->ledger = option_text(o, "ledger");
-    p->purpose = option_text(o, "purpose");
-    p->insecure = option_given(o, "insecure-noise-seed");
-    p->insecure_seed = p->insecure ? option_count(o, "insecure-noise-seed") : 0;
-    if (option_given(o, "budget-epsilon"))
-        p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
+    p->target.delta = option_delta(o, "delta");
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
 }
 
@@ -37,8 +34,8 @@ static sotto_status read_shared(struct sotto_train_privacy *p, const struct opti
 static sotto_status refuse_of_inputs(const struct options *o)
 {
     if (option_given(o, "label-epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "train: --label-epsilon belongs to --certify-inputs; 'sotto protect "
-                                      "--mechanism randomised-response' releases labels by themselves");
+        return cli_fail(SOTTO_EUSAGE, "train: --label-epsilon needs --certify-inputs; to release labels "
+                                      "alone, use 'sotto protect --mechanism randomised-response'");
     return SOTTO_OK;
 }
 
@@ -46,14 +43,15 @@ sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct op
 {
     sotto_train_privacy_defaults(p);
     if (option_flag(o, "certify-inputs"))
-        return cli_fail(SOTTO_EUSAGE, "train: --dp-sgd and --certify-inputs are two certificates; give one");
+        return cli_fail(SOTTO_EUSAGE,
+                        "train: --dp-sgd and --certify-inputs cannot be combined; give one of them");
     if (refuse_of_inputs(o) != SOTTO_OK)
         return SOTTO_EUSAGE;
     if (option_given(o, "noise-multiplier") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --epsilon");
     sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
     if (status == SOTTO_OK)
-        status = option_adjacency(&p->zero_out, o, p->sampling == SOTTO_SAMPLING_FIXED);
+        status = option_adjacency(&p->adjacency, o, p->sampling == SOTTO_SAMPLING_FIXED);
     if (status != SOTTO_OK)
         return status;
     if (option_given(o, "steps") && option_given(o, "epochs"))
@@ -65,10 +63,12 @@ sotto_status train_privacy_of_inputs(struct sotto_train_privacy *p, const struct
 {
     sotto_train_privacy_defaults(p);
     if (option_flag(o, "dp-sgd"))
-        return cli_fail(SOTTO_EUSAGE, "train: --dp-sgd and --certify-inputs are two certificates; give one");
+        return cli_fail(SOTTO_EUSAGE,
+                        "train: --dp-sgd and --certify-inputs cannot be combined; give one of them");
     for (size_t i = 0; i < OPTIONS; i++)
         if (!private_options[i].inputs && option_given(o, private_options[i].name))
-            return cli_fail(SOTTO_EUSAGE, "train: --%s belongs to --dp-sgd, not to --certify-inputs",
+            return cli_fail(SOTTO_EUSAGE,
+                            "train: --%s needs --dp-sgd and cannot be combined with --certify-inputs",
                             private_options[i].name);
     return read_shared(p, o);
 }
@@ -84,8 +84,8 @@ sotto_status train_privacy_classes(struct sotto_dataset *out, struct sotto_array
     p->classes_by = "--classes";
     if (status == SOTTO_OK && given.count && !given.names && set->class_names && !set->classes_by[0])
         status = cli_fail(SOTTO_EUSAGE,
-                          "train: the classes of '%s' have names, which the import numbered by what its "
-                          "records hold; give --classes FILE with one name a line",
+                          "train: the class numbers of '%s' were derived from its records at import, so they "
+                          "are not public; give --classes FILE with one name a line",
                           set->name);
     if (status == SOTTO_OK && given.names && set->class_names && set->labels) {
         status = sotto_array_make(labels, SOTTO_I8, 1, &set->n);
@@ -103,10 +103,7 @@ sotto_status train_privacy_refuse(const struct options *o)
 {
     for (size_t i = 0; i < OPTIONS; i++)
         if (option_given(o, private_options[i].name))
-            return cli_fail(
-                SOTTO_EUSAGE,
-                "train: --%s belongs to --dp-sgd%s; plain training draws no noise that a certificate "
-                "counts on",
-                private_options[i].name, private_options[i].inputs ? " or --certify-inputs" : "");
+            return cli_fail(SOTTO_EUSAGE, "train: --%s needs --dp-sgd%s; plain training makes no certificate",
+                            private_options[i].name, private_options[i].inputs ? " or --certify-inputs" : "");
     return refuse_of_inputs(o);
 }

@@ -15,62 +15,65 @@ static const struct option_row rows[] = {
      "knorm, "
      "exponential or randomised-response"},
     {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), in units of the sensitivity"},
-    {"sigma", OPTION_REAL, "S", NULL,
-     "another name of --scale, and of --noise-multiplier with --sample-rate"},
+    {"sigma", OPTION_REAL, "S", NULL, "alias of --scale; with --sample-rate, of --noise-multiplier"},
     {"epsilon", OPTION_REAL, "E", NULL,
-     "target epsilon, instead of a noise: the smallest noise that keeps it", NULL, "target-epsilon"},
+     "target epsilon instead of --scale or --noise-multiplier; the smallest noise that meets it is found",
+     NULL, "target-epsilon"},
     {"delta", OPTION_REAL, "D", NULL, "delta of (epsilon, delta)-DP; omit for pure epsilon-DP"},
     {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity"},
     {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity"},
     {"dimension", OPTION_COUNT, "N", NULL,
-     "number of values released, which sharpens bounds by L2 (default: unknown)"},
+     "number of released values; tightens bounds from --l2 (default: unknown)"},
     {"value-step", OPTION_REAL, "R", "0",
-     "unit of which all values are whole multiples, a power of two; 1: integers; 0: no such unit"},
-    {"compose", OPTION_COUNT, "K", "1", "identical releases with independent noise"},
+     "step of the grid that all values lie on, a power of two (1: integers, 0: no grid)"},
+    {"compose", OPTION_COUNT, "K", "1", "number of identical releases with independent noise"},
     {"adjacency", OPTION_TEXT, "NAME", NULL,
-     "adjacency of the sensitivity: replace-one (default) or add-remove (default of Poisson samples)"},
-    {"choose", OPTION_FLAG, NULL, NULL, "with --epsilon: the noise of every mechanism, smallest first"},
-    {"certified", OPTION_FLAG, NULL, NULL, "ball arithmetic, which bounds its own rounding (seconds)"},
+     "adjacency: replace-one (default) or add-remove (default for Poisson batches)"},
+    {"choose", OPTION_FLAG, NULL, NULL,
+     "table of the noise that each mechanism needs for --epsilon, smallest first"},
+    {"certified", OPTION_FLAG, NULL, NULL, "bounds by ball arithmetic, valid under rounding (takes seconds)"},
     OPTION_GROUP("DP-SGD"),
     {"noise-multiplier", OPTION_REAL, "M", NULL, "noise scale / clipping norm"},
-    {"sample-rate", OPTION_REAL, "Q", NULL, "share of the records in a step, in (0, 1]", "sampling-rate",
-     "sampling_rate"},
+    {"sample-rate", OPTION_REAL, "Q", NULL,
+     "sampling rate: probability that a record is in a step, in (0, 1]", "sampling-rate", "sampling_rate"},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
      "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
-    {"steps", OPTION_COUNT, "N", NULL, "steps"},
-    {"clipping", OPTION_TEXT, "NORM", "l2",
-     "norm in which every gradient is clipped: l1 or l2 (laplace: l1)"},
+    {"steps", OPTION_COUNT, "N", NULL, "number of steps"},
+    {"clipping", OPTION_TEXT, "NORM", "l2", "norm of gradient clipping: l1 or l2 (laplace: l1)"},
     OPTION_GROUP("Files"),
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
-     "certificate to derive again, as 'sotto verify CERTIFICATE', with the released file beside it and "
+     "certificate to verify, as by 'sotto verify CERTIFICATE'; uses the released file beside it and "
      "--ledger"},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger to add up at --delta"},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger; epsilon of all its entries together, at --delta"},
     {"events", OPTION_TEXT, "FILE", NULL,
-     "different releases together, .json or .yaml (sotto.events/1, docs/FORMATS.md)"},
+     "list of releases to compose, .json or .yaml (sotto.events/1, docs/FORMATS.md)"},
     {"opacus-history", OPTION_TEXT, "FILE", NULL,
      "state of an Opacus accountant as JSON: {\"history\": [[noise_multiplier, sample_rate, num_steps], "
      "...]}"},
     {"import", OPTION_FLAG, NULL, NULL,
-     "with --opacus-history and --ledger: an entry of the ledger for the history, as stated by the caller"},
+     "new entry of --ledger for the releases of --opacus-history, marked as stated by the caller"},
     OPTION_GROUP("Residual perturbation"),
     {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
      "noise in residual blocks: additive (protects training records) or multiplicative (protects answers)"},
     {"gamma", OPTION_REAL, "G", NULL, "standard deviation of the noise in every block"},
-    {"mappings", OPTION_COUNT, "M", "3", "residual blocks"},
+    {"mappings", OPTION_COUNT, "M", "3", "number of residual blocks"},
     OPTION_GROUP("Additive residual perturbation"),
     {"radius", OPTION_REAL, "R", NULL, "L2 norm to which every input is clipped"},
     {"input-noise", OPTION_REAL, "PI", NULL, "standard deviation of the noise on inputs"},
     {"uses", OPTION_COUNT, "E", NULL, "uses of each record in training (epochs)"},
-    {"copies", OPTION_COUNT, "N", "1", "noisy copies in each use (networks of an ensemble that share none)"},
+    {"copies", OPTION_COUNT, "N", "1",
+     "independent noisy copies in each use (networks of an ensemble with separate inputs)"},
     {"label-epsilon", OPTION_REAL, "E", "0",
      "epsilon of randomised response on labels; 0: labels are public"},
-    {"mapping-bound", OPTION_REAL, "G", NULL, "bound on the expectation of a mapping (Theorem 1)"},
+    {"mapping-bound", OPTION_REAL, "G", NULL,
+     "bound on the expected output of a residual block, for the published, unproved epsilon"},
     OPTION_GROUP("Multiplicative residual perturbation"),
     {"branch-bound", OPTION_REAL, "B", NULL, "L2 norm to which every branch is clipped"},
-    {"floor", OPTION_REAL, "ETA", "0", "smallest absolute activation that the noise counts with"},
+    {"floor", OPTION_REAL, "ETA", "0", "lower limit of the absolute activations that scale the noise"},
     {"weight-bound", OPTION_REAL, "A", NULL, "L1 norm of the output weights"},
-    {"output-noise", OPTION_REAL, "PI", NULL, "noise of the output, relative to the largest activation"},
-    {"queries", OPTION_COUNT, "K", "1", "answers to one adversary"},
+    {"output-noise", OPTION_REAL, "PI", NULL,
+     "standard deviation of the output noise, relative to the largest activation"},
+    {"queries", OPTION_COUNT, "K", "1", "number of answers to one adversary"},
     OPTION_END};
 
 /* One name out of two; *second: it is the second. */
@@ -103,9 +106,9 @@ static sotto_status check(const struct options *o)
     if (noise_given(o, "scale") + option_given(o, "epsilon") != 1)
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --epsilon");
     if (!option_given(o, "l1") && !option_given(o, "l2"))
-        return cli_fail(SOTTO_EUSAGE, "account: give --l1, --l2 or both");
+        return cli_fail(SOTTO_EUSAGE, "account: the sensitivity is missing; give --l1, --l2 or both");
     if (option_given(o, "clipping"))
-        return cli_fail(SOTTO_EUSAGE, "account: --clipping goes with --sample-rate and --steps");
+        return cli_fail(SOTTO_EUSAGE, "account: --clipping needs --sample-rate and --steps");
     return either(&ignored, o, "adjacency", "replace-one", "add-remove");
 }
 
@@ -122,8 +125,8 @@ static sotto_status check_sampled(const struct options *o)
     if (option_given(o, "scale") || option_given(o, "l1") || option_given(o, "l2") ||
         option_given(o, "compose"))
         return cli_fail(SOTTO_EUSAGE,
-                        "account: --scale, --l1, --l2 and --compose do not go with --sample-rate; "
-                        "the noise multiplier is relative to max_grad_norm");
+                        "account: --scale, --l1, --l2 and --compose cannot be combined with --sample-rate; "
+                        "give --noise-multiplier, which is relative to the clipping norm");
     return SOTTO_OK;
 }
 
@@ -172,7 +175,8 @@ static void print_account(const struct sotto_account *a)
         printf("  %-24s %.10g\n", a->bounds[i].name, a->bounds[i].epsilon);
 }
 
-static sotto_status account_of_sampled(struct sotto_account *account, const struct options *o)
+static sotto_status account_of_sampled(struct sotto_account *account, const struct options *o,
+                                       const struct sotto_context *ctx)
 {
     int by_l2, add_remove;
     sotto_status status = check_sampled(o);
@@ -195,15 +199,18 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
                               .steps = (size_t)option_count(o, "steps"),
                               .delta = isnan(delta) ? 0 : delta,
                               .clipping = by_l2 ? SOTTO_NORM_L2 : SOTTO_NORM_L1,
-                              .replace_one = option_given(o, "adjacency") ? !add_remove : fixed,
+                              .adjacency = (option_given(o, "adjacency") ? add_remove : !fixed)
+                                               ? SOTTO_ADD_REMOVE
+                                               : SOTTO_REPLACE_ONE,
                               .sampling = sampling};
     if (certified && option_given(o, "epsilon"))
-        return sotto_calibrate_sampled_certified(account, &s, target);
+        return sotto_calibrate_sampled_certified(account, &s, target, ctx);
     if (option_given(o, "epsilon"))
-        status = sotto_calibrate_sampled(&s.noise_multiplier, &s, target);
+        status = sotto_calibrate_sampled(&s.noise_multiplier, &s, target, ctx);
     if (status != SOTTO_OK)
         return status;
-    return certified ? sotto_account_sampled_certified(account, &s) : sotto_account_sampled_both(account, &s);
+    return certified ? sotto_account_sampled_certified(account, &s, ctx)
+                     : sotto_account_sampled_both(account, &s, ctx);
 }
 
 /* The textbook formula never stands alone: what the same target needs by the exact curve goes beside it. */
@@ -220,7 +227,8 @@ static sotto_status print_classical(const struct options *o)
     return status;
 }
 
-static sotto_status account_of_release(struct sotto_account *account, const struct options *o)
+static sotto_status account_of_release(struct sotto_account *account, const struct options *o,
+                                       const struct sotto_context *ctx)
 {
     sotto_status status = check(o);
     if (status != SOTTO_OK)
@@ -237,20 +245,21 @@ static sotto_status account_of_release(struct sotto_account *account, const stru
     struct sotto_dp target = {option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
     int certified = option_flag(o, "certified"), searched = option_given(o, "epsilon");
     if (certified && searched)
-        status = sotto_calibrate_certified(account, mechanism, &s, target, compose);
+        status = sotto_calibrate_certified(account, mechanism, &s, target, compose, ctx);
     else if (certified)
-        status = sotto_account_release_certified(account, mechanism, scale, &s, target.delta, compose);
+        status = sotto_account_release_certified(account, mechanism, scale, &s, target.delta, compose, ctx);
     else if (searched)
-        status = sotto_calibrate_composed(&scale, mechanism, &s, target, compose);
+        status = sotto_calibrate_composed(&scale, mechanism, &s, target, compose, ctx);
     if (status == SOTTO_OK && !certified)
-        status = sotto_account_release(account, mechanism, scale, &s, target.delta, compose);
+        status = sotto_account_release(account, mechanism, scale, &s, target.delta, compose, ctx);
     if (status == SOTTO_OK && adjacency)
         snprintf(account->adjacency, sizeof account->adjacency, "%s", adjacency);
     return status;
 }
 
 /* Different releases together, from a file. */
-static sotto_status account_of_file(struct sotto_account *account, const struct options *o)
+static sotto_status account_of_file(struct sotto_account *account, const struct options *o,
+                                    const struct sotto_context *ctx)
 {
     static const char *const others[] = {
         "mechanism",        "sigma",       "scale", "epsilon",  "l1",      "l2", "dimension", "compose",
@@ -262,7 +271,8 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
         return cli_fail(SOTTO_EUSAGE, "account: give --events or --opacus-history, not both");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
-            return cli_fail(SOTTO_EUSAGE, "account: --%s does not go with --%s; the file says it", others[i],
+            return cli_fail(SOTTO_EUSAGE,
+                            "account: --%s cannot be combined with --%s, as the file contains it", others[i],
                             events ? "events" : "opacus-history");
     sotto_status status = either(&add_remove, o, "adjacency", "replace-one", "add-remove");
     if (status != SOTTO_OK)
@@ -271,15 +281,16 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
                                   : add_remove                  ? SOTTO_ADD_REMOVE
                                                                 : SOTTO_REPLACE_ONE;
     delta = isnan(delta) ? 0 : delta;
-    return events ? sotto_account_events_file(account, events, delta, target)
-                  : sotto_account_opacus_file(account, opacus, delta, target);
+    return events ? sotto_account_events_file(account, events, delta, target, ctx)
+                  : sotto_account_opacus_file(account, opacus, delta, target, ctx);
 }
 
-static sotto_status print_ledger(const struct options *o)
+static sotto_status print_ledger(const struct options *o, const struct sotto_context *ctx)
 {
     char *text = NULL;
     double delta = option_real(o, "delta");
-    sotto_status status = sotto_ledger_account(&text, option_text(o, "ledger"), isnan(delta) ? 0 : delta);
+    sotto_status status =
+        sotto_ledger_account(&text, option_text(o, "ledger"), isnan(delta) ? 0 : delta, ctx);
     if (status == SOTTO_OK)
         printf("%s\n", text);
     sotto_text_free(text);
@@ -295,7 +306,7 @@ static sotto_status import_history(const struct options *o, const struct sotto_c
     double delta = option_real(o, "delta");
     sotto_status status = sotto_ledger_import_opacus(
         option_text(o, "ledger"), option_text(o, "opacus-history"), isnan(delta) ? 0 : delta, ctx);
-    return status == SOTTO_OK ? print_ledger(o) : status;
+    return status == SOTTO_OK ? print_ledger(o, ctx) : status;
 }
 
 static sotto_status print_choices(const struct sotto_account *accounts, size_t count, int json)
@@ -324,18 +335,17 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
                certificate, a->accountant);
     }
     if (!json && status == SOTTO_OK)
-        printf("least noise: %s\n", accounts[0].mechanism);
+        printf("smallest noise: %s\n", accounts[0].mechanism);
     if (json)
         printf("]}\n");
     return status;
 }
 
-static sotto_status choose(const struct options *o, int json)
+static sotto_status choose(const struct options *o, const struct sotto_context *ctx, int json)
 {
     if (option_given(o, "mechanism") || noise_given(o, "scale") || option_given(o, "sample-rate"))
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "account: --choose compares all mechanisms; give --epsilon, --delta, --l1 and --l2 only");
+        return cli_fail(SOTTO_EUSAGE, "account: --choose compares all mechanisms; expected only --epsilon, "
+                                      "--delta, --l1 and --l2 beside it");
     if (!option_given(o, "epsilon"))
         return option_require(o, "epsilon");
     struct sotto_sensitivity s = {option_real(o, "l1"),
@@ -348,7 +358,7 @@ static sotto_status choose(const struct options *o, int json)
     struct sotto_dp target = {option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
     struct sotto_account accounts[SOTTO_MAX_MECHANISMS];
     size_t count;
-    sotto_status status = sotto_choose(accounts, &count, &s, target, (size_t)option_count(o, "compose"));
+    sotto_status status = sotto_choose(accounts, &count, &s, target, (size_t)option_count(o, "compose"), ctx);
     return status == SOTTO_OK ? print_choices(accounts, count, json) : status;
 }
 
@@ -359,23 +369,23 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_account account;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_flag(o, "certified") && option_given(o, others[i]))
-            return cli_fail(SOTTO_EUSAGE, "account: --certified does not go with --%s", others[i]);
+            return cli_fail(SOTTO_EUSAGE, "account: --certified cannot be combined with --%s", others[i]);
     if (option_given(o, "residual-perturbation"))
         return account_residual(o, json);
     if (option_given(o, "verify"))
-        return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), json);
+        return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), ctx, json);
     if (option_flag(o, "import"))
         return import_history(o, ctx);
     if (option_given(o, "ledger"))
-        return print_ledger(o);
+        return print_ledger(o, ctx);
     if (option_given(o, "choose"))
-        return choose(o, json);
+        return choose(o, ctx, json);
     int sampled =
         option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
     int file = option_given(o, "events") || option_given(o, "opacus-history");
-    sotto_status status = file      ? account_of_file(&account, o)
-                          : sampled ? account_of_sampled(&account, o)
-                                    : account_of_release(&account, o);
+    sotto_status status = file      ? account_of_file(&account, o, ctx)
+                          : sampled ? account_of_sampled(&account, o, ctx)
+                                    : account_of_release(&account, o, ctx);
     if (status != SOTTO_OK)
         return status;
     if (!json) {
@@ -395,7 +405,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_account = {
     .name = "account",
-    .summary = "epsilon of a mechanism or a composition, or the scale for a target",
+    .summary = "compute epsilon of a mechanism or a composition, or the noise for a target epsilon",
     .arguments = "",
     .examples =
         "  sotto account --mechanism logistic --scale 0.1 --l2 0.04 --delta 1e-5 --json\n"

@@ -11,56 +11,62 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Target"),
     {"target", OPTION_TEXT, "FILE", NULL, "model under attack: a head, MLP or whole network (.safetensors)"},
     {"target-command", OPTION_TEXT, "COMMAND", NULL,
-     "any model behind a command, .npy frames in and out (examples/serve_numpy.py)"},
+     "command that answers as the target: .npy frames on stdin and stdout (examples/serve_numpy.py)"},
     {"timeout", OPTION_REAL, "S", "60",
-     "longest time for one frame of the command, its start included, seconds"},
-    {"query-batch", OPTION_COUNT, "ROWS", "1024", "most rows in a frame of the command"},
-    {"classes", OPTION_COUNT, "K", NULL, "number of classes of the command (default: as it answers)"},
-    {"budget", OPTION_COUNT, "ROWS", NULL, "most rows that the target is asked about (default: no limit)"},
+     "time limit for one frame of the command, including its start, in seconds"},
+    {"query-batch", OPTION_COUNT, "ROWS", "1024", "maximum number of rows in a frame of the command"},
+    {"classes", OPTION_COUNT, "K", NULL,
+     "number of classes of the command (default: width of its first answer)"},
+    {"budget", OPTION_COUNT, "ROWS", NULL, "maximum number of rows sent to the target (default: no limit)"},
     {"repeats", OPTION_COUNT, "N", "1",
-     "answers for each record that are averaged, of models with noise, shadows too"},
+     "answers averaged for each record, for models with noise (target and shadow models)"},
     OPTION_GROUP("Records (ARRAY: FILE.npy or FILE.npz:MEMBER)"),
     OPTION_ARRAYS_ROW,
     {"member-features", OPTION_TEXT, "ARRAY", NULL, "records that trained the target (n, D)"},
     {"member-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the members, from 0 (n)"},
     {"nonmember-features", OPTION_TEXT, "ARRAY", NULL, "records that did not train the target (m, D)"},
     {"nonmember-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the non-members, from 0 (m)"},
-    {"attacker-features", OPTION_TEXT, "ARRAY", NULL, "records that the attacker has (a, D)"},
+    {"attacker-features", OPTION_TEXT, "ARRAY", NULL, "records known to the attacker (a, D)"},
     {"attacker-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the attacker's records, from 0 (a)"},
     {"other-features", OPTION_TEXT, "ARRAY", NULL, "records of another set (b, D'), for data transfer"},
     {"other-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the other set, from 0 (b)"},
     {"image", OPTION_TEXT, "C,H,W", NULL,
-     "shape of the images that are the rows, for augmentation and for networks as shadows of a command"},
+     "image shape of a row, for augmentation, and for shadow networks of --target-command"},
     {"views", OPTION_COUNT, "N", "1",
-     "views of each image (lira, rmia, offline too): 1, 2 (mirrored) or 18 (also shifted by 2 pixels)"},
+     "views of each image in lira and rmia, online and offline: 1, 2 (and mirrored) or 18 (and shifted by 2 "
+     "pixels)"},
     {"queries", OPTION_COUNT, "N", NULL,
-     "queries of label-only attacks for one record (default: the attack's own)"},
+     "queries for one record in label-only attacks (default: depends on the attack)"},
     OPTION_GROUP("Shadow models"),
-    {"shadows", OPTION_COUNT, "K", NULL, "shadow models (default: the attack's own number)"},
+    {"shadows", OPTION_COUNT, "K", NULL, "number of shadow models (default: depends on the attack)"},
     {"shadow-records", OPTION_COUNT, "N", NULL,
-     "records that a shadow trains on (default: half of the attacker's; lira, rmia: always half of all)"},
-    {"disjoint", OPTION_FLAG, NULL, NULL, "shadows without common records (default: each draws its own)"},
+     "training records of a shadow model (default: half of the attacker's; lira, rmia: always half of all)"},
+    {"disjoint", OPTION_FLAG, NULL, NULL,
+     "disjoint training sets for the shadow models (default: independent draws)"},
     {"shadow-data", OPTION_TEXT, "KIND", "real",
-     "records of the shadows: real, synthesis, marginals, class-marginals or noisy"},
-    {"synthetic-records", OPTION_COUNT, "N", "10000", "records made by synthesis or marginals"},
-    {"flip", OPTION_REAL, "P", "0.1", "share of the features that are drawn again (noisy)"},
+     "source of the shadow models' records: real, synthesis, marginals, class-marginals or noisy"},
+    {"synthetic-records", OPTION_COUNT, "N", "10000",
+     "number of synthetic records (synthesis, marginals, class-marginals)"},
+    {"flip", OPTION_REAL, "P", "0.1", "share of features redrawn in each record, in [0, 1] (noisy)"},
     {"model", OPTION_TEXT, "NAME", NULL,
-     "whole networks as shadows: cnn, mlp, resnet8, ... (default of this and the next five: the target's)"},
-    {"trainer", OPTION_TEXT, "NAME", NULL, "heads as shadows, trained by adam, sgd, convex, ..."},
+     "whole networks as shadow models: cnn, mlp, resnet8, ... (default of --model to --lr: as in the "
+     "target)"},
+    {"trainer", OPTION_TEXT, "NAME", NULL,
+     "heads as shadow models, with this trainer: adam, sgd, convex, ..."},
     {"hidden", OPTION_TEXT, "WIDTHS", NULL,
-     "widths of the hidden ReLU layers, such as 128; 0: none (networks: the usual ones)"},
+     "widths of the hidden ReLU layers, such as 128; 0: none (networks: their default widths)"},
     {"epochs", OPTION_COUNT, "N", NULL, "passes over the records"},
     {"batch", OPTION_COUNT, "N", NULL, "records per step"},
     {"lr", OPTION_REAL, "RATE", NULL, "learning rate"},
-    {"mismatch", OPTION_FLAG, NULL, NULL, "permission for shadows trained in another way than the target"},
+    {"mismatch", OPTION_FLAG, NULL, NULL, "permission for shadow models trained differently from the target"},
     {"plain-shadows", OPTION_FLAG, NULL, NULL,
-     "shadow networks without the target's residual perturbation: an attacker that does not know of it"},
-    {"cache", OPTION_TEXT, "DIR", NULL, "folder in which shadows are kept and found again"},
-    {"shard", OPTION_TEXT, "I/N", NULL, "part I of N of the shadows to train (needs --cache)"},
+     "shadow networks without the target's residual perturbation (an attacker unaware of it)"},
+    {"cache", OPTION_TEXT, "DIR", NULL, "folder in which shadow models are kept and reused"},
+    {"shard", OPTION_TEXT, "I/N", NULL, "part I of N of the shadow models to train (needs --cache)"},
     OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder under attack (.safetensors)"},
-    {"shadow-encoder", OPTION_TEXT, "FILE", NULL, "encoder of the attacker, trained in the same way"},
-    {"data", OPTION_TEXT, "SET", NULL, "images of all rows below"},
+    {"shadow-encoder", OPTION_TEXT, "FILE", NULL, "encoder of the attacker, trained like the target"},
+    {"data", OPTION_TEXT, "SET", NULL, "data set of all rows below: a registered name or a path"},
     {"member-indices", OPTION_TEXT, "rows.npy", NULL, "rows that pre-trained the encoder"},
     {"nonmember-indices", OPTION_TEXT, "rows.npy", NULL, "rows that did not pre-train the encoder"},
     {"shadow-member-indices", OPTION_TEXT, "rows.npy", NULL, "rows that pre-trained the shadow encoder"},
@@ -73,7 +79,7 @@ static const struct option_row rows[] = {
     {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions"},
     {"confidence", OPTION_REAL, "C", "0.95", "confidence of every interval, a fraction"},
     {"delta", OPTION_REAL, "D", "0", "delta of the lower bound on epsilon"},
-    {"seed", OPTION_COUNT, "N", "1", "seed of shadows, attack networks and random halves"},
+    {"seed", OPTION_COUNT, "N", "1", "seed of shadow models, attack networks and random splits"},
     OPTION_GROUP("Output"),
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report"},
     OPTION_FORCE_ROW,
@@ -91,9 +97,9 @@ static sotto_status read_shard(struct sotto_attack_options *out, const struct op
     if (!text)
         return SOTTO_OK;
     if (sscanf(text, "%lu/%lu%c", &i, &n, &rest) != 2 || i < 1 || i > n || text[0] < '0' || text[0] > '9')
-        return cli_fail(SOTTO_EUSAGE, "--shard: '%s' is not a part like 2/4", text);
+        return cli_fail(SOTTO_EUSAGE, "--shard: '%s' is not a part; expected I/N such as 2/4", text);
     if (n > 1 && !out->cache)
-        return cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, where the other parts will look");
+        return cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, the folder that all parts share");
     out->shard = i - 1;
     out->shards = n;
     return SOTTO_OK;
@@ -109,8 +115,7 @@ static sotto_status read_kind(enum sotto_shadow_data *out, const struct options 
         }
     return cli_fail(
         SOTTO_EUSAGE,
-        "--shadow-data: '%s' is not known; expected real, synthesis, marginals, class-marginals or "
-        "noisy",
+        "--shadow-data: '%s' is unknown; expected real, synthesis, marginals, class-marginals or noisy",
         option_text(o, "shadow-data"));
 }
 
@@ -249,7 +254,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_attack = {
     .name = "attack",
-    .summary = "attacks that query a model or train shadow models",
+    .summary = "run attacks that query a model or train shadow models",
     .arguments = "NAME|list",
     .min_arguments = 1,
     .max_arguments = 1,

@@ -7,29 +7,32 @@
 static const struct option_row rows[] = {
     OPTION_ROWS(audit_input_rows),
     OPTION_GROUP("Attacks"),
-    {"attack", OPTION_LIST, "NAME", NULL, "attack to run (repeatable; default: all that the inputs allow)"},
+    {"attack", OPTION_LIST, "NAME", NULL,
+     "attack to run (repeatable; default: all attacks that the inputs allow)"},
     {"set", OPTION_LIST, "ATTACK.NAME=V", NULL,
      "parameter of an attack, such as lira.monotone=1 (repeatable)"},
     OPTION_GROUP("Statistics"),
     {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions"},
     {"confidence", OPTION_REAL, "C", "0.95", "confidence of every interval, a fraction"},
     {"delta", OPTION_REAL, "D", "0", "delta of the lower bound on epsilon"},
-    {"seed", OPTION_COUNT, "N", "1", "seed of the random halves that choose and score thresholds"},
-    {"bootstrap", OPTION_COUNT, "N", "2000", "draws of the bootstrap of the TPR at a chosen FPR"},
+    {"seed", OPTION_COUNT, "N", "1",
+     "seed of the split into calibration and evaluation halves, and of all draws"},
+    {"bootstrap", OPTION_COUNT, "N", "2000", "bootstrap draws for the interval of the TPR at a fixed FPR"},
     {"one-run", OPTION_COUNT, "K", "0",
-     "guesses on each side for a bound on epsilon from one run, where fair coins decided membership; 0: "
-     "none"},
-    {"group-size", OPTION_COUNT, "K", "0", "X"},
+     "guesses on each side for the one-run bound on epsilon, which needs membership by independent fair "
+     "coins; 0: no bound"},
+    {"group-size", OPTION_COUNT, "K", "0",
+     "size of the inserted group, where each score is of a training run with or without that group of "
+     "records; 0: scores of single records"},
     {"odds-ratio", OPTION_FLAG, NULL, NULL, "exact interval of the odds ratio (logistic noise)"},
     OPTION_GROUP("Verdict"),
     {"claim", OPTION_TEXT, "CLAIM", NULL, "claim to test, such as eps=3,delta=1e-5 (exit 1 if contradicted)"},
     {"fail-if", OPTION_LIST, "RULE", NULL,
-     "bound on auc, advantage, balanced_accuracy, epsilon or tpr@RATE beyond which the exit code is 1: "
-     "'auc>0.6', "
-     "'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
+     "condition on auc, advantage, balanced_accuracy, epsilon, tpr@RATE or lint that makes the exit code 1: "
+     "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
     OPTION_GROUP("Output"),
     {"exposed", OPTION_COUNT, "N", "10", "number of most vulnerable members to list"},
-    {"include-indices", OPTION_FLAG, NULL, NULL, "row numbers of the most vulnerable members"},
+    {"include-indices", OPTION_FLAG, NULL, NULL, "row numbers of the most vulnerable members in the report"},
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report"},
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html"},
@@ -52,7 +55,8 @@ static sotto_status read_claim(struct sotto_audit_options *out, const struct opt
         int is_delta = length == 5 && strncmp(text, "delta", 5) == 0;
         if (!equals || end == equals + 1 || (*end && (*end != ',' || !end[1])) || !(is_epsilon || is_delta) ||
             !(x >= 0) || (is_delta && x >= 1) || x > 1e6)
-            return cli_fail(SOTTO_EUSAGE, "--claim: '%s' is not like eps=3,delta=1e-5",
+            return cli_fail(SOTTO_EUSAGE,
+                            "--claim: '%s' is not a claim; expected for example eps=3,delta=1e-5",
                             option_text(o, "claim"));
         if (is_epsilon)
             out->claim_epsilon = x, epsilon = 1;
@@ -61,7 +65,8 @@ static sotto_status read_claim(struct sotto_audit_options *out, const struct opt
         text = *end ? end + 1 : end;
     }
     if (option_given(o, "claim") && !epsilon)
-        return cli_fail(SOTTO_EUSAGE, "--claim: '%s' names no eps", option_text(o, "claim"));
+        return cli_fail(SOTTO_EUSAGE, "--claim: '%s' has no eps; expected for example eps=3,delta=1e-5",
+                        option_text(o, "claim"));
     out->has_claim = epsilon;
     return SOTTO_OK;
 }
@@ -148,7 +153,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_audit = {
     .name = "audit",
-    .summary = "membership attacks on arrays of any origin, with intervals and a report",
+    .summary = "run membership and attribute attacks on saved arrays, with intervals and a report",
     .arguments = "",
     .examples = "  sotto audit --member-logits m.npy --nonmember-logits n.npy --member-labels ym.npy "
                 "--nonmember-labels yn.npy -o audit1\n"

@@ -7,9 +7,8 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Models"),
     {"model", OPTION_LIST, "NAME=FILES", NULL,
-     "a model and its audits: result.json of 'audit' and 'attack', separated by commas; the others are "
-     "compared "
-     "with the first --model (repeatable)"},
+     "model name and its result.json files of 'sotto audit' and 'sotto attack', separated by commas; the "
+     "first --model is the baseline (repeatable)"},
     OPTION_GROUP("Output"),
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the page"},
     OPTION_FORCE_ROW,
@@ -40,7 +39,10 @@ static sotto_status read_model(struct model *m, const char *text)
         return cli_fail(SOTTO_ENOMEM, "compare: out of memory");
     equals = strchr(m->name, '=');
     if (!equals || equals == m->name || !equals[1])
-        return cli_fail(SOTTO_EUSAGE, "--model: '%s' is not like talos=membership.json,attribute.json", text);
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "--model: '%s' is not NAME=FILES; expected for example talos=membership.json,attribute.json",
+            text);
     *equals = '\0';
     for (char *file = equals + 1; file; m->count++) {
         char *comma = strchr(file, ',');
@@ -66,7 +68,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     while (given[count])
         count++;
     if (count < 2)
-        return cli_fail(SOTTO_EUSAGE, "compare: %zu --model given; at least two are needed", count);
+        return cli_fail(SOTTO_EUSAGE, "compare: --model is given %zu times; expected at least two models",
+                        count);
     models = calloc(count, sizeof *models);
     compared = calloc(count, sizeof *compared);
     sotto_status status = models && compared
@@ -93,11 +96,12 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status;
 }
 
-const struct verb verb_compare = {
-    .name = "compare",
-    .summary = "models side by side: utility, membership and attribute, with intervals and the Pareto front",
-    .arguments = "",
-    .examples = "  sotto compare --model original=o/result.json,oa/result.json --model "
-                "talos=t/result.json,ta/result.json -o joint",
-    .options = rows,
-    .run = run};
+const struct verb verb_compare = {.name = "compare",
+                                  .summary = "put models side by side: utility, membership and attribute "
+                                             "leakage, with intervals and the Pareto front",
+                                  .arguments = "",
+                                  .examples =
+                                      "  sotto compare --model original=o/result.json,oa/result.json --model "
+                                      "talos=t/result.json,ta/result.json -o joint",
+                                  .options = rows,
+                                  .run = run};

@@ -12,44 +12,39 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Import and fetch"),
     {"name", OPTION_TEXT, "NAME", NULL, "name of the new set: a-z 0-9 . _ - (import)"},
     {"size", OPTION_TEXT, "HxW", NULL,
-     "size of every image in pixels, to which images and STL-10 are resized (default: the most common size)"},
+     "size in pixels to which images are resized: image folders and STL-10 (default: the most common size)"},
     {"label", OPTION_TEXT, "COLUMN", NULL,
-     "label of a table: first, last, or the name of a column (default: as the file shows); of CIFAR-100: "
-     "fine "
-     "(default) or coarse"},
+     "label column of a table: first, last or a name (default: detected); CIFAR-100: fine (default) or "
+     "coarse"},
     {"attribute", OPTION_TEXT, "COLUMN", NULL,
-     "second label of images with a table: a column of CelebA (A+B: both) or of labels.csv; of UTKFace: "
-     "race, "
-     "gender or age"},
+     "attribute of images: a column of CelebA (A+B: both combined) or of labels.csv; UTKFace: race, gender "
+     "or age"},
     {"part", OPTION_TEXT, "PART", NULL, "part of STL-10: labelled (default) or unlabelled (import)"},
-    {"url", OPTION_TEXT, "URL", NULL, "https address to download from (fetch; default: the official one)"},
-    {"sha256", OPTION_TEXT, "HEX", NULL,
-     "SHA-256 of the file at --url, where sotto does not know it (fetch)"},
-    {"keep", OPTION_FLAG, NULL, NULL, "no removal of the downloaded file after the import (fetch)"},
-    {"yes", OPTION_FLAG, NULL, NULL, "no question before the download (fetch)"},
+    {"url", OPTION_TEXT, "URL", NULL, "https address of the download (fetch; default: the official one)"},
+    {"sha256", OPTION_TEXT, "HEX", NULL, "SHA-256 of the file at --url, for files unknown to sotto (fetch)"},
+    {"keep", OPTION_FLAG, NULL, NULL, "downloaded file kept after the import (fetch)"},
+    {"yes", OPTION_FLAG, NULL, NULL, "download without confirmation (fetch)"},
     OPTION_GROUP("Split"),
     {"parts", OPTION_TEXT, "NAME=N,...", NULL,
-     "parts and their numbers of records, such as member=1200,nonmember=1200"},
+     "names of the parts and their numbers of records, such as member=1200,nonmember=1200"},
     {"seed", OPTION_COUNT, "N", "1", "seed of the assignment of records to parts"},
     {"output", OPTION_TEXT, "DIR", NULL,
      "folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json"},
     OPTION_GROUP("Tables"),
     {"schema", OPTION_TEXT, "FILE", NULL,
-     "schema.yaml with columns, bounds, categories and classes, which alone decide the encoding (import, "
-     "split)"},
+     "schema.yaml with columns, bounds, categories and classes; makes the encoding independent of the "
+     "records (import, split)"},
     {"one-hot", OPTION_FLAG, NULL, NULL,
-     "categories as bits, numbers scaled: by a schema, by public rows (--fit-on, --fit-table), by "
-     "--private-fit, "
-     "or else by all rows, which makes every epsilon conditional (split)"},
-    {"fit-on", OPTION_TEXT, "PART", NULL, "public part on which the encoding is fitted (split)"},
-    {"fit-table", OPTION_TEXT, "TABLE", NULL, "public table on which the encoding is fitted (split)"},
+     "one-hot categories and scaled numbers, fitted by a schema, by public rows (--fit-on, --fit-table), by "
+     "--private-fit, or else on all rows, which makes every epsilon conditional (split)"},
+    {"fit-on", OPTION_TEXT, "PART", NULL, "public part to which the encoding is fitted (split)"},
+    {"fit-table", OPTION_TEXT, "TABLE", NULL, "public table to which the encoding is fitted (split)"},
     OPTION_GROUP("Identity and privacy"),
     {"dataset-id", OPTION_TEXT, "ID", NULL,
-     "identity of the records, which decides the ledger that is charged (import; default: NAME-<random "
-     "digits>; "
-     "split: for --private-fit on a set without one)"},
+     "identity of the private data set, which selects its ledger (import, default: NAME-<random digits>; "
+     "split: for --private-fit on a set without identity)"},
     {"private-fit", OPTION_REAL, "EPSILON", NULL,
-     "epsilon of private releases that find narrower bounds than the schema's (split; needs --dataset-id)"},
+     "epsilon of private releases that narrow the schema's bounds (split; needs --dataset-id)"},
     {"ledger", OPTION_TEXT, "FILE", NULL,
      "ledger of --private-fit (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
     OPTION_END};
@@ -136,7 +131,8 @@ static sotto_status read_size(struct sotto_import_options *out, const char *text
     if (end != text && (*end == 'x' || *end == 'X') && end[1] >= '0' && end[1] <= '9')
         width = strtoul(end + 1, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || height < 1 || width < 1 || height > 4096 || width > 4096)
-        return cli_fail(SOTTO_EUSAGE, "--size: '%s' is not a size like 32x32 (1 to 4096 each)", text);
+        return cli_fail(SOTTO_EUSAGE,
+                        "--size: '%s' is not a size; expected for example 32x32 (1 to 4096 each)", text);
     out->height = height;
     out->width = width;
     return SOTTO_OK;
@@ -195,8 +191,8 @@ static sotto_status ask(const struct options *o, const char *name, const struct 
         return SOTTO_OK;
     fprintf(stderr, "Download and import? [y/N] ");
     if (!fgets(answer, sizeof answer, stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
-        return cli_fail(SOTTO_ESTOPPED,
-                        "data fetch: not confirmed; nothing was downloaded (--yes does not ask)");
+        return cli_fail(SOTTO_ESTOPPED, "data fetch: not confirmed, so nothing was downloaded; give --yes to "
+                                        "download without the question");
     return SOTTO_OK;
 }
 
@@ -237,9 +233,10 @@ static sotto_status read_parts(struct sotto_data_part parts[MAX_PARTS], size_t *
         char *sign = strchr(text, '='), *end = NULL;
         unsigned long long n = sign && sign[1] >= '0' && sign[1] <= '9' ? strtoull(sign + 1, &end, 10) : 0;
         if (!end || (*end && *end != ',') || *count == MAX_PARTS)
-            return cli_fail(SOTTO_EUSAGE,
-                            "--parts: '%s' is not a list of at most %d parts like member=1200,other=500",
-                            text, MAX_PARTS);
+            return cli_fail(
+                SOTTO_EUSAGE,
+                "--parts: '%s' is not a list of at most %d parts; expected for example member=1200,other=500",
+                text, MAX_PARTS);
         *sign = '\0';
         parts[*count] = (struct sotto_data_part){text, (size_t)n};
         text = *end ? end + 1 : NULL;
@@ -327,7 +324,7 @@ static sotto_status check_options(const struct options *o, const struct action *
     for (size_t i = 0; i < ACTIONS; i++)
         for (const char *const *option = actions[i].options; *option; option++)
             if (option_given(o, *option) && !has(action, *option))
-                return cli_fail(SOTTO_EUSAGE, "data %s: --%s is an option of 'data %s'", action->name,
+                return cli_fail(SOTTO_EUSAGE, "data %s: --%s is only an option of 'data %s'", action->name,
                                 *option, actions[i].name);
     return SOTTO_OK;
 }

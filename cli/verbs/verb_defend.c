@@ -6,34 +6,31 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Defence"),
     {"input", OPTION_LIST, "X.npy[:SECRET]", NULL,
-     "rows to defend (N, D), posteriors or embeddings; SECRET, as in --known, to measure what leaks "
+     "rows to defend (N, D), posteriors or embeddings; SECRET as in --known, to measure the leakage "
      "(repeatable)"},
     {"known", OPTION_LIST, "X.npy:SECRET", NULL,
-     "rows of the same kind that the defender has, and the protected label of each: a .npy, or one whole "
-     "number for "
-     "all (1: members, 0: non-members, or the value of an attribute) (repeatable)"},
-    {"known-labels", OPTION_LIST, "y.npy", NULL, "classes of the known rows, file by file (repeatable)"},
-    {"budget", OPTION_REAL, "B", NULL, "cost that the defence may have (default: its own, see --list)"},
+     "rows of the same kind known to the defender; SECRET: their protected labels, a .npy or one whole "
+     "number for all (1: members, 0: non-members, or the value of an attribute) (repeatable)"},
+    {"known-labels", OPTION_LIST, "y.npy", NULL,
+     "true classes of the --known rows, one file for each (repeatable)"},
+    {"budget", OPTION_REAL, "B", NULL,
+     "budget of the defence, in its own unit (default and unit: see --list)"},
     {"set", OPTION_LIST, "NAME=VALUE", NULL, "parameter of the defence, see --list (repeatable)"},
     {"list", OPTION_FLAG, NULL, NULL, "table of all defences with their budgets and parameters"},
-    {"seed", OPTION_COUNT, "N", "1", "seed of the training of defender and attacker"},
-    {"key", OPTION_COUNT, "N", "0",
-     "key of the random choices of the defence, to be kept secret in real use"},
+    {"seed", OPTION_COUNT, "N", "1", "seed of training, for defender and attacker"},
+    {"key", OPTION_COUNT, "N", "0", "key of the defence's random choices; keep it secret in real use"},
     OPTION_GROUP("Measurement"),
     {"labels", OPTION_LIST, "y.npy", NULL,
-     "true classes of the inputs, file by file, for the accuracy (repeatable)"},
+     "true classes of the --input rows, one file for each, for the accuracy (repeatable)"},
     {"head", OPTION_TEXT, "FILE", NULL,
-     "head for the utility, by its answers on embeddings (default with --labels and --known-labels: linear "
-     "heads "
-     "are trained)"},
+     "head that measures the utility of embeddings (default with --labels and --known-labels: newly trained "
+     "linear heads)"},
     {"attacker", OPTION_LIST, "X.npy:SECRET", NULL,
-     "rows that an attacker has: trained on them, it attacks the protected labels of the inputs "
-     "(repeatable)"},
-    {"adaptive", OPTION_FLAG, NULL, NULL,
-     "a second attacker, trained on its rows as the defence leaves them"},
+     "training rows of an attacker that infers the protected labels of the inputs (repeatable)"},
+    {"adaptive", OPTION_FLAG, NULL, NULL, "second, adaptive attacker, trained on defended rows"},
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "PATH", NULL,
-     "defended rows to write; a folder, for files of the same names, if there are several inputs"},
+     "defended rows to write; for several inputs, a folder for files of the same names"},
     OPTION_END};
 
 /* Everything that one call makes. */
@@ -61,9 +58,10 @@ static sotto_status check_options(const struct options *o)
                           : !option_text(o, "output") ? "--output PATH"
                                                       : NULL;
     if (missing)
-        return cli_fail(SOTTO_EUSAGE, "defend: %s is needed", missing);
+        return cli_fail(SOTTO_EUSAGE, "defend: %s is missing", missing);
     if (sotto_defence_of_posteriors(option_argument(o, 0)) == 1 && option_given(o, "head"))
-        return cli_fail(SOTTO_EUSAGE, "defend: --head answers embeddings; %s defends posteriors",
+        return cli_fail(SOTTO_EUSAGE,
+                        "defend: --head needs embeddings, but %s defends posteriors; omit --head",
                         option_argument(o, 0));
     if (option_flag(o, "adaptive") && !option_given(o, "attacker"))
         return cli_fail(SOTTO_EUSAGE, "defend: --adaptive needs --attacker");
@@ -153,7 +151,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_defend = {
     .name = "defend",
-    .summary = "change posteriors or embeddings so that they show less: measured, never certified",
+    .summary = "change posteriors or embeddings so that they leak less: measured, not guaranteed",
     .arguments = "NAME",
     .min_arguments = 0,
     .max_arguments = 1,

@@ -10,28 +10,26 @@ static const struct option_row rows[] = {
     {"split", OPTION_TEXT, "PART", "all", "part of the set: train, test or all"},
     OPTION_GROUP("Encoder"),
     {"encoder", OPTION_TEXT, "FILE", NULL,
-     "encoder.safetensors, or 'scattering': fixed wavelet features without training"},
+     "encoder.safetensors, or 'scattering' for fixed wavelet features without training"},
     {"random", OPTION_TEXT, "NAME", NULL,
-     "untrained encoder instead of a file, such as keras-simclr (the baseline)"},
+     "untrained encoder of this name, such as keras-simclr, as a baseline"},
     {"seed", OPTION_COUNT, "N", "0", "seed of --random and of the linear head of --evaluate"},
     {"standardise", OPTION_TEXT, "P.npy", NULL,
-     "embeddings of PUBLIC images by the same encoder, by which columns are shifted and scaled to mean 0 and "
-     "variance 1"},
+     "embeddings of PUBLIC images by the same encoder; their column means and deviations standardise the "
+     "output"},
     OPTION_GROUP("Scattering"),
     {"groups", OPTION_COUNT, "G", "27",
-     "groups of channels normalised within each image (81 channels, 243 in colour); 0: none"},
+     "number of channel groups, each normalised within an image (81 channels, 243 in colour); 0: none"},
     {"grid", OPTION_COUNT, "G", NULL,
-     "cells per side, G x G, that features are averaged over (default: every fourth pixel)"},
-    {"mirror", OPTION_FLAG, NULL, NULL,
-     "mean of the image and its mirror image, of which the left half is kept"},
+     "averaging of the features over G x G cells (default: every fourth pixel)"},
+    {"mirror", OPTION_FLAG, NULL, NULL, "left half of the mean over the image and its mirror image"},
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "X.npy", NULL, "embeddings to write, (N, D) f4"},
     {"labels-out", OPTION_TEXT, "y.npy", NULL, "labels to write, (N) i8"},
-    {"attribute-out", OPTION_TEXT, "a.npy", NULL, "second labels of the set to write, (N) i8"},
+    {"attribute-out", OPTION_TEXT, "a.npy", NULL, "attribute of the set to write, (N) i8"},
     {"evaluate", OPTION_FLAG, NULL, NULL,
-     "report of k-NN (k = 20, cosine) and linear-head accuracy, trained on the train part, tested on the "
-     "test "
-     "part"},
+     "accuracy of k-NN (k = 20, cosine) and of a linear head, fitted on the train part and tested on the "
+     "test part"},
     OPTION_END};
 
 static sotto_status open_encoder(struct sotto_encoder **out, const struct options *o,
@@ -74,7 +72,8 @@ static void print_result(const struct sotto_array *x, const struct encoder_quali
     else
         printf("%zu embeddings of width %zu\n", x->shape[0], x->shape[1]);
     if (!json && q)
-        printf("k-NN (k = 20, cosine) %.4f, linear head %.4f: taught by %zu rows, asked about %zu others\n",
+        printf("accuracy of k-NN (k = 20, cosine) %.4f, of a linear head %.4f; fitted on %zu rows, tested on "
+               "%zu others\n",
                q->knn, q->linear, q->train, q->test);
 }
 
@@ -131,9 +130,10 @@ static sotto_status standardise(struct sotto_array *x, const char *path)
     sotto_status status = sotto_npy_load(&public_x, path);
     if (status == SOTTO_OK &&
         (public_x.dtype != SOTTO_F4 || public_x.ndim != 2 || public_x.shape[1] != width))
-        status = cli_fail(SOTTO_EINVAL,
-                          "--standardise: %s is not (N, %zu) f4; expected embeddings by this encoder", path,
-                          width);
+        status = cli_fail(
+            SOTTO_EINVAL,
+            "--standardise: %s does not have shape (N, %zu) and type f4; expected embeddings by this encoder",
+            path, width);
     if (status == SOTTO_OK)
         status = sotto_standardise(x->data, x->shape[0], width, public_x.data, public_x.shape[0]);
     sotto_array_clear(&public_x);
@@ -172,10 +172,10 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
 static sotto_status check_options(const struct options *o)
 {
     if (option_given(o, "encoder") == option_given(o, "random"))
-        return cli_fail(SOTTO_EUSAGE, "embed: give either --encoder FILE or --random NAME");
+        return cli_fail(SOTTO_EUSAGE, "embed: give exactly one of --encoder FILE and --random NAME");
     if (!fixed_features(o) &&
         (option_given(o, "groups") || option_given(o, "grid") || option_flag(o, "mirror")))
-        return cli_fail(SOTTO_EUSAGE, "embed: --groups, --grid and --mirror belong to --encoder scattering");
+        return cli_fail(SOTTO_EUSAGE, "embed: --groups, --grid and --mirror need --encoder scattering");
     if (!option_flag(o, "evaluate") && !option_given(o, "output"))
         return cli_fail(SOTTO_EUSAGE, "embed: --output is missing; see 'sotto embed --help'");
     return option_require(o, "data");
@@ -203,7 +203,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_embed = {
     .name = "embed",
-    .summary = "images to embeddings; with --evaluate, how good they are",
+    .summary = "compute embeddings of images; with --evaluate, measure their quality",
     .arguments = "",
     .examples = "  sotto embed --encoder encoder.safetensors --data fashion-mnist --split test -o X.npy "
                 "--labels-out y.npy\n"

@@ -9,28 +9,28 @@
 
 static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
-    {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that made the features; its SHA-256 goes into the head"},
+    {"encoder", OPTION_TEXT, "FILE", NULL,
+     "encoder that made the features; its SHA-256 is stored in the head"},
     OPTION_TABLE(sotto_head_recipe_options, NULL),
     OPTION_GROUP("Noise and guarantee"),
-    {"epsilon", OPTION_REAL, "E", NULL, "target epsilon: the smallest noise that keeps it is found", NULL,
+    {"epsilon", OPTION_REAL, "E", NULL, "target epsilon; the smallest noise that meets it is found", NULL,
      "target-epsilon"},
     {"delta", OPTION_REAL, "D", NULL,
      "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
     {"adjacency", OPTION_TEXT, "NAME", "replace-one",
-     "adjacency of dp-sgd and dp-adam: replace-one, or zero-out (one record counts as nothing; also: "
+     "adjacency of dp-sgd and dp-adam: replace-one, or zero-out (one record has no effect; alias "
      "add-remove)"},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
      "batches of dp-sgd and dp-adam: poisson, or fixed: constant batch size without replacement (replace-one "
      "adjacency)"},
     {"noise-mode", OPTION_TEXT, "MODE", "exact",
-     "noise generator: exact, or fast (a hundred times faster, without defence against floating-point "
-     "attacks)"},
+     "noise generator: exact, or fast (a hundred times faster, not safe against floating-point attacks)"},
     OPTION_ROWS(private_set_rows),
     OPTION_GROUP("Output"),
     {"fresh", OPTION_FLAG, NULL, NULL,
-     "start from step 0 although an interrupted run left OUTPUT.checkpoint (dp-sgd, dp-adam)"},
+     "fresh start at step 0, although an interrupted run left OUTPUT.checkpoint (dp-sgd, dp-adam)"},
     {"output", OPTION_TEXT, "FILE", NULL,
-     "head.safetensors to write, with the names of PyTorch's nn.Sequential"},
+     "head.safetensors to write, tensors named as in PyTorch's nn.Sequential"},
     OPTION_END};
 
 static void print_result(const struct sotto_head *h, const struct head_inputs *in, double accuracy,
@@ -42,12 +42,12 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
             "\"parameters\": %zu, \"train_accuracy\": %.9g, \"recipe_hash\": \"%s\", \"data_fingerprint\": "
             "\"%s\"}\n",
             in->n, in->d, in->classes, parameters, accuracy, sotto_head_recipe_hash(h),
-            sotto_head_fingerprint(h));
+            sotto_head_data_sha256(h));
     else
         printf("%s: %zu parameters, trained on %zu records of %zu classes, training accuracy %.4f\n"
                "recipe %.16s..., data %.16s...\n",
                output, parameters, in->n, in->classes, accuracy, sotto_head_recipe_hash(h),
-               sotto_head_fingerprint(h));
+               sotto_head_data_sha256(h));
 }
 
 static const char *const private_options[] = {
@@ -64,26 +64,21 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     bool moments = sotto_head_trainer_private(r->trainer) == 2;
     if (moments && (option_given(o, "momentum") || option_given(o, "max-grad-norm") ||
                     option_given(o, "noise-mode") || option_given(o, "sampling")))
-        return cli_fail(SOTTO_EUSAGE,
-                        "head: --momentum, --max-grad-norm, --noise-mode and --sampling belong to --trainer "
-                        "dp-sgd and dp-adam");
+        return cli_fail(SOTTO_EUSAGE, "head: --momentum, --max-grad-norm, --noise-mode and --sampling need "
+                                      "--trainer dp-sgd or dp-adam");
     if (moments && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
     *p = (struct sotto_head_privacy){
-        .target = {option_given(o, "epsilon") ? option_real(o, "epsilon") : NAN, option_real(o, "delta")},
-        .ledger = option_text(o, "ledger"),
-        .purpose = option_text(o, "purpose"),
-        .insecure = option_given(o, "insecure-noise-seed"),
-        .insecure_seed = option_count(o, "insecure-noise-seed"),
-        .provenance = &in->provenance,
+        .target = {option_given(o, "epsilon") ? option_real(o, "epsilon") : 0,
+                   option_given(o, "delta") ? option_delta(o, "delta") : sotto_default_delta(in->n)},
         .classes_by = in->classes_by};
-    sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    sotto_status status = option_positive(o, "epsilon");
     if (status == SOTTO_OK)
-        status = option_adjacency(&p->zero_out, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
+        status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    if (status == SOTTO_OK)
+        status = option_adjacency(&p->adjacency, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
     if (status != SOTTO_OK)
         return status;
-    if (option_given(o, "budget-epsilon"))
-        p->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
     return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
 }
 
@@ -115,19 +110,18 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     const char *output = option_text(o, "output");
     struct sotto_head_privacy privacy;
     struct private_set set = {0};
-    char *certificate = NULL, *line = NULL, checkpoint[4096];
+    struct sotto_certificate *certificate = NULL;
+    char checkpoint[4096];
     sotto_status status = read_privacy(&privacy, r, in, o);
     if (status == SOTTO_OK &&
         (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
-        status = cli_fail(SOTTO_EUSAGE, "head: --output: the path is too long");
+        status = cli_fail(SOTTO_EUSAGE, "head: the path of --output is too long");
     if (status == SOTTO_OK)
         status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
     if (status == SOTTO_OK)
         status = private_set_of_arrays(&set, in->x.data, in->y.data, in->n, in->d, ctx);
     if (status == SOTTO_OK) {
-        privacy.fingerprint = set.dataset_id;
-        privacy.provenance = set.provenance;
-        privacy.source = &set.source;
+        privacy.spend = set.spend;
         privacy.output = output;
         privacy.checkpoint = checkpoint;
         if (option_flag(o, "fresh"))
@@ -142,13 +136,8 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     if (status == SOTTO_OK)
         unlink(checkpoint);
     if (status == SOTTO_OK)
-        status = sotto_certificate_summary(&line, certificate);
-    if (status == SOTTO_OK && json)
-        fputs(certificate, stdout);
-    else if (status == SOTTO_OK)
-        printf("%s: %s\ncertificate: %s.certificate.json\n", output, line, output);
-    sotto_text_free(certificate);
-    sotto_text_free(line);
+        status = private_set_print(certificate, output, json);
+    sotto_certificate_free(certificate);
     private_set_clear(&set);
     return status;
 }
@@ -180,7 +169,7 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
                in->n, in->d, in->classes, parameters, sotto_head_recipe_hash(*h));
     else
         printf("%s: %zu parameters, trained on %zu records of %zu classes; unprotected: 'sotto protect' adds "
-               "the noise that its proved sensitivity asks for\nrecipe %.16s...\n",
+               "the noise that the proved sensitivity requires\nrecipe %.16s...\n",
                output, parameters, in->n, in->classes, sotto_head_recipe_hash(*h));
     return SOTTO_OK;
 }
@@ -191,7 +180,7 @@ static sotto_status refuse_private_options(const struct options *o, const char *
         if (option_given(o, private_options[i]))
             return cli_fail(
                 SOTTO_EUSAGE,
-                "head: --%s belongs to trainers with noise (dp-sgd, covariance, ...); %s draws none",
+                "head: --%s needs a trainer with noise (dp-sgd, covariance, ...); trainer %s adds none",
                 private_options[i], trainer);
     return SOTTO_OK;
 }
@@ -207,7 +196,7 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     if (status == SOTTO_OK)
         status = describe(*h, o);
     if (status == SOTTO_OK)
-        status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d);
+        status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_save(output, *h);
     if (status == SOTTO_OK)

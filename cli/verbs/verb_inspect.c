@@ -21,7 +21,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_inspect = {
     .name = "inspect",
-    .summary = "show what a file is and holds: .npy, .npz, .safetensors, JSON, CSV, YAML, IDX, ledger",
+    .summary = "show type and contents of a file: .npy, .npz, .safetensors, JSON, CSV, YAML, IDX, ledger",
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,

@@ -12,11 +12,12 @@ static const struct option_row rows[] = {
      "identity of the private data set ('sotto data info NAME' shows it)"},
     {"ledger", OPTION_TEXT, "FILE", NULL,
      "ledger file (init; default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
-    OPTION_GROUP("A new ledger (init)"),
+    OPTION_GROUP("New ledger (init)"),
     {"budget", OPTION_TEXT, "E[,DELTA]", NULL,
-     "largest epsilon and delta of all releases together, such as 2 or 2,1e-6; a trainer cannot widen it"},
+     "privacy budget: largest epsilon and delta of all releases together, such as 2 or 2,1e-6; trainers "
+     "cannot raise it"},
     {"contact", OPTION_TEXT, "TEXT", NULL,
-     "person or office responsible for the data set, which is recorded"},
+     "person or office responsible for the data set, recorded in the ledger"},
     OPTION_END};
 
 static sotto_status read_budget(struct sotto_dp *out, const char *text)
@@ -30,7 +31,8 @@ static sotto_status read_budget(struct sotto_dp *out, const char *text)
         good = end != second && *end == '\0';
     }
     return good ? SOTTO_OK
-                : cli_fail(SOTTO_EUSAGE, "ledger init: --budget '%s'; expected EPSILON or EPSILON,DELTA",
+                : cli_fail(SOTTO_EUSAGE,
+                           "ledger init: --budget: '%s' is not a budget; expected EPSILON or EPSILON,DELTA",
                            text);
 }
 
@@ -55,7 +57,7 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
         return status;
     char *text = NULL;
     if (json)
-        status = sotto_ledger_show(&text, path);
+        status = sotto_ledger_show(&text, path, ctx);
     if (status == SOTTO_OK && json)
         printf("%s\n", text);
     else if (status == SOTTO_OK)
@@ -66,20 +68,21 @@ static sotto_status run_init(const struct options *o, const struct sotto_context
     return status;
 }
 
-static sotto_status run_show(const struct options *o, int json)
+static sotto_status run_show(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *file = option_argument_count(o) > 1 ? option_argument(o, 1) : NULL,
                *id = option_text(o, "dataset-id");
     char *path = NULL, *text = NULL;
-    for (size_t i = 1; rows[i].name; i++)
-        if (option_given(o, rows[i].name))
-            return cli_fail(SOTTO_EUSAGE, "ledger show: --%s belongs to 'ledger init'", rows[i].name);
+    static const char *const of_init[] = {"ledger", "budget", "contact"};
+    for (size_t i = 0; i < sizeof of_init / sizeof *of_init; i++)
+        if (option_given(o, of_init[i]))
+            return cli_fail(SOTTO_EUSAGE, "ledger show: --%s is only an option of 'ledger init'", of_init[i]);
     if ((file != NULL) == (id != NULL))
-        return cli_fail(SOTTO_EUSAGE, "ledger show: give either FILE or --dataset-id");
+        return cli_fail(SOTTO_EUSAGE, "ledger show: give exactly one of FILE and --dataset-id");
     sotto_status status = id ? sotto_ledger_find(&path, id) : SOTTO_OK;
     if (status == SOTTO_OK)
-        status =
-            json ? sotto_ledger_show(&text, id ? path : file) : sotto_ledger_table(&text, id ? path : file);
+        status = json ? sotto_ledger_show(&text, id ? path : file, ctx)
+                      : sotto_ledger_table(&text, id ? path : file, ctx);
     if (status == SOTTO_OK)
         printf("%s%s", text, json ? "\n" : "");
     sotto_text_free(text);
@@ -93,13 +96,13 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (strcmp(action, "init") == 0)
         return run_init(o, ctx, json);
     if (strcmp(action, "show") == 0)
-        return run_show(o, json);
+        return run_show(o, ctx, json);
     return cli_fail(SOTTO_EUSAGE, "ledger: unknown action '%s'; expected init or show", action);
 }
 
 const struct verb verb_ledger = {
     .name = "ledger",
-    .summary = "the record of what was released about a private data set: open it with a budget, show it",
+    .summary = "create or show the ledger, which records all releases from a private data set and its budget",
     .arguments = "init --dataset-id ID --budget E[,DELTA] | show [FILE]",
     .min_arguments = 1,
     .max_arguments = 2,

@@ -1,6 +1,6 @@
-/* One row per verb, in the order of `sotto help`. A verb exists only once it works. Beside it: what the ranks of a
- * launcher do (launcher.h). A verb that may draw a release is never RANK_0: a wrong variable would draw it twice.
- */
+/* One row per verb, in the order of `sotto help`. A verb exists only once it works. Beside it: what the ranks
+ * of a launcher do (launcher.h). A verb that may draw a release is never RANK_0: a wrong variable would draw
+ * it twice. */
 ROW(demo, ALL_RANKS)
 ROW(run, ALL_RANKS)
 ROW(data, RANK_0)

@@ -9,25 +9,25 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Model"),
     {"head", OPTION_TEXT, "FILE", NULL, "head, plain or protected (.safetensors)"},
-    {"model", OPTION_TEXT, "FILE", NULL,
-     "whole network of 'sotto train' instead of a head, for --data or --features"},
+    {"model", OPTION_TEXT, "FILE", NULL, "whole network by 'sotto train', instead of a head"},
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that turns --data into embeddings"},
     OPTION_GROUP("Records"),
-    {"features", OPTION_TEXT, "X.npy", NULL, "embeddings to classify (N, D); or --encoder and --data"},
+    {"features", OPTION_TEXT, "X.npy", NULL,
+     "embeddings to classify (N, D), instead of --encoder and --data"},
     {"data", OPTION_TEXT, "SET", NULL, "images to classify: a registered name or a path"},
     {"indices", OPTION_TEXT, "rows.npy", NULL, "rows of --data, in this order, whole numbers from 0"},
     {"split", OPTION_TEXT, "PART", "all", "part of --data: train, test or all"},
     {"labels", OPTION_TEXT, "y.npy", NULL, "true classes (N), for the accuracy with its interval"},
     OPTION_GROUP("Tables"),
     {"table", OPTION_TEXT, "FILE.csv", NULL,
-     "rows to classify, with the columns that the model was trained on, in any order"},
+     "rows to classify, with the columns of the training table in any order"},
     {"encoding", OPTION_TEXT, "FILE", NULL, "encoding.json for --table (default: the one in the head)"},
     {"answers", OPTION_TEXT, "FILE.csv", NULL,
-     "row, class name and probability of each row of --table, to write (default: standard output)"},
+     "answers to write: row, class name and probability for each row of --table (default: standard output)"},
     OPTION_GROUP("Networks with noise"),
-    {"repeats", OPTION_COUNT, "N", "1", "answers that are averaged"},
-    {"average", OPTION_TEXT, "NAME", "logits", "mean over --repeats: of logits or of softmax"},
-    {"seed", OPTION_COUNT, "N", NULL, "seed of the noise (default: fresh every time)"},
+    {"repeats", OPTION_COUNT, "N", "1", "number of answers to average for each record"},
+    {"average", OPTION_TEXT, "NAME", "logits", "average over --repeats: of logits or of softmax"},
+    {"seed", OPTION_COUNT, "N", NULL, "seed of the noise (default: a fresh one in each run)"},
     OPTION_GROUP("Output"),
     {"logits", OPTION_FLAG, NULL, NULL, "logits instead of probabilities"},
     {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write, (N, K) f4"},
@@ -37,11 +37,11 @@ static sotto_status check_table_options(const struct options *o)
 {
     static const char *const others[] = {"features", "encoder", "data", "indices", "split", "logits"};
     if (option_given(o, "model") && (option_given(o, "head") || !option_given(o, "encoding")))
-        return cli_fail(SOTTO_EUSAGE,
-                        "predict: --model with --table needs --encoding encoding.json, and no --head");
+        return cli_fail(SOTTO_EUSAGE, "predict: --model with --table needs --encoding encoding.json and "
+                                      "cannot be combined with --head");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
-            return cli_fail(SOTTO_EUSAGE, "predict: --%s does not go with --table", others[i]);
+            return cli_fail(SOTTO_EUSAGE, "predict: --%s cannot be combined with --table", others[i]);
     return SOTTO_OK;
 }
 
@@ -52,24 +52,25 @@ static sotto_status check_options(const struct options *o)
     if (status == SOTTO_OK && option_given(o, "table"))
         return check_table_options(o);
     if (status == SOTTO_OK && (option_given(o, "encoding") || option_given(o, "answers")))
-        return cli_fail(SOTTO_EUSAGE, "predict: --encoding and --answers go with --table");
+        return cli_fail(SOTTO_EUSAGE, "predict: --encoding and --answers need --table");
     if (status == SOTTO_OK && !option_given(o, "labels"))
         status = option_require(o, "output");
     if (status != SOTTO_OK)
         return status;
     if (network && (option_given(o, "head") || option_given(o, "encoder")))
-        return cli_fail(SOTTO_EUSAGE,
-                        "predict: --model is a whole network; --head and --encoder are parts of another");
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "predict: --model is a whole network and cannot be combined with --head or --encoder");
     if (network && option_given(o, "features") == option_given(o, "data"))
-        return cli_fail(SOTTO_EUSAGE, "predict: give either --features X.npy or --data SET");
+        return cli_fail(SOTTO_EUSAGE, "predict: give exactly one of --features X.npy and --data SET");
     if (!network && option_given(o, "features") == (option_given(o, "encoder") || option_given(o, "data")))
         return cli_fail(SOTTO_EUSAGE,
-                        "predict: give either --features X.npy or --encoder FILE with --data SET");
+                        "predict: give either --features X.npy, or --encoder FILE with --data SET");
     if (!network && option_given(o, "encoder") != option_given(o, "data"))
-        return cli_fail(SOTTO_EUSAGE, "predict: --encoder and --data belong together");
+        return cli_fail(SOTTO_EUSAGE, "predict: --encoder and --data must be given together");
     if (option_given(o, "features") && (option_given(o, "indices") || option_given(o, "split")))
         return cli_fail(SOTTO_EUSAGE,
-                        "predict: --indices and --split choose rows of --data, not of --features");
+                        "predict: --indices and --split choose rows of --data; omit them with --features");
     return SOTTO_OK;
 }
 
@@ -83,9 +84,10 @@ static sotto_status check_encoder(const struct sotto_head *h, const struct optio
     if (status == SOTTO_OK)
         status = sotto_head_set_encoder_file(same, option_text(o, "encoder"));
     if (status == SOTTO_OK && strcmp(sotto_head_encoder(h), sotto_head_encoder(same)) != 0)
-        status = cli_fail(SOTTO_EINVAL,
-                          "%s was trained on embeddings of another encoder than %s (SHA-256 differs)",
-                          option_text(o, "head"), option_text(o, "encoder"));
+        status = cli_fail(
+            SOTTO_EINVAL,
+            "%s was trained on embeddings of another encoder than %s (SHA-256 differs); give that encoder",
+            option_text(o, "head"), option_text(o, "encoder"));
     sotto_head_free(same);
     return status;
 }
@@ -148,11 +150,12 @@ static sotto_status measure(struct share *share, const struct options *o, const 
     const int64_t *labels;
     sotto_status status = head_labels_load(&y, path);
     if (status == SOTTO_OK && y.count != out->shape[0])
-        status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records", path, y.count, out->shape[0]);
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records; expected one label per record",
+                          path, y.count, out->shape[0]);
     labels = y.data;
     for (size_t i = 0; status == SOTTO_OK && i < y.count; i++)
         if (labels[i] < 0 || (uint64_t)labels[i] >= out->shape[1])
-            status = cli_fail(SOTTO_EINVAL, "%s: row %zu holds %lld; the model has classes 0 to %zu", path, i,
+            status = cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; the model has classes 0 to %zu", path, i,
                               (long long)labels[i], out->shape[1] - 1);
     if (status == SOTTO_OK)
         *share = share_of(count_right(out, labels), (double)y.count);
@@ -190,7 +193,7 @@ static sotto_status deliver(const struct options *o, const struct sotto_array *o
 }
 
 static sotto_status answer(const struct options *o, const struct sotto_head *h, const struct sotto_array *x,
-                           int json)
+                           const struct sotto_context *ctx, int json)
 {
     struct sotto_array out = {0};
     size_t shape[2] = {x->shape[0], sotto_head_classes(h)};
@@ -200,7 +203,8 @@ static sotto_status answer(const struct options *o, const struct sotto_head *h, 
                         option_text(o, "head"), sotto_head_inputs(h));
     sotto_status status = sotto_array_make(&out, SOTTO_F4, 2, shape);
     if (status == SOTTO_OK)
-        status = sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"));
+        status =
+            sotto_head_predict(out.data, h, x->data, shape[0], x->shape[1], option_flag(o, "logits"), ctx);
     if (status == SOTTO_OK)
         status = deliver(o, &out, json);
     sotto_array_clear(&out);
@@ -275,7 +279,7 @@ static sotto_status find_encoding(struct sotto_table_encoding **e, const struct 
     if (option_given(o, "encoding"))
         return sotto_table_encoding_load(e, option_text(o, "encoding"));
     if (!sotto_head_encoding(h))
-        return cli_fail(SOTTO_EINVAL, "%s carries no encoding of a table; give --encoding encoding.json",
+        return cli_fail(SOTTO_EINVAL, "%s contains no encoding of a table; give --encoding encoding.json",
                         option_text(o, "head"));
     return sotto_table_encoding_parse(e, sotto_head_encoding(h), option_text(o, "head"));
 }
@@ -288,14 +292,16 @@ static sotto_status ask_about_table(struct sotto_array *out, const struct sotto_
     size_t inputs = h ? sotto_head_inputs(h) : sotto_network_inputs(n),
            classes = h ? sotto_head_classes(h) : sotto_network_classes(n);
     if (sotto_table_encoding_width(e) != inputs || sotto_table_encoding_classes(e) != classes)
-        return cli_fail(SOTTO_EINVAL, "the encoding makes %zu inputs for %zu classes; %s has %zu and %zu",
+        return cli_fail(SOTTO_EINVAL,
+                        "the encoding has %zu inputs and %zu classes, but %s has %zu and %zu; give the "
+                        "encoding that the model was trained with",
                         sotto_table_encoding_width(e), sotto_table_encoding_classes(e),
                         option_text(o, h ? "head" : "model"), inputs, classes);
     sotto_status status = sotto_table_encode(&x, e, option_text(o, "table"), ctx);
     if (status == SOTTO_OK)
         status = sotto_array_make(out, SOTTO_F4, 2, (const size_t[]){x.shape[0], classes});
     if (status == SOTTO_OK)
-        status = h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0)
+        status = h ? sotto_head_predict(out->data, h, x.data, x.shape[0], inputs, 0, ctx)
                    : sotto_network_predict(out->data, n, x.data, x.shape[0], inputs, 0, ctx);
     sotto_array_clear(&x);
     return status;
@@ -350,7 +356,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     else if (status == SOTTO_OK)
         status = embed_images(&x, h, o, ctx);
     if (status == SOTTO_OK)
-        status = answer(o, h, &x, json);
+        status = answer(o, h, &x, ctx, json);
     sotto_array_clear(&x);
     sotto_head_free(h);
     return status;
@@ -358,7 +364,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_predict = {
     .name = "predict",
-    .summary = "answer queries from a head or a whole network: probabilities or logits",
+    .summary = "compute class probabilities or logits with a head or a whole network",
     .arguments = "",
     .examples = "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
                 "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"

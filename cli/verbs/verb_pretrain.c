@@ -12,27 +12,24 @@ static const struct option_row rows[] = {
     {"split", OPTION_TEXT, "PART", "all", "part of the set: train, test or all"},
     OPTION_TABLE(sotto_pretrain_option_table, NULL),
     OPTION_GROUP("Talos: training against a classifier of an attribute (no guarantee)"),
-    {"talos", OPTION_FLAG, NULL, NULL,
-     "training of the encoder against a classifier of the images' attribute"},
+    {"talos", OPTION_FLAG, NULL, NULL, "adversarial training against a classifier of the images' attribute"},
     {"lambda", OPTION_REAL, "L", "1",
      "weight of the classifier's loss, which is subtracted from the encoder's loss, >= 0"},
     {"attribute", OPTION_TEXT, "a.npy", NULL,
-     "attribute of each row of the set, whole numbers (default: the set's own)"},
+     "attribute of each row of the set, whole numbers (default: the one stored with the set)"},
     {"bounded", OPTION_FLAG, NULL, NULL,
-     "end of a record's weight against the encoder once the classifier knows no more of it than the "
-     "frequency of "
-     "its value (default: no end, as published, which large --lambda do not survive)"},
+     "bounded adversarial loss: a record stops counting once the classifier does no better on it than the "
+     "attribute's frequencies (default: unbounded, as published; diverges for large --lambda)"},
     {"alternation", OPTION_TEXT, "RULE", "odd-even",
-     "turns: odd-even (odd epochs train the classifier, even ones the encoder), two-pass (both in every "
-     "epoch), "
-     "or joint (both in every step)"},
-    {"adversary-steps", OPTION_COUNT, "N", "1", "steps of the classifier on each batch of its turn"},
+     "order of updates: odd-even (odd epochs train the classifier, even epochs the encoder), two-pass (both "
+     "in every epoch) or joint (both in every step)"},
+    {"adversary-steps", OPTION_COUNT, "N", "1", "classifier steps on each batch"},
     {"adversary-reads", OPTION_TEXT, "WHAT", "views",
-     "input of the classifier: views; images (unchanged, as for embeddings; half again as much work); or "
-     "views-of-three (views, with the images beside them in the batch)"},
+     "input of the classifier: views, images (not augmented; 1.5 times the work) or views-of-three (views, "
+     "in batches that also hold the images)"},
     {"relu-logits", OPTION_FLAG, NULL, NULL, "ReLU on the classifier's logits, as in the authors' code"},
     OPTION_GROUP("Files"),
-    {"fresh", OPTION_FLAG, NULL, NULL, "start from step 0 although a checkpoint exists"},
+    {"fresh", OPTION_FLAG, NULL, NULL, "fresh start at step 0, although a checkpoint exists"},
     {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write"},
     OPTION_END};
 
@@ -46,13 +43,12 @@ static sotto_status read_attribute(struct sotto_array *out, const struct sotto_d
         return SOTTO_OK;
     sotto_status status = sotto_npy_load(&a, path);
     if (status == SOTTO_OK && (a.ndim != 1 || a.count != data->n))
-        status =
-            cli_fail(SOTTO_EINVAL,
-                     "%s: %zu values in %d dimensions; data set '%s' has %zu rows and needs one for each",
-                     path, a.count, a.ndim, data->name, data->n);
+        status = cli_fail(
+            SOTTO_EINVAL,
+            "%s: %zu values in %d dimensions; data set '%s' has %zu rows, and one value for each is expected",
+            path, a.count, a.ndim, data->name, data->n);
     if (status == SOTTO_OK && sotto_array_convert(&a, SOTTO_I8) != SOTTO_OK)
-        status = cli_fail(SOTTO_EINVAL,
-                          "%s: holds numbers that are not whole; an attribute must be whole numbers", path);
+        status = cli_fail(SOTTO_EINVAL, "%s: contains fractions; an attribute must be whole numbers", path);
     if (status == SOTTO_OK)
         *out = a;
     else
@@ -66,7 +62,7 @@ static sotto_status check_talos(const struct options *o)
                                       "adversary-steps", "adversary-reads", "relu-logits"};
     for (size_t i = 0; i < sizeof own / sizeof *own && !option_flag(o, "talos"); i++)
         if (option_given(o, own[i]))
-            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s belongs to --talos", own[i]);
+            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s needs --talos", own[i]);
     return SOTTO_OK;
 }
 
@@ -76,7 +72,7 @@ static sotto_status check_augmentation(const struct options *o)
     int simclr = strcmp(option_text(o, "augmentation"), "simclr") == 0;
     for (size_t i = 0; i < sizeof own / sizeof *own && !simclr; i++)
         if (option_given(o, own[i]))
-            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s belongs to --augmentation simclr", own[i]);
+            return cli_fail(SOTTO_EUSAGE, "pretrain: --%s needs --augmentation simclr", own[i]);
     return SOTTO_OK;
 }
 
@@ -102,9 +98,8 @@ static void print_result(const struct sotto_pretrain_result *r, const struct sot
                path, (unsigned long long)r->steps, method, r->loss, r->accuracy, r->seconds,
                r->images_per_second, choice);
     if (!json && r->adversary_loss > 0)
-        printf("the classifier of the attribute: loss %.4f nats and accuracy %.4f over the last epoch; how "
-               "much is "
-               "left to an attacker of his own training says 'sotto audit --features --attribute'\n",
+        printf("classifier of the attribute: loss %.4f nats and accuracy %.4f over the last epoch; 'sotto "
+               "audit --features --attribute' measures what a newly trained attacker can infer\n",
                r->adversary_loss, r->adversary_accuracy);
 }
 
@@ -158,7 +153,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_pretrain = {
     .name = "pretrain",
-    .summary = "self-supervised encoder on PUBLIC images; the same command continues an interrupted run",
+    .summary =
+        "pre-train a self-supervised encoder on PUBLIC images; the same command continues an interrupted run",
     .arguments = "",
     .examples = "  sotto pretrain --data fashion-mnist --split train --epochs 10 -o encoder.safetensors\n"
                 "  sotto pretrain --data cifar10 --indices public.npy --method simclr --batch 256 --seed 1 "

@@ -7,9 +7,10 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("What is released"),
-    {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise is added to ALL its tensors"},
-    {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy instead of a head"},
-    {"records", OPTION_COUNT, "N", NULL, "records in the private data set (a warning if delta >= 1/N)"},
+    {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise is added to all its tensors"},
+    {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy file instead of a head"},
+    {"records", OPTION_COUNT, "N", NULL,
+     "number of records in the private data set; a warning is printed if delta >= 1/N"},
     OPTION_GROUP("Mechanism"),
     {"mechanism", OPTION_TEXT, "NAME", "logistic",
      "mechanism: logistic, laplace, gaussian or knorm; discrete-laplace or discrete-gaussian (whole "
@@ -17,14 +18,14 @@ static const struct option_row rows[] = {
      "exponential (scores in, one index out); randomised-response (labels)"},
     {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), in units of the values", "sigma"},
     {"epsilon", OPTION_REAL, "E", NULL,
-     "target epsilon, instead of a scale: the smallest scale that keeps it", NULL, "target-epsilon"},
-    {"delta", OPTION_REAL, "D", NULL, "delta of (epsilon, delta)-DP; omit for pure epsilon-DP, by L1"},
+     "target epsilon instead of --scale; the smallest scale that meets it is found", NULL, "target-epsilon"},
+    {"delta", OPTION_REAL, "D", NULL,
+     "delta of (epsilon, delta)-DP; omit for pure epsilon-DP, which needs the L1 sensitivity"},
     {"value-step", OPTION_REAL, "R", "1",
-     "unit of which the values are whole multiples, a power of two (discrete mechanisms)"},
-    {"classes", OPTION_COUNT, "K", "0", "number of classes of labels 0 to K - 1 (randomised-response)"},
+     "step of the grid that all values lie on, a power of two (discrete mechanisms)"},
+    {"classes", OPTION_COUNT, "K", "0", "number of classes, with labels 0 to K - 1 (randomised-response)"},
     {"constant-time", OPTION_FLAG, NULL, NULL,
-     "noise in a fixed number of steps (logistic, laplace); not exact, so without pure epsilon: needs "
-     "--delta"},
+     "noise drawn in a constant number of steps (logistic, laplace); not exact, so it needs --delta"},
     OPTION_GROUP("Sensitivity"),
     {"sensitivity", OPTION_TEXT, "FILE", NULL, "sensitivity.json of 'sotto sensitivity', sampled or proved"},
     {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by the caller and not checked"},
@@ -44,9 +45,9 @@ static sotto_status sensitivity_of_head(struct sotto_protect *p, struct sotto_se
     if (option_given(o, "head"))
         status = sotto_head_load(&h, option_text(o, "head"));
     if (status == SOTTO_OK && (!h || sotto_head_records(h) == 0))
-        status = cli_fail(SOTTO_EUSAGE,
-                          "protect: no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms "
-                          "(only a head by a convex trainer brings its own)");
+        status =
+            cli_fail(SOTTO_EUSAGE, "protect: the sensitivity is missing; give --sensitivity FILE, --l1, --l2 "
+                                   "or both norms (it can be omitted only for a head by a convex trainer)");
     sotto_head_free(h);
     return status == SOTTO_OK ? sotto_sensitivity_of_head(p, sample) : status;
 }
@@ -64,52 +65,42 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
         return SOTTO_OK;
     if (!isnan(s->l1) || !isnan(s->l2))
         return cli_fail(SOTTO_EUSAGE,
-                        "protect: --sensitivity and --l1/--l2 contradict each other; give one of them");
+                        "protect: --sensitivity cannot be combined with --l1 or --l2; give only one of them");
     sotto_status status = sotto_sensitivity_load(sample, file);
     if (status != SOTTO_OK)
         return status;
     p->sensitivity_file = file;
     if (sample->proved && !option_given(o, "head"))
         return cli_fail(SOTTO_EUSAGE,
-                        "protect: %s proves the sensitivity of a head; give that head as --head", file);
+                        "protect: %s proves the sensitivity of a head; give that head by --head", file);
     if (sample->proved)
         return sotto_sensitivity_of_head(p, sample);
     sotto_sensitivity_of(s, sample);
-    p->sensitivity_data = sample->fingerprint;
+    p->sensitivity_data = sample->data_sha256;
     return SOTTO_OK;
 }
 
-static sotto_status fill(struct sotto_protect *p, struct sotto_sensitivity_sample *sample,
-                         const struct options *o)
+static sotto_status fill(struct sotto_protect *p, const struct options *o)
 {
     struct sotto_release *r = &p->release;
     if (option_given(o, "head") == option_given(o, "vector"))
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --head and --vector");
     if (option_given(o, "scale") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
+    static const char *const positive[] = {"scale", "epsilon", "l1", "l2"};
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
+        if (option_positive(o, positive[i]) != SOTTO_OK)
+            return SOTTO_EINVAL;
     p->input = option_text(o, option_given(o, "head") ? "head" : "vector");
     p->output = option_text(o, "output");
     r->mechanism = option_text(o, "mechanism");
-    r->scale = option_real(o, "scale");
-    double delta = option_real(o, "delta");
-    r->target = (struct sotto_dp){option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
-    r->ledger = option_text(o, "ledger");
-    r->purpose = option_text(o, "purpose");
+    r->scale = option_given(o, "scale") ? option_real(o, "scale") : 0;
+    r->target = (struct sotto_dp){option_given(o, "epsilon") ? option_real(o, "epsilon") : 0,
+                                  option_delta(o, "delta")};
     r->records = (size_t)option_count(o, "records");
-    if (option_given(o, "budget-delta") && !option_given(o, "budget-epsilon"))
-        return cli_fail(SOTTO_EUSAGE, "protect: --budget-delta goes with --budget-epsilon");
-    if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
-        return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
-    if (option_given(o, "budget-epsilon"))
-        r->budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_real(o, "budget-delta")};
     r->constant_time = option_given(o, "constant-time");
     p->classes = (size_t)option_count(o, "classes");
-    r->insecure = option_given(o, "insecure-noise-seed");
-    r->insecure_seed = option_count(o, "insecure-noise-seed");
-    sotto_status status = sensitivity_from(p, sample, o);
-    if (option_given(o, "value-step"))
-        r->sensitivity.value_step = option_real(o, "value-step");
-    return status;
+    return SOTTO_OK;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
@@ -118,40 +109,35 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_sensitivity_sample sample = {0};
     struct sotto_provenance whose = {0};
     struct private_set set = {0};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
-        status = fill(&p, &sample, o);
+        status = fill(&p, o);
+    if (status == SOTTO_OK)
+        status = sensitivity_from(&p, &sample, o);
+    if (option_given(o, "value-step"))
+        p.release.sensitivity.value_step = option_real(o, "value-step");
     if (status == SOTTO_OK)
         status = sotto_provenance_load(&whose, p.input);
     if (status == SOTTO_OK)
         status = private_set_identify(&set, o, &whose, "protect", p.input);
     if (status == SOTTO_OK)
         status = private_set_look_up(&set, ctx);
-    p.release.fingerprint = set.dataset_id;
-    p.release.source = &set.source;
+    set.spend.condition = p.release.spend.condition;
+    p.release.spend = set.spend;
     if (status == SOTTO_OK)
         status = sotto_protect_file(&certificate, &p, ctx);
+    if (status == SOTTO_OK)
+        status = private_set_print(certificate, p.output, json);
+    sotto_certificate_free(certificate);
     private_set_clear(&set);
     sotto_provenance_clear(&whose);
-    if (status != SOTTO_OK)
-        return status;
-    if (json) {
-        fputs(certificate, stdout);
-    } else {
-        char *line = NULL;
-        status = sotto_certificate_summary(&line, certificate);
-        if (status == SOTTO_OK)
-            printf("%s: %s\ncertificate: %s.certificate.json\n", p.output, line, p.output);
-        sotto_text_free(line);
-    }
-    sotto_text_free(certificate);
     return status;
 }
 
 const struct verb verb_protect = {
     .name = "protect",
-    .summary = "one private release: noise on all tensors of a head, with ledger entry and certificate",
+    .summary = "make one private release: noise on all tensors of a head, with ledger entry and certificate",
     .arguments = "",
     .examples =
         "  sotto protect --head head.safetensors --epsilon 1 --delta 1e-5 --l2 0.04 -o "

@@ -21,7 +21,7 @@ static sotto_status find_paths(char json[4096], char html[4096], const struct op
             : is_file ? snprintf(html, 4096, "%.*sreport.html", folder, given)
                       : snprintf(html, 4096, "%s/report.html", given);
     if (a >= 4096 || b >= 4096)
-        return cli_fail(SOTTO_EUSAGE, "report: the path is too long");
+        return cli_fail(SOTTO_EUSAGE, "report: the path of the page is too long");
     return SOTTO_OK;
 }
 
@@ -39,12 +39,12 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status;
 }
 
-const struct verb verb_report = {.name = "report",
-                                 .summary = "render a run's report.json as one offline HTML page again",
-                                 .arguments = "RUN_FOLDER",
-                                 .min_arguments = 1,
-                                 .max_arguments = 1,
-                                 .examples =
-                                     "  sotto report runs/demo\n  sotto report report.json -o page.html",
-                                 .options = rows,
-                                 .run = run};
+const struct verb verb_report = {
+    .name = "report",
+    .summary = "render the report.json of a run as one HTML page for use offline",
+    .arguments = "RUN_FOLDER",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "  sotto report runs/demo\n  sotto report report.json -o page.html",
+    .options = rows,
+    .run = run};

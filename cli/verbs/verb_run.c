@@ -8,10 +8,10 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Run"),
     {"output", OPTION_TEXT, "DIR", NULL, "run folder (default: runs/NAME; the same command continues a run)"},
     {"set", OPTION_LIST, "KEY=VALUE", NULL,
-     "one value of the experiment instead of the file's, such as pretrain.epochs=2 (repeatable)"},
-    {"fresh", OPTION_FLAG, NULL, NULL, "a new folder instead of continuation"},
+     "value that replaces one of the experiment file, such as pretrain.epochs=2 (repeatable)"},
+    {"fresh", OPTION_FLAG, NULL, NULL, "new run folder instead of continuing"},
     {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "seed of the noise, for tests only: NO PRIVACY, and every output says so"},
+     "seed of the noise, for tests only: NO PRIVACY; recorded in every output"},
     OPTION_END};
 
 static sotto_status print_folder(char *folder, int json)
@@ -47,7 +47,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 const struct verb verb_run = {
     .name = "run",
     .summary =
-        "a whole experiment from one YAML file; finished stages are reused, an interrupted one continues",
+        "run a whole experiment from one YAML file; finished stages are reused, an interrupted one continues",
     .arguments = "CONFIG.yaml",
     .min_arguments = 1,
     .max_arguments = 1,
@@ -67,7 +67,7 @@ static const struct option_row demo_rows[] = {
 static void print_sde(const struct sotto_sde_run *runs, const char *folder, int json)
 {
     printf(json ? "{\"schema\": \"sotto.sde/1\", \"folder\": \"%s\", \"runs\": ["
-                : "%s: pictures and sde.json\n",
+                : "%s: images and sde.json\n",
            folder);
     if (!json)
         printf("%-20s %-22s %s\n", "run", "RMSE of recovered", "by the noise alone");
@@ -82,9 +82,8 @@ static void print_sde(const struct sotto_sde_run *runs, const char *folder, int 
     if (json)
         printf("]}\n");
     else
-        printf("Not privacy: that this procedure cannot undo the noise does not mean that nobody can. An "
-               "attacker may "
-               "take a posterior mean, or ask again and average.\n");
+        printf("This is no privacy guarantee: another procedure may remove the noise, for example a "
+               "posterior mean, or an average over repeated queries.\n");
 }
 
 /* An image through the equations behind residual perturbation, and back. */
@@ -95,13 +94,14 @@ static sotto_status run_sde(const struct options *o, const struct sotto_context 
     const char *name = option_text(o, "data"), *folder = option_text(o, "output");
     sotto_status status = sotto_dataset_open(&data, name ? name : "fashion-mnist", ctx);
     if (status == SOTTO_ENOENT && !name) {
-        cli_warn("%s; the synthetic set stands in", sotto_error_text());
+        cli_warn("%s; the synthetic set is used instead", sotto_error_text());
         status = sotto_dataset_open(&data, "synthetic-images", ctx);
     }
     if (status != SOTTO_OK)
         return status;
     folder = folder ? folder : "runs/sde";
-    status = sotto_sde_demo(runs, folder, data, (int64_t)option_count(o, "row"), option_count(o, "seed"));
+    status =
+        sotto_sde_demo(runs, folder, data, (int64_t)option_count(o, "row"), option_count(o, "seed"), ctx);
     sotto_dataset_free(data);
     if (status == SOTTO_OK)
         print_sde(runs, folder, json);
@@ -116,7 +116,7 @@ static sotto_status run_demo(const struct options *o, const struct sotto_context
     if (option_argument_count(o) > 0 && strcmp(option_argument(o, 0), "sde") == 0)
         return run_sde(o, ctx, json);
     if (option_argument_count(o) > 0)
-        return cli_fail(SOTTO_EUSAGE, "demo: unknown demo '%s'; expected sde, or nothing",
+        return cli_fail(SOTTO_EUSAGE, "demo: unknown demo '%s'; expected sde, or no name",
                         option_argument(o, 0));
     const char *overrides[MOST + 2] = {NULL};
     const char *const *given = option_list(o, "set");
@@ -128,7 +128,7 @@ static sotto_status run_demo(const struct options *o, const struct sotto_context
     }
     struct sotto_dataset *data = NULL;
     if (!chosen && sotto_dataset_open(&data, "fashion-mnist", ctx) == SOTTO_ENOENT) {
-        cli_warn("%s; the synthetic set stands in, and the report says so", sotto_error_text());
+        cli_warn("%s; the synthetic set is used instead, and the report says so", sotto_error_text());
         overrides[count] = "data.set=synthetic-images";
     }
     sotto_dataset_free(data);
@@ -138,7 +138,7 @@ static sotto_status run_demo(const struct options *o, const struct sotto_context
 const struct verb verb_demo = {
     .name = "demo",
     .summary =
-        "the whole main job on the default data: pre-train, embed, fit, protect, query, attack, report",
+        "run a complete example on the default data: pre-train, embed, fit, protect, query, attack, report",
     .arguments = "[sde]",
     .max_arguments = 1,
     .examples = "  sotto demo\n"

@@ -8,12 +8,11 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Falsifier"),
     {"falsify", OPTION_FLAG, NULL, NULL,
-     "black-box attacks on every mechanism, on copies of it with historical bugs planted, and on this "
-     "program "
-     "itself with neighbouring files (minutes)"},
-    {"draws", OPTION_COUNT, "N", "1000000", "draws per input and mechanism"},
-    {"runs", OPTION_COUNT, "N", "200", "runs of this program on each of two neighbouring files"},
-    {"only", OPTION_TEXT, "TEXT", NULL, "text in the names of the attacks to run (default: all attacks)"},
+     "black-box attacks on every mechanism, on copies with historical bugs, and on this program with "
+     "neighbouring files (takes minutes)"},
+    {"draws", OPTION_COUNT, "N", "1000000", "number of draws for each input and mechanism"},
+    {"runs", OPTION_COUNT, "N", "200", "number of runs of this program on each of two neighbouring files"},
+    {"only", OPTION_TEXT, "TEXT", NULL, "part of the names of the attacks to run (default: all)"},
     OPTION_END};
 
 static void print_table(const struct sotto_selftest *t)
@@ -26,8 +25,7 @@ static void print_table(const struct sotto_selftest *t)
         printf("  %-4s  %-62s %s\n", c->ok ? "ok" : "FAIL", c->name, c->detail);
     }
     if (t->falsifier_tests)
-        printf("falsifier: %zu tests on %zu draws per input; a correct build is accused with probability "
-               "below %g\n",
+        printf("falsifier: %zu tests on %zu draws per input; probability of a false alarm below %g\n",
                t->falsifier_tests, t->falsifier_draws, t->falsifier_alarm);
     printf("%zu checks, %zu failed\n", t->count, t->failed);
 }
@@ -45,7 +43,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status;
     for (size_t i = 0; i < sizeof with_falsify / sizeof *with_falsify; i++)
         if (option_given(o, with_falsify[i]) && !options.falsify)
-            return cli_fail(SOTTO_EUSAGE, "selftest: --%s goes with --falsify", with_falsify[i]);
+            return cli_fail(SOTTO_EUSAGE, "selftest: --%s needs --falsify", with_falsify[i]);
     if (option_given(o, "draws") && options.draws == 0)
         return cli_fail(SOTTO_EINVAL, "selftest: --draws must be at least 1000 (got 0)");
     if (option_given(o, "runs") && options.runs == 0)
@@ -75,7 +73,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_selftest = {
     .name = "selftest",
-    .summary = "known answers and samplers on this machine; --falsify attacks every mechanism",
+    .summary = "check known answers and samplers on this machine; with --falsify, attack every mechanism",
     .arguments = "",
     .examples = "  sotto selftest\n"
                 "  sotto selftest --falsify --json",

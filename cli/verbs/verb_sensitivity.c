@@ -7,8 +7,8 @@ static const struct option_row rows[] = {
     OPTION_ROWS(head_data_rows),
     OPTION_GROUP("Sampling"),
     {"head", OPTION_TEXT, "FILE", NULL,
-     "head with the recipe to sample, instead of the options of a recipe below"},
-    {"pairs", OPTION_COUNT, "M", NULL, "pairs of heads to train"},
+     "head of which the recipe is sampled, instead of the recipe options below"},
+    {"pairs", OPTION_COUNT, "M", NULL, "number of pairs of heads to train"},
     OPTION_TABLE(sotto_head_recipe_options,
                  "trainer|hidden|epochs|batch|lr|seed|clip|bias-constant|lambda|steps|step-size|tolerance"),
     OPTION_GROUP("Output"),
@@ -27,15 +27,15 @@ static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_he
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (option_given(o, members[i]))
             return cli_fail(SOTTO_EUSAGE,
-                            "--head and --%s contradict each other: the recipe comes from the head",
+                            "--head cannot be combined with --%s, as the head contains its recipe",
                             members[i]);
     if (!sotto_head_get_recipe(h))
         return cli_fail(SOTTO_EINVAL,
-                        "%s: its recipe is unknown (not written by sotto head); give the recipe's options "
-                        "instead of --head",
+                        "%s: the recipe of this head is unknown (it was not written by 'sotto head'); give "
+                        "the recipe's options instead of --head",
                         path);
     if (in->d != sotto_head_inputs(h) || in->classes > sotto_head_classes(h))
-        return cli_fail(SOTTO_EINVAL, "%s has %zu columns and %zu classes but %s expects %zu and %zu",
+        return cli_fail(SOTTO_EINVAL, "%s has %zu columns and %zu classes; %s expects %zu and %zu",
                         option_text(o, "features"), in->d, in->classes, path, sotto_head_inputs(h),
                         sotto_head_classes(h));
     in->classes = sotto_head_classes(h);
@@ -45,25 +45,25 @@ static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_he
 
 static void print_text(const struct sotto_sensitivity_sample *s, const char *output)
 {
-    printf("%s: empirical sensitivity over %zu replace-one pairs (not differential privacy)\n", output,
-           s->pairs);
+    printf("%s: empirical sensitivity over %zu replace-one pairs (evidence, not differential privacy)\n",
+           output, s->pairs);
     printf("  L1 %.6g   L2 %.6g   Linf %.6g   (means: L1 %.6g, L2 %.6g)\n", s->l1, s->l2, s->linf, s->mean_l1,
            s->mean_l2);
-    printf("  share of pairs that may exceed it: %.4g (DKW, as published), %.4g (exchangeability, on "
-           "average), %.4g "
-           "(with %.0f %% confidence)\n",
+    printf("  share of pairs with a larger change: at most %.4g (DKW, as published), %.4g (exchangeability, "
+           "on average), %.4g (with %.0f %% confidence)\n",
            s->gamma_dkw, s->gamma_exchangeable, s->gamma_tolerance, 100 * s->confidence);
-    printf("  what the published 1-norm and 2-norm may have meant (no guarantee follows from these):\n");
+    printf("  possible meanings of the published 1-norm and 2-norm (no guarantee follows from these):\n");
     for (int i = 0; i < SOTTO_PAPER_NORMS; i++)
         printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", sotto_paper_norm_title((enum sotto_paper_norm)i),
                s->paper[i].one, s->paper[i].two, s->paper[i].two > 0 ? s->paper[i].one / s->paper[i].two : 0);
-    printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", "entrywise (what the theorem needs)", s->l1, s->l2,
+    printf("    %-52s %10.4g / %-10.4g ratio %.3g\n", "entrywise (as the theorem requires)", s->l1, s->l2,
            s->l2 > 0 ? s->l1 / s->l2 : 0);
     if (s->on_private_data > 0)
-        printf("  sampled on the head's own private data: a scale derived from it depends on that data\n");
+        printf(
+            "  sampled on the head's own private data: a noise scale derived from it depends on that data\n");
     else if (s->on_private_data < 0)
-        printf("  sampled on other data than the head was trained on: it says nothing certain about the "
-               "head's data\n");
+        printf("  sampled on other data than the head's training data: it proves nothing about the head's "
+               "data\n");
 }
 
 /* Without records to sample from: what is proved about the head. */
@@ -112,8 +112,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = sotto_sensitivity_run(&sample, in.x.data, in.y.data, in.n, in.d, in.classes, &recipe,
                                        (size_t)option_count(o, "pairs"), ctx);
-    if (status == SOTTO_OK && h && sotto_head_fingerprint(h)[0])
-        sample.on_private_data = strcmp(sotto_head_fingerprint(h), sample.fingerprint) == 0 ? 1 : -1;
+    if (status == SOTTO_OK && h && sotto_head_data_sha256(h)[0])
+        sample.on_private_data = strcmp(sotto_head_data_sha256(h), sample.data_sha256) == 0 ? 1 : -1;
     if (status == SOTTO_OK)
         status = sotto_sensitivity_save(output, &sample);
     if (status == SOTTO_OK)
@@ -132,7 +132,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_sensitivity = {
     .name = "sensitivity",
-    .summary = "how far one record moves a head's weights: sampled (evidence), or proved (convex trainers)",
+    .summary = "find the sensitivity of a head's weights to one record: sampled (evidence) or proved (convex "
+               "trainers)",
     .arguments = "",
     .examples =
         "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --pairs 100 -o s.json\n"

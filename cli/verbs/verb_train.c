@@ -13,39 +13,36 @@ static const struct option_row rows[] = {
      "labelled records: a registered name or a path (see 'sotto data list')"},
     {"indices", OPTION_TEXT, "rows.npy", NULL, "rows to train on, whole numbers from 0"},
     {"split", OPTION_TEXT, "PART", "all", "part of the set: train, test or all"},
-    {"image", OPTION_TEXT, "C,H,W", NULL,
-     "shape of the images that are the rows of a table, such as 3,32,32"},
+    {"image", OPTION_TEXT, "C,H,W", NULL, "image shape of the rows of a table, such as 3,32,32"},
     {"classes", OPTION_TEXT, "K|FILE", NULL,
-     "public number of classes, or a file with one name a line, for trainings with a certificate (default: "
-     "those "
-     "of a registered set)"},
+     "public number of classes, or a file with one class name a line, for training with a certificate "
+     "(default: classes of the registered set)"},
     OPTION_TABLE(sotto_train_option_table, NULL),
     OPTION_GROUP("Residual perturbation (resnet8, resnet20)"),
     {"average", OPTION_TEXT, "NAME", "logits",
-     "mean over the ensemble, in loss and answers: of logits or of softmax"},
+     "average over the ensemble, in loss and answers: of logits or of softmax"},
     {"members", OPTION_TEXT, "HOW", "joint",
-     "training of the ensemble: joint (one loss of the mean) or independent (each network on its own loss)"},
+     "training of the ensemble: joint (one loss on the average) or independent (each network on its own "
+     "loss)"},
     OPTION_GROUP("DP-SGD"),
     {"dp-sgd", OPTION_FLAG, NULL, NULL,
-     "private training: clipped gradients of random batches, noise in every step, a certificate beside the "
-     "model"},
+     "private training: clipped gradients of random batches, noise in every step, and a certificate beside "
+     "the model"},
     OPTION_TABLE(sotto_train_privacy_options, NULL),
     OPTION_GROUP("DP-SGD"),
     {"adjacency", OPTION_TEXT, "NAME", "replace-one",
-     "adjacency: replace-one, or zero-out (one record counts as nothing; also: add-remove)"},
+     "adjacency: replace-one, or zero-out (one record has no effect; alias add-remove)"},
     {"sampling", OPTION_TEXT, "NAME", "poisson",
      "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
     OPTION_GROUP("Guarantee (DP-SGD, certified inputs)"),
     {"certify-inputs", OPTION_FLAG, NULL, NULL,
-     "release of every input with noise once an epoch, with ledger and certificate; needs --radius; labels "
-     "count "
-     "as public without --label-epsilon"},
+     "private release of all inputs, with noise, once an epoch; needs --radius; labels count as public "
+     "without --label-epsilon"},
     {"noise-mode", OPTION_TEXT, "MODE", "exact",
-     "noise generator: exact, or fast (a hundred times faster, without defence against floating-point "
-     "attacks)"},
+     "noise generator: exact, or fast (a hundred times faster, not safe against floating-point attacks)"},
     OPTION_ROWS(private_set_rows),
     OPTION_GROUP("Files"),
-    {"fresh", OPTION_FLAG, NULL, NULL, "start from step 0 although a checkpoint exists"},
+    {"fresh", OPTION_FLAG, NULL, NULL, "fresh start at step 0, although a checkpoint exists"},
     {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write"},
     OPTION_END};
 
@@ -126,7 +123,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     struct sotto_provenance whose = {0};
     struct private_set charged = {0};
     struct sotto_network *network = NULL;
-    char *certificate = NULL, *line = NULL;
+    struct sotto_certificate *certificate = NULL;
     bool inputs = option_flag(o, "certify-inputs");
     sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
     privacy.output = output;
@@ -138,22 +135,15 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
         status = private_set_identify(&charged, o, &whose, "train", opened->name);
     if (status == SOTTO_OK)
         status = private_set_of_rows(&charged, opened, chosen->data, chosen->count, ctx);
-    privacy.fingerprint = charged.dataset_id;
-    privacy.provenance = &whose;
-    privacy.source = &charged.source;
+    privacy.spend = charged.spend;
     if (status == SOTTO_OK)
         status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
             &network, &certificate, NULL, &data, chosen->data, chosen->count, options, &privacy, ctx);
     if (status == SOTTO_OK)
         status = sotto_network_save_private(output, network, certificate);
     if (status == SOTTO_OK)
-        status = sotto_certificate_summary(&line, certificate);
-    if (status == SOTTO_OK && json)
-        fputs(certificate, stdout);
-    else if (status == SOTTO_OK)
-        printf("%s: %s\ncertificate: %s.certificate.json\n", output, line, output);
-    sotto_text_free(certificate);
-    sotto_text_free(line);
+        status = private_set_print(certificate, output, json);
+    sotto_certificate_free(certificate);
     sotto_network_free(network);
     sotto_array_clear(&labels);
     private_set_clear(&charged);
@@ -215,18 +205,17 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 {
     const char *data = option_text(o, "data");
     if (data && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs")) && sotto_dataset_is_path(data))
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "train: --dp-sgd and --certify-inputs take a set that was imported, as reading %s may "
-            "speak of its records; 'sotto data import %s --name NAME' first",
-            data, data);
+        return cli_fail(SOTTO_EUSAGE,
+                        "train: --dp-sgd and --certify-inputs need an imported data set, as errors while "
+                        "reading %s could reveal its records; run 'sotto data import %s --name NAME' first",
+                        data, data);
     return image_training(o, ctx, json, train);
 }
 
 const struct verb verb_train = {
     .name = "train",
-    .summary = "a whole network on labelled records, plain or by DP-SGD; the same command continues an "
-               "interrupted run",
+    .summary = "train a whole network on labelled records, plain or with DP-SGD; the same command continues "
+               "an interrupted run",
     .arguments = "",
     .examples =
         "  sotto train --data cifar10 --indices rows.npy --model cnn --epochs 15 -o model.safetensors\n"

@@ -7,15 +7,16 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Files"),
     {"ledger", OPTION_TEXT, "FILE", NULL,
-     "ledger that was charged; without it the report leaves the charge open"},
+     "ledger that was charged; without it the charge is reported as not checked"},
     {"released", OPTION_TEXT, "FILE", NULL, "released file (default: the one beside the certificate)",
      "output"},
     OPTION_END};
 
-sotto_status verify_print(const char *file, const char *released, const char *ledger, int json)
+sotto_status verify_print(const char *file, const char *released, const char *ledger,
+                          const struct sotto_context *ctx, int json)
 {
     char *report = NULL, *text = NULL;
-    sotto_status status = sotto_verify(&report, file, released, ledger), told = SOTTO_OK;
+    sotto_status status = sotto_verify(&report, file, released, ledger, ctx), told = SOTTO_OK;
     if (report && json)
         printf("%s\n", report);
     else if (report)
@@ -29,13 +30,13 @@ sotto_status verify_print(const char *file, const char *released, const char *le
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    (void)ctx;
-    return verify_print(option_argument(o, 0), option_text(o, "released"), option_text(o, "ledger"), json);
+    return verify_print(option_argument(o, 0), option_text(o, "released"), option_text(o, "ledger"), ctx,
+                        json);
 }
 
 const struct verb verb_verify = {.name = "verify",
                                  .summary =
-                                     "what a certificate claims, what of it was checked, and what was not",
+                                     "check a certificate: its claims, what was checked, and what was not",
                                  .arguments = "FILE",
                                  .min_arguments = 1,
                                  .max_arguments = 1,

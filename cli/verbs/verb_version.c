@@ -16,7 +16,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 }
 
 const struct verb verb_version = {.name = "version",
-                                  .summary = "version and build facts, for bug reports",
+                                  .summary = "print version and build details, for bug reports",
                                   .arguments = "",
                                   .examples = "  sotto version\n  sotto --version --json",
                                   .options = rows,

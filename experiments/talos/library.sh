@@ -3,11 +3,11 @@
 # table. Sourced with FOLDER as the first argument. A killed run goes on: finished files are kept, training resumes from its checkpoint. Another
 # setting that changes a model needs another FOLDER.
 #   SOTTO       the program [sotto]            SET, RECORDS   data and records of each quarter [synthetic-faces, 1500]
-#   EPOCHS      the encoder's, also under Talos, whose classifier learns in as many besides [30]              SEED [1], THREADS [2], BATCH [128]
+#   EPOCHS      epochs of the encoder; under Talos its classifier is trained for as many more [30]              SEED [1], THREADS [2], BATCH [128]
 #   ENCODER     network [keras-simclr]         PRETRAIN       more options of 'sotto pretrain' for all contrastive models
 #   TALOS       models with Talos: talos-LAMBDA as published, bounded-LAMBDA with --bounded, joint-LAMBDA bounded and with a classifier that
 #               reads the images themselves and learns in every step, ADVERSARY_STEPS [10] times on each batch [bounded-1 bounded-5 talos-1]
-#   ALTERNATION whose turn it is under Talos [odd-even, as published; joint-LAMBDA: joint]                     QUERIES of label-only attacks, per record [300]
+#   ALTERNATION order of updates under Talos [odd-even, as published; joint-LAMBDA: joint]                     QUERIES of label-only attacks, per record [300]
 set -euo pipefail
 sotto=${SOTTO:-sotto}
 set=${SET:-synthetic-faces} n=${RECORDS:-1500} epochs=${EPOCHS:-30} seed=${SEED:-1}
@@ -17,7 +17,7 @@ read -ra talos <<< "${TALOS:-bounded-1 bounded-5 talos-1}"
 out=${1:?"usage: ${0##*/} FOLDER; settings: library.sh"}
 quiet=(--threads "$threads" --quiet)
 
-# npy FILE TYPE SHAPE: an array whose bytes come in on stdin
+# npy FILE TYPE SHAPE: an array with its bytes on stdin
 npy() {
   local header="{'descr': '$2', 'fortran_order': False, 'shape': $3, }"
   { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"; cat; } > "$1.part"
@@ -210,7 +210,7 @@ put_gap() {
   put 'other records' "$out/$1-membership.json" '"nonmember":'
   printf '\n'
 }
-# of the attribute's attacker: with 10 .. 90 % of his records; by networks of 3 .. 6 layers
+# of the attribute's attacker: with 10 .. 90 % of its records; by networks of 3 .. 6 layers
 put_shares() { printf '%s with 10 .. 90 %% of %s records' "$(parts "$1" learning_curve)" "$n"; }
 put_depths() { printf '%s by 3 .. 6 layers' "$(parts "$1" depths)"; }
 parts() {
@@ -251,8 +251,8 @@ compared() {
     [ -z "$files" ] || models+=(--model "$m=${files#,}")
   done
 }
-# choose: lambda by an attacker who trains afresh, on the embeddings of each: the model with the lowest balanced accuracy of his whose other
-# axes (task, membership) are no worse than the plain model's intervals; "nobody" if none lowers it beyond its interval
+# choose: lambda by a newly trained attacker on the embeddings of each: the model with the lowest balanced accuracy of the attribute, if its other
+# metrics (task, membership) are no worse than the intervals of the plain model; "none" if no model lowers it beyond its interval
 choose() {
   compared contrastive "${talos[@]}"
   "$sotto" compare "${models[@]}" --title "lambda on $set, $n images" --force -o "$out/lambda"

@@ -1,4 +1,4 @@
-/* attack.h - membership attacks on arrays of any origin, and honest statistics on their scores. */
+/* attack.h - membership attacks on arrays of any origin, and the statistics of their scores. */
 #ifndef SOTTO_ATTACK_H
 #define SOTTO_ATTACK_H
 
@@ -10,158 +10,187 @@
 extern "C" {
 #endif
 
-/** One attack's scores, higher = more member-like: (n_member) and (n_nonmember). */
+/** Scores of one attack: member (n_member) and nonmember (n_nonmember), higher = more member-like. */
 struct sotto_audit_scores {
-    const char *name, *title, *source; /**< title and source may be NULL */
+    /** title and source may be NULL. */
+    const char *name, *title, *source;
     const double *member, *nonmember;
-    int has_threshold; /**< the attack decides by itself: member when score > threshold. Found without looking
-                          at who is a member of the target. */
+    /** 1: the attack decides by itself: member when score > threshold. The threshold was found without looking at which
+     *  records are members of the target. */
+    int has_threshold;
     double threshold;
 };
-/** Can a hidden attribute be read off what a model reveals about a record? Attribute values are 0 .. values
- * - 1. */
+/** Attribute inference: records with a hidden attribute, 0 .. values - 1, and what a model reveals about them. */
 struct sotto_attribute_input {
-    const float *features;    /**< (n, d): embeddings, outputs or whatever the attacker sees */
-    const int64_t *attribute; /**< (n) */
-    const int64_t *labels;    /**< (n), 0 .. classes - 1: the task's label, for the baseline that sees nothing
-                                 else; NULL: none */
+    /** (n, d): embeddings, outputs or anything else that the attacker sees. */
+    const float *features;
+    /** (n) */
+    const int64_t *attribute;
+    /** (n), 0 .. classes - 1: the task's label, for the baseline that sees nothing else; NULL: none. */
+    const int64_t *labels;
     size_t n, d, classes;
-    /** What weaker attackers have instead of `features`, each with the labels if there are any: the model's
-     * answers (n, output_count), and what is known of the record anyway (n, known_count). NULL: no such
-     * baseline. */
+    /** What weaker attackers have instead of `features`, each with the labels if there are any: the model's answers
+     *  (n, output_count), and what is known of the record anyway (n, known_count). NULL: no such baseline. */
     const float *outputs, *known;
     size_t output_count, known_count;
-    size_t n_aux; /**< > 0: the first n_aux records are the attacker's, who is tested on all others; 0: on one
-                       random half he knows the other */
-    size_t
-        deepest; /**< networks of 3 .. deepest dense layers are tried, and each is reported by itself; at most 6
-                       [0: one of 3 only] */
+    /** > 0: the attacker knows the first n_aux records and is tested on all others; 0: a random half is known, the
+     *  other half is the test. */
+    size_t n_aux;
+    /** Networks of 3 .. deepest dense layers are tried, each with a result of its own; at most 6 [0: one of 3 only]. */
+    size_t deepest;
 };
-/** Arrays to audit. Rows are records. Either logits/probabilities with labels, or scores. */
+/** Arrays to audit. Rows are records. Either logits or probabilities with labels, or scores. */
 struct sotto_audit_input {
-    const float *member, *nonmember;        /**< (n, K) logits, or probabilities if `probabilities` */
-    const double *member_f8, *nonmember_f8; /**< the same in double precision, instead of the two above */
+    /** (n, K) logits, or probabilities if `probabilities`. */
+    const float *member, *nonmember;
+    /** The same in double precision, instead of the two above. */
+    const double *member_f8, *nonmember_f8;
     int probabilities;
     const int64_t *member_labels, *nonmember_labels;
-    const double *member_losses, *nonmember_losses; /**< instead of logits */
-    const double *member_scores, *nonmember_scores; /**< instead: any score, higher = more member-like */
+    /** Instead of logits. */
+    const double *member_losses, *nonmember_losses;
+    /** Instead of logits: any score, higher = more member-like. */
+    const double *member_scores, *nonmember_scores;
     size_t n_member, n_nonmember, classes;
     /** Reference (shadow) models on the same records, for LiRA, RMIA and their relatives: (n, models) signals
      *  ln(p_y / (1 - p_y)) of the true class, or losses if `reference_losses`. NULL: none. */
     const double *member_reference, *nonmember_reference;
-    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record (offline).
-     */
+    /** (n, models): 1 where the model was trained on the record; NULL: no reference saw any record (offline). */
     const uint8_t *member_trained, *nonmember_trained;
     size_t reference_models;
     int reference_losses;
-    /** Instead of signals: the reference models' logits (or probabilities, as `probabilities` says) on all
-     * records, members first: (models, n_member + n_nonmember, classes), in single or double precision; and
-     * who was trained on what, (models, n_member + n_nonmember), NULL: no model saw any record. */
+    /** Instead of signals: the reference models' logits (or probabilities, as `probabilities` says) on all records,
+     *  members first: (models, n_member + n_nonmember, classes), in single or double precision. */
     const float *reference_outputs;
     const double *reference_outputs_f8;
+    /** (models, n_member + n_nonmember): 1 where the model was trained on the record; NULL: no model saw any record. */
     const uint8_t *reference_outputs_trained;
-    /** Records known to be members of nothing: outputs (n_population, classes) and labels, or losses, as for
-     * the target's records; population_reference (n_population, models): the reference models' signals, or
-     * their losses. NULL: none. */
-    const double *population, *population_losses, *population_reference;
+    /** Records known to be members of nothing: outputs (n_population, classes) and labels, or losses, as for the
+     *  target's records. NULL: none. */
+    const double *population, *population_losses;
+    /** (n_population, models): the reference models' signals, or their losses. */
+    const double *population_reference;
     const int64_t *population_labels;
     size_t n_population;
-    /** Answers on several views of every record (mirrored, shifted, the record itself): the same views in the
-     * same order everywhere, outputs of the kind of the target's. (n, views, classes); of the reference
-     * models (reference_models, n_member + n_nonmember, views, classes), in single or double precision. They
-     * join what the references say about the records as they are. Of the population: for RMIA, which else
-     * compares the records with each other. NULL: none. */
+    /** Answers on several views of each record (mirrored, shifted, the record itself), (n, views, classes): the same
+     *  views in the same order for all models, outputs of the kind of the target's. Those of the population are for
+     *  RMIA, which without them compares the records with each other. NULL: none. */
     const double *member_views, *nonmember_views, *population_views;
+    /** Of the reference models: (reference_models, n_member + n_nonmember, views, classes), in single or double
+     *  precision. They join what the references say about the records as they are. */
     const float *reference_views, *population_reference_views;
     const double *reference_views_f8, *population_reference_views_f8;
-    size_t views; /**< 1 .. 255 */
-    /** The records themselves, flattened: (n, feature_count). For the checks of the two sets and the quantile
-     * attack. */
+    /** 1 .. 255 */
+    size_t views;
+    /** The records themselves, flattened: (n, feature_count). For the checks of the two sets and the quantile attack. */
     const float *member_features, *nonmember_features, *population_features;
     size_t feature_count;
-    /** A mean that was released (of a class, a cluster, a group of people) and that of a population,
-     * (feature_count) each: was a record, given by its features, part of the released one? NULL: none. */
+    /** A mean that was released (of a class, a cluster, a group of people) and that of a population, (feature_count)
+     *  each. The attack decides whether a record, given by its features, was part of the released mean. NULL: none. */
     const double *released_mean, *reference_mean;
     /** Scores of attacks that were run elsewhere; each becomes one more entry of "attacks". */
     const struct sotto_audit_scores *named;
     size_t named_count;
-    /** Attribute inference, beside the attacks on membership or instead of them; adds "attribute". NULL:
-     * none.
-     */
+    /** Attribute inference, beside the attacks on membership or instead of them. NULL: none. */
     const struct sotto_attribute_input *attribute;
-    /** A shadow model of the attacker's own: outputs (shadow_n, classes) of the same kind as the target's, on
-     * records of which it was trained on those with shadow_trained[i] = 1. NULL: none. */
+    /** A shadow model of the attacker's own: outputs (n_shadow, classes) of the same kind as the target's. NULL: none. */
     const double *shadow;
     const int64_t *shadow_labels;
+    /** 1 for the records that the shadow model was trained on. */
     const uint8_t *shadow_trained;
     size_t n_shadow;
 };
+/** {0} means the defaults in brackets. */
 struct sotto_audit_options {
-    const char *const *names; /**< attacks to run, NULL-terminated; NULL: every applicable one */
-    const double *fpr;        /**< false-positive rates to report, [.01, .001] */
+    /** Attacks to run, NULL-terminated; NULL: all that apply. */
+    const char *const *names;
+    /** False-positive rates to report [.01, .001]. */
+    const double *fpr;
     size_t fpr_count;
-    double confidence;           /**< [.95] */
-    double delta;                /**< for epsilon lower bounds [0] */
-    uint64_t seed;               /**< of the half split for thresholds, and of the bootstrap */
-    const char *const *settings; /**< "attack.parameter=value", NULL-terminated; NULL: the usual ones */
-    size_t draws;                /**< of the bootstrap [2000] */
-    int has_claim;               /**< test the claim of (claim_epsilon, claim_delta)-differential privacy */
+    /** [.95] */
+    double confidence;
+    /** Of the lower bounds on epsilon [0]. */
+    double delta;
+    /** Of the half split for thresholds, and of the bootstrap. */
+    uint64_t seed;
+    /** "attack.parameter=value", NULL-terminated; NULL: the usual values. */
+    const char *const *settings;
+    /** Of the bootstrap [2000]. */
+    size_t draws;
+    /** 1: test the claim of (claim_epsilon, claim_delta)-differential privacy. */
+    int has_claim;
     double claim_epsilon, claim_delta;
-    /** Every record was a member by its own fair coin: adds the one-run bound on epsilon (Steinke, Nasr and
-     * Jagielski 2023) from this many guesses on each side [0: no]. Fix it before looking. */
+    /** Each record was a member by a fair coin of its own: adds the one-run bound on epsilon (Steinke, Nasr and
+     *  Jagielski 2023) from this many guesses on each side [0: no]. Fix it before looking at results. */
     size_t one_run_guesses;
-    /** Scores are one per training run, "members" are runs whose data held a group of this many records:
-     * bounds are divided accordingly (Jagielski et al. 2020) [0: no]. */
+    /** Scores are one for each training run, and "members" are runs on data that held a group of this many records:
+     *  bounds are divided accordingly (Jagielski et al. 2020) [0: no]. */
     size_t group_size;
-    /** The mechanism claims a constant odds ratio (additive logistic noise): adds an exact interval of it
-     * [0]. */
+    /** 1: the mechanism claims a constant odds ratio (additive logistic noise); adds an exact interval of it [0]. */
     int odds_ratio;
-    /** How many of the most exposed members are listed [0]; their row numbers only with include_indices. */
+    /** Number of the most vulnerable members that are listed [0]. */
     size_t exposed;
+    /** 1: with their row numbers. */
     int include_indices;
 };
-/** Runs the attacks. out (free with sotto_audit_result_free()): per attack auc, rates, balanced accuracy and lower bound on
- * epsilon with intervals, ROC points (at most 500), realised FPR, n, warnings. */
+/** Runs the attacks.
+ *
+ *  In:  options  NULL: the defaults
+ *  Out: out      for each attack AUC, rates, balanced accuracy and a lower bound on epsilon, with intervals; ROC points (at
+ *                most 500), realised false-positive rates, sizes, warnings. Free with sotto_audit_result_free().
+ *
+ *  Returns: EUSAGE  there is no such attack, or it needs other arrays; one side has what the other lacks
+ *           EINVAL  sizes, labels, values that are not finite or no probabilities
+ *           ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit(struct sotto_audit_result *out,
                                                     const struct sotto_audit_input *in,
                                                     const struct sotto_audit_options *options,
                                                     const struct sotto_context *ctx);
 
-/** Reads an array to audit: "x.npy"; "x.npz" with one array in it, or "x.npz:name"; "x.csv" of numbers, with
- * or without a line of column names, as (rows, columns) f8. Errors as in io.h, with the file's name. */
+/** In:  path  "x.npy"; "x.npz" with one array in it, or "x.npz:name"; "x.csv" of numbers, with or without a line of column
+ *             names, which becomes (rows, columns) f8
+ *  Returns: those of io.h, with the file's name */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_load(struct sotto_array *out, const char *path);
 
-/** What an encoder makes of n records: embeddings of `views` random views of each, (n, views, d), and of the record as
- * it is, (n, d); sotto_embed_views() and sotto_embed() make them, or any other program. */
+/** Embeddings of n records by one encoder: `views` random views of each, (n, views, d), and the record as it is, (n, d).
+ *  sotto_embed_views() and sotto_embed() make them, or any other program. */
 struct sotto_encoder_views {
     const float *views, *plain;
     size_t n;
 };
 struct sotto_encoder_attack_input {
-    struct sotto_encoder_views member, nonmember; /**< by the encoder under attack; members pre-trained it */
-    struct sotto_encoder_views shadow_member, shadow_nonmember; /**< by an encoder of the attacker's own */
-    size_t views, width, shadow_width; /**< views >= 2, even for the contrastive loss; widths d of either */
-    /** The same records of nobody's, embedded by either encoder: (bank_n, width), (bank_n, shadow_width). NULL: the
-     * contrastive-loss attack is left out. */
+    /** By the encoder under attack. Members pre-trained it. */
+    struct sotto_encoder_views member, nonmember;
+    /** By an encoder of the attacker's own. */
+    struct sotto_encoder_views shadow_member, shadow_nonmember;
+    /** Views of each record, at least 2, even for the contrastive loss; d of either encoder. */
+    size_t views, width, shadow_width;
+    /** Records that are in neither training set, embedded by either encoder: (bank_n, width), (bank_n, shadow_width).
+     *  NULL: the contrastive-loss attack is left out. */
     const float *bank, *shadow_bank;
     size_t bank_n;
-    double temperature; /**< of the contrastive loss */
+    /** Of the contrastive loss. */
+    double temperature;
 };
-/** Membership of an ENCODER's pre-training set (not of a head trained on it): EncoderMI with its vector, set and
- *  threshold attackers (Liu et al. 2021), the contrastive loss, and a likelihood ratio of the embedding's norm. What
- *  they learn, and their thresholds, come from the shadow. out (free with sotto_audit_result_free()): these five attacks,
- *  and out->encoder. scores (5, n_member + n_nonmember) in the order of the attacks, HIGHER = MORE
- *  MEMBER-LIKE; may be NULL. EINVAL: sizes, values that are not finite, fewer than 20 shadow records a side. */
+/** Membership in the pre-training set of an ENCODER (not of a head trained on it): EncoderMI with its vector, set and
+ *  threshold attackers (Liu et al. 2021), the contrastive loss, and a likelihood ratio of the embedding's norm. Their
+ *  classifiers and thresholds are fitted on the shadow encoder.
+ *
+ *  Out: out     these five attacks, and out->encoder; free with sotto_audit_result_free()
+ *       scores  (5, n_member + n_nonmember) in the order of the attacks, HIGHER = MORE MEMBER-LIKE; may be NULL
+ *
+ *  Returns: EINVAL  sizes, values that are not finite, fewer than 20 shadow records on a side
+ *           ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores,
                                                              const struct sotto_encoder_attack_input *in,
                                                              const struct sotto_audit_options *options,
                                                              const struct sotto_context *ctx);
 
-/** AUC of scores with DeLong's interval (half ties). */
+/** Out: *out: area under the ROC curve (ties count half), with DeLong's interval. Returns: EINVAL, ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_auc(struct sotto_estimate *out, const double *member,
                                                   size_t n_member, const double *nonmember,
                                                   size_t n_nonmember, double confidence);
-/** Clopper-Pearson interval of k successes in n. */
+/** Out: *out: k / n and its Clopper-Pearson interval. Returns: EINVAL. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_clopper_pearson(struct sotto_estimate *out, size_t k, size_t n,
                                                               double confidence);
 

@@ -6,8 +6,8 @@
  *         if (r.attacks[i].auc.area.estimate > best)
  *             best = r.attacks[i].auc.area.estimate, name = r.attacks[i].name;
  *
- * Rates, shares and confidences are fractions. NAN: not measured. A threshold of INFINITY flags no record. What each
- * number means is said beside its name in docs/FORMATS.md, sotto.audit/1. */
+ * Rates, shares and confidences are fractions. NAN: not measured. A threshold of INFINITY flags no record. docs/FORMATS.md,
+ * sotto.audit/1, says what each number means. */
 #ifndef SOTTO_AUDIT_H
 #define SOTTO_AUDIT_H
 
@@ -26,8 +26,7 @@ struct sotto_estimate {
 struct sotto_audit_flagged {
     double threshold;
     struct sotto_estimate tpr, fpr; /**< of members, of non-members; fpr is the realised one */
-    struct sotto_estimate
-        ppv[3]; /**< members among the flagged, if .5, .1 and .01 of all people are members */
+    struct sotto_estimate ppv[3]; /**< share of members among the flagged if .5, .1, .01 of all are members */
     size_t n_member, n_nonmember; /**< records that were scored */
 };
 /** A threshold chosen on all records, and again in every draw of a bootstrap. */
@@ -38,8 +37,8 @@ struct sotto_audit_bootstrap {
 };
 /** The true-positive rate at one false-positive rate. */
 struct sotto_audit_rate {
-    double fpr;                    /**< that was asked for */
-    const char *refused;           /**< why it cannot be measured; NULL: it was, and the rest is filled in */
+    double fpr;                    /**< the rate of the options */
+    const char *refused;           /**< why it cannot be measured; NULL: the rest is filled in */
     struct sotto_audit_flagged at; /**< .tpr is the result */
     int weak;                      /**< fewer than 10/fpr non-members */
     double least_detectable; /**< smallest true rate that 4 of 5 audits of this size tell from guessing */
@@ -69,7 +68,7 @@ struct sotto_audit_bound {
     const char *assumption;
 };
 struct sotto_audit_attack_claim {
-    struct sotto_audit_bound bound; /**< at this attack's share of the error */
+    struct sotto_audit_bound bound; /**< at this attack's share of the error probability */
     int contradicted;
 };
 struct sotto_audit_one_run {
@@ -86,7 +85,7 @@ struct sotto_audit_odds {
 /** Records without statistics of their own. */
 struct sotto_audit_fallback {
     size_t member, nonmember;
-    size_t *member_rows, *nonmember_rows; /**< which; NULL: not asked for, or none on either side */
+    size_t *member_rows, *nonmember_rows; /**< their rows; NULL: not asked for, or none on either side */
 };
 struct sotto_audit_point {
     double fpr, tpr;
@@ -112,13 +111,13 @@ struct sotto_audit_attack {
     struct sotto_audit_bound epsilon;
     struct sotto_audit_decision *decision;  /**< NULL: the attack does not decide by itself */
     struct sotto_audit_attack_claim *claim; /**< NULL: no claim was tested */
-    struct sotto_audit_one_run *one_run;    /**< NULL: not asked for, as the next */
-    struct sotto_audit_odds *odds;
-    struct sotto_audit_fallback *fallback; /**< NULL: scores of the caller */
-    struct sotto_audit_point *roc;         /**< at most 500 of the curve's own vertices */
+    struct sotto_audit_one_run *one_run;    /**< NULL: not asked for */
+    struct sotto_audit_odds *odds;          /**< NULL: not asked for */
+    struct sotto_audit_fallback *fallback;  /**< NULL: the caller gave the scores */
+    struct sotto_audit_point *roc;          /**< at most 500 of the curve's own vertices */
     size_t roc_count;
     struct sotto_audit_histogram histogram;
-    struct sotto_audit_parameter *parameters; /**< NULL: scores of the caller */
+    struct sotto_audit_parameter *parameters; /**< NULL: the caller gave the scores */
     size_t parameter_count;
 };
 
@@ -142,10 +141,10 @@ struct sotto_audit_shift {
     size_t n;
 };
 struct sotto_audit_classes {
-    double p; /**< of equal shares of the classes on both sides */
+    double p; /**< p-value of equal shares of the classes on both sides */
     size_t classes, *member, *nonmember;
 };
-/** A check that comes before any claim; the numbers of the one that it names, others NULL. */
+/** A check that comes before any claim. Of the four pointers the one that the check names is set. */
 struct sotto_audit_check {
     const char *name; /**< "duplicates", "distribution", "classes" or "generalisation" */
     enum sotto_check_level level;
@@ -202,7 +201,8 @@ struct sotto_audit_left_out {
 };
 
 struct sotto_audit_refound {
-    size_t runs, flagged, others, mistaken; /**< trainings that saw the record and flagged it; that did not */
+    size_t runs, flagged;    /**< trainings that saw the record; those of them that flagged it */
+    size_t others, mistaken; /**< trainings that did not see it; those of them that flagged it */
 };
 struct sotto_audit_vulnerable_member {
     int64_t row; /**< -1: rows were not asked for */
@@ -211,7 +211,7 @@ struct sotto_audit_vulnerable_member {
     int fallback;
     struct sotto_audit_refound *repeats; /**< NULL: no reference models */
 };
-/** The members that one attack is surest of, surest first. */
+/** The members with the highest scores of one attack, highest first. */
 struct sotto_audit_vulnerable {
     const char *attack;
     size_t n_nonmember, count;
@@ -241,8 +241,8 @@ struct sotto_attribute_result {
     size_t depth_count;
     struct sotto_attribute_scores attack, *baselines;
     size_t baseline_count;
-    struct sotto_estimate gain; /**< in accuracy, */
-    const char *gain_over;      /**< over the best baseline */
+    struct sotto_estimate gain; /**< in accuracy, over the best baseline */
+    const char *gain_over;      /**< the name of that baseline */
 };
 /** What only the attack on an encoder knows. */
 struct sotto_encoder_facts {
@@ -253,17 +253,20 @@ struct sotto_encoder_facts {
 };
 
 struct sotto_audit_memory;
+
 /** The result of an audit. Start from {0}; free with sotto_audit_result_free(), which owns all that it points to. */
 struct sotto_audit_result {
-    int pending; /**< of sotto_attack(): other shards are not done. The document is a "sotto.shadows/1" object then */
-    const char *version, *input; /**< of sotto; "logits", "probabilities", "losses", "scores" or "features" */
+    /** 1: sotto_attack() did its shard and others are not done; the document is a "sotto.shadows/1" object. */
+    int pending;
+    const char *version;                   /**< of sotto */
+    const char *input;                     /**< "logits", "probabilities", "losses", "scores" or "features" */
     size_t n_member, n_nonmember, classes; /**< classes 0: no outputs were given */
     double confidence, delta;
     uint64_t seed;
     struct sotto_audit_attack *attacks;
     size_t attack_count;
-    struct sotto_audit_accuracies
-        *accuracy; /**< NULL: no labels, as below: what was not asked for or not given */
+    /* Below, NULL stands for what was not asked for or could not be measured. */
+    struct sotto_audit_accuracies *accuracy; /**< NULL: no labels were given */
     struct sotto_audit_check *checks;
     size_t check_count;
     struct sotto_audit_claim *claim;
@@ -275,22 +278,31 @@ struct sotto_audit_result {
     size_t warning_count;
     struct sotto_attribute_result *attribute;
     struct sotto_encoder_facts *encoder;
-    struct sotto_audit_memory
-        *memory; /**< the library's: everything above, and parts of the document without a struct */
+    struct sotto_audit_memory *memory; /**< internal: holds all of the above */
 };
 SOTTO_API void sotto_audit_result_free(struct sotto_audit_result *r);
 
-/** *json: the "sotto.audit/1" object of a result (docs/FORMATS.md), one line; free with sotto_text_free(). ENOMEM. */
+/** Out:     *json: the "sotto.audit/1" object of a result (docs/FORMATS.md), one line; free with sotto_text_free()
+ *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_encode(char **json, const struct sotto_audit_result *r);
-/** The result that such an object holds. Members that are missing are NAN, 0 or NULL. EFORMAT names the member. */
+/** In:      json: a "sotto.audit/1" object
+ *  Out:     *out: the result that it holds; missing members are NAN, 0 or NULL
+ *  Returns: EFORMAT  names the member
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_decode(struct sotto_audit_result *out, const char *json);
 
-/** A table for people: one line for each attack (free with sotto_text_free). ENOMEM. */
+/** Out:     *text: a table for the terminal, one line for each attack; free with sotto_text_free()
+ *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_summary(char **text, const struct sotto_audit_result *r);
-/** One gate: METRIC[.lower|.upper][@RATE] with > or < and a number; METRIC is auc, tpr (needs @RATE),
- * balanced_accuracy, advantage or epsilon, of the attack that is worst, or claim (1 if contradicted), or lint (number of
- * warnings). *failed: 1 when the rule holds, or when what it asks for was not measured. *line: one line that says so
- * (free with sotto_text_free). r NULL: only checks the rule. EUSAGE: not a rule. */
+/** Decides one gate.
+ *  In:      rule: METRIC[.lower|.upper][@RATE], then > or <, then a number. METRIC is auc, tpr (needs @RATE),
+ *                 balanced_accuracy, advantage or epsilon, each the largest over all attacks; claim (1 if contradicted); or
+ *                 lint (number of warnings)
+ *           r: NULL: only the rule is checked
+ *  Out:     *failed: 1 when the rule holds, or when what it asks for was not measured
+ *           *line: one line that says so; free with sotto_text_free()
+ *  Returns: EUSAGE  not a rule
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_gate(int *failed, char **line,
                                                          const struct sotto_audit_result *r,
                                                          const char *rule);

@@ -1,4 +1,4 @@
-/* base.h - status codes, error text, and the context that long calls report to.
+/* base.h - status codes, error text, and the context of long calls.
  *
  * Argument order in every sotto header: handle; outputs; in/out; inputs, each length right after its array;
  * scalars and option structs; context. Outputs are untouched when a call fails. SPDX-License-Identifier: Apache-2.0 */
@@ -16,6 +16,16 @@ extern "C" {
 #define SOTTO_API __attribute__((visibility("default")))
 #define SOTTO_MUST_CHECK __attribute__((warn_unused_result))
 
+/** Version of the binary interface, and the number in the name of the shared library (libsotto.so.1).
+ *
+ *  It grows when a program that was compiled against an older header would no longer work: a function, a parameter or
+ *  a member was removed, changed or moved; the size of a public struct changed. A new function, a new status or a new
+ *  enumerator behind the last one leaves it as it is. A program that loads the library by name compares this number
+ *  with sotto_abi_version(). */
+#define SOTTO_ABI_VERSION 1
+/** Returns: SOTTO_ABI_VERSION of the library that is loaded. */
+SOTTO_API int sotto_abi_version(void);
+
 /** What went wrong, by kind. Numbers are part of the ABI. The program maps them to exit codes (sysexits). */
 typedef enum sotto_status {
     SOTTO_OK = 0,
@@ -28,42 +38,66 @@ typedef enum sotto_status {
     SOTTO_ENOMEM = 7,     /**< out of memory                                           exit 71 */
     SOTTO_ECREATE = 8,    /**< an output cannot be created                             exit 73 */
     SOTTO_EIO = 9,        /**< reading or writing failed half-way                      exit 74 */
-    SOTTO_EAGAIN = 10,    /**< somebody else holds a lock; try later                   exit 75 */
+    SOTTO_EAGAIN = 10,    /**< another process holds a lock; try later                 exit 75 */
     SOTTO_EBUDGET = 11,   /**< the privacy budget would be exceeded                    exit 77 */
     SOTTO_ECONFIG = 12,   /**< a configuration file is wrong                           exit 78 */
     SOTTO_EDOMAIN = 13,   /**< no finite answer exists for these parameters            exit 65 */
     SOTTO_EDIVERGED = 14, /**< training produced a NaN or an infinity                  exit 65 */
-    SOTTO_ESTOPPED = 15,  /**< the context asked to stop; a checkpoint was written     exit 130/143 */
+    SOTTO_ESTOPPED = 15,  /**< the context asked to stop                               exit 130/143 */
     SOTTO_EGATE = 16      /**< ran fine, but a check that was asked for failed         exit 1 */
 } sotto_status;
 
-/** One line: what, where, expected, found. Valid until this thread's next failing sotto call. "" if none. */
+/** Returns: one line about this thread's last failure: what, where, expected, found; "" if there was none.
+ *  Valid until this thread's next failing sotto call. */
 SOTTO_API const char *sotto_error_text(void);
-/** What to do about it, or "". Same lifetime. */
+/** Returns: one line about what to do, or "". Valid as long as sotto_error_text(). */
 SOTTO_API const char *sotto_error_hint(void);
-/** Short stable name of a status, e.g. "EFORMAT". */
+/** Returns: the short stable name of a status, "EFORMAT" for instance; "unknown" for other numbers. */
 SOTTO_API const char *sotto_status_name(sotto_status status);
 
 enum sotto_log_level { SOTTO_LOG_DEBUG, SOTTO_LOG_INFO, SOTTO_LOG_WARNING };
 
-/** Where a long call reports to and who may stop it. Every member is optional; a NULL context is allowed. */
+/** Processes that work on one call together. Reserved: no function makes one yet. */
+struct sotto_team;
+
+/** Threads, reports and the wish to stop, for one call. Every member is optional, and so is the context (NULL).
+ *
+ *  Threads    progress() and log(), and the model of sotto_target_open_function(), are called from the thread that
+ *             called sotto, never from another one and never two at a time. The call waits until they return.
+ *             Calls leave the OpenMP settings of the calling thread (number of threads, dynamic, nested levels) as
+ *             they found them.
+ *  Stopping   All calls that have a context read `stop` at least every 0.2 s (on a machine of 2020), except within one
+ *             step of a training, one pass over the records of a convex head, one query of a model, and the reading of
+ *             one file. The call then returns ESTOPPED and leaves no file half-written. A training with a checkpoint
+ *             writes it first, and the same call continues from there. Steps that were charged to a ledger stay charged.
+ *             Calls without a context end within 0.2 s, or pass over their arrays or their file once; but
+ *             sotto_dpsgd_session_certificate() may take a second, as a stop must not hide what was charged. */
 struct sotto_context {
-    int threads;                 /**< size of the OpenMP pool; 0: the CPUs this process may use */
-    volatile sig_atomic_t *stop; /**< non-zero: finish the step, write a checkpoint, return ESTOPPED */
+    /** Size of the OpenMP pool; 0: the CPUs this process may use. */
+    int threads;
+    /** Not 0: stop. A signal handler, a callback or another thread may set it. */
+    volatile sig_atomic_t *stop;
+    /** In: stage: of the work, for people; done of total, in units; total 0: unknown. */
     void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit);
+    /** In: text: one line. */
     void (*log)(void *user, enum sotto_log_level level, const char *text);
+    /** First argument of both. */
     void *user;
+    /** NULL: this process alone. ENOTSUP: any other value. */
+    const struct sotto_team *team;
 };
 
-/** "0.1.0". */
+/** Returns: the version of the library, "0.1.0". */
 SOTTO_API const char *sotto_version(void);
-/** One line for bug reports: version, instruction set of sotto's kernels, oneDNN and its instruction set,
- * OpenMP. Storage of the calling thread. */
+/** Returns: one line for bug reports: version, instruction set of sotto's kernels, oneDNN and its instruction set,
+ *  OpenMP. Storage of the calling thread. */
 SOTTO_API const char *sotto_version_line(void);
-/** Checks SOTTO_ISA, which limits the instruction sets of sotto and of oneDNN to v2, v3, v4 or v4bf16. oneDNN
- * takes its limit when the library first looks for a backend and keeps it until the process ends. EUSAGE:
- * another value. The program asks at its start; a level above what the CPU has changes nothing. */
-SOTTO_API sotto_status sotto_check_environment(void);
+/** Checks SOTTO_ISA in the environment, which limits the instruction sets of sotto and of oneDNN to v2, v3, v4 or
+ *  v4bf16. oneDNN takes its limit when the library first looks for a backend and keeps it until the process ends. A
+ *  level above that of the CPU changes nothing. The program calls this at its start.
+ *
+ *  Returns: EUSAGE  another value */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_check_environment(void);
 
 #ifdef __cplusplus
 }

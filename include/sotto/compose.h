@@ -14,23 +14,17 @@
 extern "C" {
 #endif
 
-/** Which data sets count as neighbours. A guarantee for one never stands for the other by itself. */
-enum sotto_adjacency {
-    SOTTO_REPLACE_ONE,
-    SOTTO_ADD_REMOVE,
-    SOTTO_BOTH_ADJACENCIES, /**< of parts: the guarantee was shown for each of the two */
-    SOTTO_SAME_ADJACENCY    /**< of a total: the one that all its parts have */
-};
-
 struct sotto_composed {
     char rule[32], adjacency[16];
     char reason[192]; /**< why the rule gives this, one line */
     struct sotto_interval epsilon, delta;
 };
 
-/* All return EINVAL for an epsilon that is not in [0, 1e100], a delta not in [0, 1), and empty lists; *out is
- * then untouched. An upper epsilon of INFINITY: the rule gives nothing at this delta. Adjacency is that of
- * the parts, replace-one or add-remove. */
+/* All rules:
+ *
+ *  In:      adjacency       that of the parts: replace-one or add-remove
+ *  Out:     *out            untouched on failure; an upper epsilon of INFINITY: the rule gives nothing at this delta
+ *  Returns: EINVAL an epsilon that is not in [0, 1e100], a delta that is not in [0, 1), an empty list */
 
 /** Sums of epsilons and deltas; the parts may be chosen one after the other, knowing earlier results. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_basic(struct sotto_composed *out,
@@ -52,9 +46,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_simple(struct sotto_compos
                                                              enum sotto_adjacency adjacency);
 /** One mechanism for each part of a partition by a function of the record. Under add-remove the largest
  * counts. A replaced record may leave one part and enter another: the two largest add up; within one part it
- * is a replacement, or, where only add-remove is shown, a group of two. `parts_hold`: what each part was
- * shown for; ENOTSUP: replace-one alone, which says nothing about parts that grow or shrink. `target` is what
- * is asked for, replace-one or add-remove. */
+ * is a replacement, or, where only add-remove is shown, a group of two.
+ *
+ *  In:      parts_hold  what each part was shown for
+ *           target      what is asked for: replace-one or add-remove
+ *  Returns: ENOTSUP parts that were shown for replace-one alone, which says nothing about parts that grow or shrink */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_parallel(struct sotto_composed *out,
                                                                const struct sotto_dp *parts, size_t n,
                                                                enum sotto_adjacency parts_hold,
@@ -73,7 +69,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_mixture(struct sotto_compo
                                                               enum sotto_adjacency adjacency);
 
 /** Something that was done with the private data; independent noise each time. Three kinds: noise of `scale`
- * (l1, l2, dimension, value_step as in struct sotto_sensitivity); Poisson-sampled steps (noise_multiplier >
+ * (l1, l2, 0 where unknown, dimension, value_step as in struct sotto_sensitivity); Poisson-sampled steps (noise_multiplier >
  * 0, add-remove, clipped to norm 1); mechanism "stated": an (epsilon, delta) from elsewhere. */
 struct sotto_event {
     const char *mechanism;
@@ -88,37 +84,48 @@ struct sotto_event {
     size_t group; /**< data sets that differ in this many records; 0 or 1: one */
     enum sotto_adjacency adjacency;
 };
-/** Epsilon of all events together at `delta`, by every bound that applies: one interval. `target`: an
- * add-remove event counts as a group of two under replace-one, but sampled steps, whose mechanism is known,
- * are taken as they are where their pair is known too (Gaussian noise, or clipping by L1); ENOTSUP: a
- * replace-one event under add-remove, or SOTTO_SAME_ADJACENCY where they differ. EINVAL names the event
- * ("events[2]: ..."). out->mechanism is "composition", out->scale NAN, unless there is one kind of event. */
+/** Epsilon of all events together at `delta`, by every bound that applies: one interval.
+ *
+ *  In:      target  replace-one: an add-remove event counts as a group of two, but sampled steps are taken as they are
+ *                   where their pair is known (Gaussian noise, or clipping by L1)
+ *  Out:     *out    mechanism "composition" and scale NAN, unless there is one kind of event
+ *  Returns: ENOTSUP a replace-one event under add-remove, or SOTTO_SAME_ADJACENCY where they differ
+ *           EINVAL  names the event ("events[2]: ...") */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events(struct sotto_account *out,
                                                              const struct sotto_event *events, size_t n,
-                                                             double delta, enum sotto_adjacency target);
-/** The same for a file of schema sotto.events/1 (docs/FORMATS.md), JSON or, by its ending .yaml or .yml,
- * YAML; EFORMAT names what is wrong with it. */
+                                                             double delta, enum sotto_adjacency target,
+                                                             const struct sotto_context *ctx);
+/** The same for a file of schema sotto.events/1 (docs/FORMATS.md), JSON or, by its ending .yaml or .yml, YAML.
+ *
+ *  Returns: EFORMAT names what is wrong with the file */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events_file(struct sotto_account *out, const char *path,
-                                                                  double delta, enum sotto_adjacency target);
+                                                                  double delta, enum sotto_adjacency target,
+                                                                  const struct sotto_context *ctx);
 /** The same for the state of an Opacus accountant as JSON: {"history": [[noise_multiplier, sample_rate,
  * num_steps], ...], "mechanism": "rdp" | "prv" | "gdp"}, or the bare list. Gaussian, add-remove. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *path,
-                                                                  double delta, enum sotto_adjacency target);
+                                                                  double delta, enum sotto_adjacency target,
+                                                                  const struct sotto_context *ctx);
 
 /** Writes an Opacus history into a ledger, one entry for each triple: "as stated by the caller", so in the
  * conditional column, accounted at `delta` under add-remove (a group of two in the ledger's replace-one
- * total). Nothing is written when the file is refused. Errors of the reader and of the ledger. */
+ * total). Nothing is written when the file is refused.
+ *
+ *  Returns: those of the reader and of the ledger */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_import_opacus(const char *ledger, const char *history,
                                                                    double delta,
                                                                    const struct sotto_context *ctx);
 
-/** The definition itself, for two output distributions on n points, taken as they stand (they should add up
- * to 1): the smallest delta at epsilon, the smallest epsilon at delta (INFINITY: none), in both directions.
- * EINVAL: a negative or infinite probability. */
+/** The definition itself, for two output distributions on n points, taken as they stand (they should add up to 1), in
+ * both directions: the smallest delta at epsilon, the smallest epsilon at delta.
+ *
+ *  Out:     *epsilon  INFINITY where none holds
+ *  Returns: EINVAL a negative or infinite probability */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_delta(struct sotto_interval *delta, const double *p,
                                                            const double *q, size_t n, double epsilon);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_epsilon(struct sotto_interval *epsilon, const double *p,
-                                                             const double *q, size_t n, double delta);
+                                                             const double *q, size_t n, double delta,
+                                                             const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,7 @@
-/* data.h - data sets and splits. A set is one pool of records; train and test parts are pooled. */
+/* data.h - data sets: open, import, download, make from arrays, split; and how tables become numbers.
+ *
+ * Start at sotto_dataset_open() or sotto_dataset_from_arrays(). Every char ** is a text: free with sotto_text_free()
+ * (sotto/io.h). Outputs are untouched when a call fails. */
 #ifndef SOTTO_DATA_H
 #define SOTTO_DATA_H
 
@@ -8,120 +11,176 @@
 extern "C" {
 #endif
 
-/** A loaded set. Exactly one of images and features is non-NULL. Read-only for callers; free with sotto_dataset_free(). */
+struct sotto_dataset_memory;
+/** A set in memory. Exactly one of images and features is non-NULL. Read-only for callers; free with sotto_dataset_free().
+ *  A caller may also fill in one by hand, on top of {0}; such a set is not freed by this library. */
 struct sotto_dataset {
     char name[64];
-    char dataset_id
-        [128]; /**< identity: whose records these are, and so which ledger is charged for them. Of an imported
-                               set as its import recorded it, of a registered one its name; "": anonymous (a path, or
-                               an import of version 1) */
+    /** The identity of the records; it selects the ledger that is charged for them. Of an imported set as its import recorded
+     *  it, of a registered set its name; "": anonymous (a path, or an import of version 1). */
+    char dataset_id[128];
     char title[128];
     char origin[512]; /**< where it came from, one line */
-    char sha256
-        [65]; /**< of the decoded contents (images or features, then labels, then attribute); of an imported
-                               set: as recorded at its import, checked again only by sotto_data_verify() */
-    int synthetic; /**< 1: made up; every result that uses it must say "synthetic" */
-    size_t n;      /**< records; rows [0, n_train) are the official training part, the rest the test part */
-    size_t n_train;
+    /** Of the contents: images or features, then labels, then attribute. Of an imported set as recorded at its import; only
+     *  sotto_data_verify() computes it again. */
+    char sha256[65];
+    int synthetic;  /**< 1: made up; every result that uses it must say "synthetic" */
+    size_t n;       /**< records */
+    size_t n_train; /**< rows [0, n_train) are the official training part, the rest is the test part */
     size_t channels, height, width;
-    const uint8_t *images; /**< (N, C, H, W) */
+    const uint8_t *images; /**< (n, channels, height, width) */
     size_t columns;
-    const float *features;          /**< (N, D) */
+    const float *features;          /**< (n, columns) */
     size_t classes;                 /**< 0: no labels */
-    const int64_t *labels;          /**< (N), 0 .. classes-1; NULL without labels */
-    const char *const *class_names; /**< classes strings, or NULL */
-    char classes_by
-        [64]; /**< what fixes the classes whatever the records are; "": they were read off the records */
-    /** A second label: what attribute inference is after (include/sotto/attack.h) and Talos hides (ssl.h). */
-    char attribute_name[64];        /**< what it says, such as "race"; "": no attribute */
+    const int64_t *labels;          /**< (n) 0 .. classes-1; NULL without labels */
+    const char *const *class_names; /**< (classes), or NULL */
+    /** What fixes the classes independently of the records; "": they were read off the records. */
+    char classes_by[64];
+    /** A second label: what attribute inference is after (sotto/attack.h) and what Talos hides (sotto/ssl.h). */
+    char attribute_name[64];        /**< such as "race"; "": no attribute */
     size_t values;                  /**< 0: no attribute */
-    const int64_t *attribute;       /**< (N), 0 .. values-1; NULL without an attribute */
-    const char *const *value_names; /**< values strings, or NULL */
-    void *owner;
+    const int64_t *attribute;       /**< (n) 0 .. values-1; NULL without an attribute */
+    const char *const *value_names; /**< (values), or NULL */
+    /** Internal: holds all of the above; NULL in a set filled in by hand. */
+    struct sotto_dataset_memory *memory;
 };
 
-/** By registered or imported name, or by path (formats: `sotto data list`).
- *  ENOENT "data set 'x' not found" with a hint; EFORMAT names the file and what is wrong in it. */
+/** Opens a set.
+ *  In:      name_or_path: a registered or imported name, or a path in one of the layouts of `sotto data list`
+ *  Out:     *out: free with sotto_dataset_free()
+ *  Returns: ENOENT   "data set 'x' not found", with a hint
+ *           EFORMAT  names the file and what is wrong in it
+ *           EINVAL, EIO, ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open(struct sotto_dataset **out,
                                                            const char *name_or_path,
                                                            const struct sotto_context *ctx);
-/** 1: the name stands for files that sotto_dataset_open() would read as they are, so that what it says of them
- * may depend on their records; 0: a registered or an imported set (its records were checked by the import),
- * or nothing. */
-SOTTO_API int sotto_dataset_is_path(const char *name_or_path);
-SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
 
-/** Zero means: decide from the files. */
-struct sotto_import_options {
-    size_t height, width; /**< resize every image to this; 0: the most common size */
-    const char
-        *label; /**< of a CSV table: "first", "last", or a column's name; of CIFAR-100: "fine", "coarse"; of
-                               CelebA, UTKFace, labels.csv: as attribute */
-    const char
-        *attribute; /**< second label of images: a column of CelebA ("A+B": both of them) or of labels.csv; of
-                                UTKFace "race", "gender", "age" */
-    const char *part; /**< of STL-10: "labelled" (default) or "unlabelled" */
-    const char *
-        dataset_id; /**< identity of the records, below 128 bytes; NULL: NAME-<16 random hexadecimal digits>. Not
-                                 a registered name: those stand for public sets */
-    const char *
-        schema; /**< of a table: sotto.schema/1 (docs/FORMATS.md): codes, classes and bounds come from it, not
-                               from the rows, and no cell is refused */
+/** Arrays that become a set. Borrowed during the call: their values are copied. */
+struct sotto_dataset_arrays {
+    /** u1 (n, C, H, W) or (n, H, W): images; (n, columns): features, kept as f4. */
+    const struct sotto_array *values;
+    const struct sotto_array *labels;    /**< (n) whole numbers (i8, i4, u1) from 0; NULL: no labels */
+    const struct sotto_array *attribute; /**< (n) a second label, likewise; NULL: none */
+    const char *name;                    /**< NULL: "arrays"; below 64 bytes */
+    /** Identity of the records (below 128 bytes), not a registered name; NULL: anonymous. */
+    const char *dataset_id;
+    /** Public number of classes; 0: largest label + 1, which private trainers refuse as it depends on the records. */
+    size_t classes;
+    const char *const *class_names; /**< (classes), or NULL; needs `classes` */
+    const char *classes_by;         /**< who gave `classes`; NULL: "the caller"; below 64 bytes */
 };
-/** Imports an archive or folder in any supported layout as NAME below the data folder ($SOTTO_DATA_DIR, else
- *  $XDG_DATA_HOME/sotto/data, else ~/.local/share/sotto/data). Appears whole or not at all. `options` may be NULL.
- *  EUSAGE: bad name; ECREATE: the name is taken; ENOENT, EFORMAT, EINVAL: as sotto_dataset_open(). */
+/** Makes a set of arrays in memory: the same set, with the same SHA-256, as an import of these arrays as .npy files.
+ *  Out:     *out: a copy that does not depend on the arrays; free with sotto_dataset_free()
+ *  Returns: EFORMAT  shapes or types that are no set; labels below 0 or not below `classes`; features that are not finite
+ *           EINVAL   an array with data NULL, or with a count other than the product of its shape; class_names without classes,
+ *                    or classes without labels; a text that is too long
+ *           EUSAGE   dataset_id is not the name of a private set
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_from_arrays(struct sotto_dataset **out,
+                                                                  const struct sotto_dataset_arrays *arrays);
+/** Frees a set of sotto_dataset_open() or sotto_dataset_from_arrays(). Accepts NULL. */
+SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
+/** Returns: 1: the name stands for files that sotto_dataset_open() would read as they are, so that its errors may depend on
+ *           their records; 0: a registered set, an imported set (the import checked its records), or nothing. */
+SOTTO_API int sotto_dataset_is_path(const char *name_or_path);
+
+/** Zero: decided from the files. */
+struct sotto_import_options {
+    size_t height, width; /**< every image is resized to this; 0: the most common size */
+    /** Of a CSV table: "first", "last" or a column's name. Of CIFAR-100: "fine" or "coarse". Of CelebA, UTKFace and
+     *  labels.csv: as `attribute`. */
+    const char *label;
+    /** Second label of images: a column of CelebA ("A+B": both) or of labels.csv; of UTKFace "race", "gender" or "age". */
+    const char *attribute;
+    const char *part; /**< of STL-10: "labelled" (default) or "unlabelled" */
+    /** Identity of the records, below 128 bytes, not a registered name (those are public sets); NULL: NAME-<16 random
+     *  hexadecimal digits>. */
+    const char *dataset_id;
+    /** Of a table: a sotto.schema/1 file (docs/FORMATS.md). Codes, classes and bounds come from it, not from the rows, and no
+     *  cell is refused. */
+    const char *schema;
+};
+/** Imports an archive or folder in any supported layout below the data folder ($SOTTO_DATA_DIR, else
+ *  $XDG_DATA_HOME/sotto/data, else ~/.local/share/sotto/data). The set appears whole or not at all.
+ *  In:      name: of the set, [a-z0-9][a-z0-9._-]*, below 64 bytes
+ *           options: NULL: zeros
+ *  Returns: EUSAGE   a bad name
+ *           ECREATE  the name is taken
+ *           EIO, and the errors of sotto_dataset_open() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_import(const char *path, const char *name,
                                                           const struct sotto_import_options *options,
                                                           const struct sotto_context *ctx);
-/** Zero means: what is registered. */
+/** Zero: what is registered. */
 struct sotto_fetch_options {
     const char *url;    /**< instead of the official address: a mirror, or a file that sotto does not know */
     const char *sha256; /**< of that file; needed where sotto has none on record */
-    int keep;           /**< keep the downloaded files after the import */
+    int keep;           /**< 1: keep the downloaded files after the import */
     struct sotto_import_options import;
 };
-/** Downloads a set and imports it; all registered sets that come in the same file at once (STL-10's two parts). Bytes
- *  gather in the data folder and are kept when something interrupts; calling again continues. Length and SHA-256 must
- *  be those on record before anything is imported. Never called by another function: sotto is offline otherwise.
- *  ENOTSUP: built without libcurl; ENOENT: no address is known, or no such file there; EUSAGE: no SHA-256, or an address
- *  that is not https (http only for loopback and for registered files); EFORMAT: another length or hash; EAGAIN: no
- *  connection, or another process is at it; EIO; ECREATE: the name is taken; ESTOPPED. `options` may be NULL. */
+/** Downloads a set and imports it, with all registered sets that come in the same file (both parts of STL-10). Length and
+ *  SHA-256 must be those on record before anything is imported. Bytes gather in the data folder; after an interruption the
+ *  next call continues. No other function uses the network.
+ *  In:      options: NULL: zeros
+ *  Returns: ENOTSUP  built without libcurl
+ *           ENOENT   no address is known, or the server has no such file
+ *           EUSAGE   no SHA-256, or an address that is not https (http: loopback and registered files only)
+ *           EFORMAT  another length or SHA-256
+ *           EAGAIN   no connection, or another process downloads this set
+ *           ECREATE  the name is taken
+ *           EIO, ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_fetch(const char *name,
                                                          const struct sotto_fetch_options *options,
                                                          const struct sotto_context *ctx);
-/** What it would do, in lines for people: addresses, sizes, how they are checked, licence. Errors as above. */
+/** Out:     *text: what sotto_data_fetch() would do: addresses, sizes, checks, licence
+ *  Returns: as sotto_data_fetch() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_fetch_plan(char **text, const char *name,
                                                               const struct sotto_fetch_options *options);
-/** All sets as a table for people: what is registered, imported, found, missing, and how to get it. */
+/** Out:     *text: all sets as a table for the terminal: registered, imported, found, missing, and how to get them
+ *  Returns: ENOENT, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_table(char **text);
-/** JSON texts for the verbs (free with sotto_text_free): all sets; one set; checksums of one set (EGATE: mismatch). */
+/** Out:     *json: all sets, "sotto.data-list/1"
+ *  Returns: ENOENT, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_list(char **json);
+/** Out:     *json: the facts on one set, "sotto.data-info/1"
+ *  Returns: as sotto_dataset_open() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_info(char **json, const char *name_or_path,
                                                         const struct sotto_context *ctx);
+/** Computes the SHA-256 of a set and compares it with the one on record.
+ *  Out:     *json: "sotto.data-verify/1"
+ *  Returns: EGATE   they differ
+ *           EUSAGE  none is on record for this path
+ *           and the errors of sotto_dataset_open() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_verify(char **json, const char *name_or_path,
                                                           const struct sotto_context *ctx);
 
-/** 1: a registered name, which stands for a set that sotto generates or knows as a public benchmark. */
+/** Returns: 1: a registered name, which stands for a set that sotto generates or knows as a public benchmark. */
 SOTTO_API int sotto_dataset_is_public(const char *dataset_id);
-/** Whose records rows[0..n) of a set are (rows NULL: all n of the set), into *out, which must be {0} or cleared: what the
- *  arrays it was read from say of themselves, else the rows of this set. The member `set` is "" where the set cannot be
- *  opened again by its name. EINVAL: a row is not below the set's n; ENOMEM. */
+/** The source of rows of a set: what the arrays it was read from say of themselves, else the rows of this set.
+ *  In:      rows (n); NULL: all rows of the set
+ *  Out:     *out: must be {0} or cleared before. Its `set` is "" where the set cannot be opened again by its name
+ *  Returns: EINVAL  a row is not below the set's n
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_of_rows(struct sotto_provenance *out,
                                                                  const struct sotto_dataset *d,
                                                                  const int64_t *rows, size_t n);
-/** out[0..n): digests of records for struct sotto_source_records: the bytes of features or image, their shape, and the
- *  label. Rows as above; of a set that was read from arrays which name their source, the records of that source. Or of
- *  arrays, x (n, d) and y (n) or NULL, which are the same as those of an imported table. Errors of
- *  sotto_provenance_digests(). */
+/** Digests of records for struct sotto_source_records: of the bytes of features or image, their shape, and the label. Of a
+ *  set that was read from arrays which name their source, the records of that source.
+ *  In:      rows (n); NULL: all rows of the set
+ *  Out:     out (n)
+ *  Returns: as sotto_provenance_digests() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_digests(unsigned char (*out)[SOTTO_DIGEST],
                                                               const struct sotto_dataset *d,
                                                               const int64_t *rows, size_t n,
                                                               const struct sotto_context *ctx);
+/** The same digests of arrays; those of an imported table are equal.
+ *  In:      x (n, d), y (n) or NULL
+ *  Out:     out (n) */
 SOTTO_API void sotto_array_digests(unsigned char (*out)[SOTTO_DIGEST], const float *x, const int64_t *y,
                                    size_t n, size_t d);
-/** Digests of the rows that a provenance names, taken from its set in the data folder: out has room for p->n.
- *  EUSAGE: the set is not there, or holds other records by now. */
+/** The same digests of the rows that a provenance names, taken from its set in the data folder.
+ *  Out:     out (p->n)
+ *  Returns: EUSAGE  the set is not there, or its records have changed
+ *           and the errors of sotto_dataset_open() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST],
                                                                  const struct sotto_provenance *p,
                                                                  const struct sotto_context *ctx);
@@ -131,76 +190,91 @@ struct sotto_data_part {
     const char *name;
     size_t n;
 };
-/** Zero means: none, unless said otherwise. */
+/** Zero: none, unless said otherwise. */
 struct sotto_split_options {
-    int one_hot;   /**< tables: categories become bits, numbers are scaled, by an encoding */
+    int one_hot;   /**< 1: of a table: categories become bits, numbers are scaled, by an encoding */
     uint64_t seed; /**< which records go where */
-    /* Whose rows decide the encoding. Without any of these: all rows of the set, and its stamp is "fitted". */
-    const char *
-        schema; /**< sotto.schema/1; numbers are scaled from their bounds to [-1, 1]. Not needed for a set that
-                                was imported by one */
-    const char
-        *fit_part; /**< the part that the caller names as public: kinds, categories and classes of its rows
-                                (unless declared), numbers centred and scaled to its unit variance */
+    /* Which rows decide the encoding. Without any of these: all rows of the set, and its stamp is "fitted". */
+    /** A sotto.schema/1 file; numbers are scaled from their bounds to [-1, 1]. Not needed for a set that was imported by a
+     *  schema. */
+    const char *schema;
+    /** The part that the caller names as public. Its rows decide kinds, categories and classes (unless declared); numbers are
+     *  centred and scaled to unit variance over them. */
+    const char *fit_part;
     const char *fit_table; /**< the same by another, public table: a name or a path */
-    double
-        private_epsilon; /**< bounds of all numbers by the exponential mechanism, within those declared: this much
-                                 pure epsilon in all, charged to the ledger of dataset_id */
+    /** Bounds of all numbers by the exponential mechanism, within those declared: this much pure epsilon in all, charged to
+     *  the ledger of dataset_id. */
+    double private_epsilon;
     const char *dataset_id, *ledger; /**< of the private fit; ledger NULL: as in struct sotto_release */
 };
-/** Disjoint uniformly random parts of a set as files: folder/NAME-features.npy (n, D) f4 NAME-labels.npy and
- *  NAME-attribute.npy (n) i8 if the set has them, each with its provenance (io.h) beside it, NAME-rows.npy (n) i8, their rows in the set; with
- *  one_hot also encoding.json. Images become values in [0, 1]. Unknown categories and labels, and cells that are no
- *  numbers, are encoded as the encoding says and never refused. `options` NULL: seed 1.
- *  EINVAL: names, more records than there are, no table; EUSAGE: options that contradict each other; ENOENT, EFORMAT as
- *  sotto_dataset_open(); ECONFIG: the schema; errors of sotto_dp_select(); ECREATE, EIO. */
+/** Writes disjoint uniformly random parts of a set as files: NAME-features.npy (n, D) f4; NAME-labels.npy and
+ *  NAME-attribute.npy (n) i8 if the set has them; NAME-rows.npy (n) i8, the rows in the set; beside each its provenance
+ *  (sotto/io.h); with one_hot also encoding.json. Images become values in [0, 1]. Unknown categories and labels, and cells
+ *  that are no numbers, are encoded as the encoding says and never refused.
+ *  In:      parts (count)
+ *           options: NULL: zeros with seed 1
+ *  Returns: EINVAL   names, more records than there are, or one_hot without a table
+ *           EUSAGE   options that contradict each other
+ *           ECONFIG  the schema
+ *           ECREATE, EIO, and the errors of sotto_dataset_open() and sotto_dp_select() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_split(const char *folder, const char *set,
                                                          const struct sotto_data_part *parts, size_t count,
                                                          const struct sotto_split_options *options,
                                                          const struct sotto_context *ctx);
 
-/** How the columns of a table become numbers: sotto.encoding/1 (docs/FORMATS.md). Free with
- *  sotto_table_encoding_free(). */
+/** How the columns of a table become numbers: sotto.encoding/1 (docs/FORMATS.md). */
 struct sotto_table_encoding;
-/** ENOENT, EIO, EFORMAT, ENOMEM. */
+/** Out:     *out: free with sotto_table_encoding_free()
+ *  Returns: ENOENT, EIO, EFORMAT, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_load(struct sotto_table_encoding **out,
                                                                   const char *path);
-/** From the text of such a file; `name` is for errors. */
+/** In:      text: of such a file
+ *           name: starts the error text
+ *  Returns: EFORMAT, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_parse(struct sotto_table_encoding **out,
                                                                    const char *text, const char *name);
-/** encoding.json in the folder of a features file, if that file's provenance says that the encoding depends on no
- *  private row; else *out stays NULL. Only such an encoding may go into what is released. */
+/** Reads encoding.json in the folder of a features file, if the file's provenance says that the encoding depends on no private
+ *  row; only such an encoding may go into what is released.
+ *  Out:     *out: unchanged where there is no such encoding
+ *  Returns: as sotto_table_encoding_load() and sotto_provenance_load() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_beside(struct sotto_table_encoding **out,
                                                                     const char *features);
 SOTTO_API void sotto_table_encoding_free(struct sotto_table_encoding *e);
-/** One line of JSON (sotto_text_free). */
+/** Out:     *json: one line
+ *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encoding_text(char **json,
                                                                   const struct sotto_table_encoding *e);
 SOTTO_API enum sotto_encoding sotto_table_encoding_how(const struct sotto_table_encoding *e);
-/** Values of a row. */
+/** Numbers of an encoded row. */
 SOTTO_API size_t sotto_table_encoding_width(const struct sotto_table_encoding *e);
 SOTTO_API size_t sotto_table_encoding_classes(const struct sotto_table_encoding *e);
-/** Name of class k; NULL: there is no such class. */
+/** Name of class k, borrowed. Returns: NULL: there is no such class. */
 SOTTO_API const char *sotto_table_encoding_class(const struct sotto_table_encoding *e, size_t k);
-/** The rows of a CSV or TSV file as (n, width) f4. Columns are found by name, in any order; the label column may be
- *  there. Unknown categories are counted in a warning. EFORMAT "new.csv:7: column 'age' is 'x'; expected a number", and
- *  for a column that is missing or not in the encoding. */
+/** Encodes the rows of a CSV or TSV file. Columns are found by name, in any order; the label column may be there. Unknown
+ *  categories are counted in a warning.
+ *  Out:     *x: (n, width) f4
+ *  Returns: EFORMAT  "new.csv:7: column 'age' is 'x'; expected a number"; a column is missing or not in the encoding
+ *           ENOENT, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_encode(struct sotto_array *x,
                                                            const struct sotto_table_encoding *e,
                                                            const char *path, const struct sotto_context *ctx);
-/** Answers as CSV: row (from 1), class (the likeliest, by name), probability. `path` NULL: to standard output.
- *  probabilities: (n, classes) f4. EINVAL: another number of classes; ECREATE, EIO. */
+/** Writes answers as CSV: row (from 1), name of the likeliest class, its probability.
+ *  In:      path: NULL: standard output
+ *           probabilities: (n, classes) f4
+ *  Returns: EINVAL  another number of classes
+ *           ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_answers(const char *path,
                                                             const struct sotto_table_encoding *e,
                                                             const struct sotto_array *probabilities);
 
 enum sotto_part { SOTTO_PUBLIC, SOTTO_PRIVATE, SOTTO_HELDOUT, SOTTO_SHADOW, SOTTO_PARTS };
-/** Disjoint uniformly random parts of one pool, as row indices in random order. */
+/** Disjoint uniformly random parts of one pool, as row numbers in random order. Free with sotto_split_clear(). */
 struct sotto_split {
     size_t n[SOTTO_PARTS];
-    int64_t *rows[SOTTO_PARTS]; /**< base_alloc'd; free with sotto_split_clear() */
+    int64_t *rows[SOTTO_PARTS]; /**< (n[part]), owned */
 };
-/** EINVAL: the sizes add up to more than `pool`. */
+/** Returns: EINVAL  the sizes add up to more than `pool`
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_split_make(struct sotto_split *out, size_t pool,
                                                          const size_t sizes[SOTTO_PARTS], uint64_t seed);
 SOTTO_API void sotto_split_clear(struct sotto_split *s);

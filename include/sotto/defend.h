@@ -1,8 +1,9 @@
 /* defend.h - defences on what a model shows: saved posteriors or embeddings in, rows of the same shape out.
  *
- * Start at sotto_defence_fit(). None of these is differentially private and none gives a certificate: what
- * they do against one attacker is measured (sotto_defence_measure()), what they do against the next is
- * unknown. */
+ * Start at sotto_defence_fit(). No defence here is a privacy mechanism and none gives a certificate. What a defence does
+ * against one attacker is measured by sotto_defence_measure(); what it does against other attackers is unknown.
+ *
+ * Every char ** is a text: free with sotto_text_free() (sotto/io.h). Outputs are untouched when a call fails. */
 #ifndef SOTTO_DEFEND_H
 #define SOTTO_DEFEND_H
 
@@ -12,87 +13,98 @@
 extern "C" {
 #endif
 
-/** What somebody knows: rows of the kind to be defended, and the secret of each: 1 for a member and 0 for a
- * non-member, or the value 0 .. of an attribute. Borrowed. */
+/** Rows of the kind to be defended, each with its protected label. Borrowed. */
 struct sotto_defence_known {
-    const float *x;                 /**< (n, d); NULL with n 0: nothing is known */
-    const int64_t *protected_label; /**< (n) */
-    const int64_t *label;           /**< (n) classes 0 .. of the task; NULL: not known */
+    const float *x; /**< (n, d); NULL with n 0: no rows */
+    /** (n) 1: a member, 0: a non-member; or the value 0 .. of an attribute. */
+    const int64_t *protected_label;
+    const int64_t *label; /**< (n) classes 0 .. of the task; NULL: not known */
     size_t n, d;
 };
 struct sotto_defence_options {
-    const char *name; /**< a row of the list, e.g. "memguard" */
+    const char *name; /**< a name of sotto_defence_name(), e.g. "memguard" */
     double budget;    /**< in the defence's own unit, >= 0; NAN: its usual one */
-    uint64_t seed;    /**< [1] of what the defender trains */
-    uint64_t key; /**< [0] of the coins: to be kept secret. A row's coin is a function of key and row, so that
-                       asking again shows nothing new */
+    uint64_t seed;    /**< [1] of what the defence trains */
+    /** [0] of the coins; keep it secret. A row's coin is a function of key and row, so the same query always gets the same
+     *  answer. */
+    uint64_t key;
     const char *const *settings; /**< "NAME=VALUE", NULL-terminated; NULL: the usual ones */
 };
 SOTTO_API void sotto_defence_defaults(struct sotto_defence_options *o);
 
-/** i-th defence, NULL after the last; one line about it; what its budget limits; the usual budget (NAN:
- * unknown name). */
+/** Name of the i-th defence. Returns: NULL after the last. */
 SOTTO_API const char *sotto_defence_name(size_t i);
+/** One line about the i-th defence. Returns: NULL after the last. */
 SOTTO_API const char *sotto_defence_title(size_t i);
+/** What the budget limits. Returns: NULL: no such defence. */
 SOTTO_API const char *sotto_defence_unit(const char *name);
+/** Returns: NAN: no such defence. */
 SOTTO_API double sotto_defence_usual_budget(const char *name);
-/** 1: its rows are probabilities; 0: any numbers; -1: no such defence. */
+/** Returns: 1: it defends probabilities; 0: any numbers; -1: no such defence. */
 SOTTO_API int sotto_defence_of_posteriors(const char *name);
-/** All of them with their settings: lines for people (free with sotto_text_free). */
+/** Out:     *text: all defences with their settings, for the terminal
+ *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_list(char **text);
 
-/** Are these rows what the defence defends: finite, and probabilities where it defends posteriors? EINVAL:
- * "<what>: row 3 sums to 2.5, not to 1; ..."; EUSAGE: no such defence. */
+/** Checks that rows are what the defence takes: finite, and probabilities where it defends posteriors.
+ *  In:      x (n, columns)
+ *           what: starts the error text, such as a file's name
+ *  Returns: EINVAL  "<what>: row 3 sums to 2.5, not to 1; ..."
+ *           EUSAGE  no such defence */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_check(const char *name, const float *x, size_t n,
                                                             size_t columns, const char *what);
 
 struct sotto_defence;
-/** Makes a defence ready, training what it needs from `known` (which may be empty for defences that need
- * nothing). Deterministic: same inputs and options, same bits.
- *
- *  Returns: EUSAGE  no such defence or setting, a setting out of range, or it needs rows, secrets or labels
- * that were not given EINVAL  budget negative; rows that are not what it defends (posteriors that are no
- * probabilities, not finite); a secret that has one value only what sotto_head_train() fails with; ENOMEM
- *  Out:  free with sotto_defence_free() */
+/** Trains what a defence needs. Deterministic: same inputs and options, same bits.
+ *  In:      known: may be empty for a defence that trains nothing
+ *  Out:     *out: free with sotto_defence_free()
+ *  Returns: EUSAGE  no such defence or setting, a setting out of range, or rows or labels that it needs are missing
+ *           EINVAL  a negative budget; rows that sotto_defence_check() refuses; protected labels of one value only
+ *           ENOMEM, and the errors of sotto_head_train() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_fit(struct sotto_defence **out,
                                                           const struct sotto_defence_known *known,
                                                           const struct sotto_defence_options *options,
                                                           const struct sotto_context *ctx);
 SOTTO_API void sotto_defence_free(struct sotto_defence *d);
-/** Defends rows x (n, columns) into out (same shape). cost (n), may be NULL: what the budget limits of each
- * row, expected over its coin. Rows are independent of each other: the same row gets the same answer. EINVAL:
- * rows that it cannot defend, other columns than those it was fitted to; ENOMEM; ESTOPPED. */
+/** Defends rows. Rows are independent of each other: the same row gets the same answer.
+ *  In:      x (n, columns)
+ *  Out:     out (n, columns)
+ *           cost (n), or NULL: what the budget limits, for each row, expected over its coin
+ *  Returns: EINVAL  rows that it cannot defend, or another number of columns than it was fitted to
+ *           ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_apply(float *out, double *cost,
                                                             const struct sotto_defence *d, const float *x,
                                                             size_t n, size_t columns,
                                                             const struct sotto_context *ctx);
 
-/** Rows whose secrets somebody would like to know, and his own rows to learn from. */
+/** Rows of which an attacker infers the protected labels, and the attacker's own rows. */
 struct sotto_defence_trial {
-    struct sotto_defence_known rows; /**< undefended, with their secrets; label: for the baseline that sees
-                                          only whether the label was right */
-    const float *after;              /**< (rows.n, rows.d): the same rows, defended */
-    const struct sotto_defence_known *attacker; /**< undefended rows of his own, with secrets */
-    const float *attacker_after; /**< the same rows, defended: he knows the defence; NULL: he does not */
-    int posteriors;              /**< rows are posteriors and secrets memberships; 0: attributes */
+    /** Undefended, with protected labels; `label` serves the baseline that sees only whether the answer was right. */
+    struct sotto_defence_known rows;
+    const float *after; /**< (rows.n, rows.d): the same rows, defended */
+    /** The attacker's own rows, undefended, with protected labels. */
+    const struct sotto_defence_known *attacker;
+    /** The attacker's rows, defended; NULL: the attacker does not know the defence. */
+    const float *attacker_after;
+    int posteriors; /**< 1: posteriors and memberships; 0: any numbers and attributes */
     uint64_t seed;
-    size_t epochs; /**< of the network that seeks members [0: 100] */
+    size_t epochs; /**< [0: 100] of the network that infers membership */
 };
-/** What the attackers learn of the secrets: from undefended rows, from defended ones, and from defended ones
- * by an attacker who has trained on defended rows himself. *json: the member "attack" of "sotto.defend/1"
- * (docs/FORMATS.md); free with sotto_text_free(). EINVAL: secrets with one value only, or shapes that do not
- * fit; ENOMEM. */
+/** Measures what attackers infer from undefended rows, from defended rows, and from defended rows after training on defended
+ *  rows.
+ *  Out:     *json: the member "attack" of "sotto.defend/1" (docs/FORMATS.md)
+ *  Returns: EINVAL  protected labels of one value only, or shapes that do not fit
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_measure(char **json,
                                                               const struct sotto_defence_trial *trial,
                                                               const struct sotto_context *ctx);
 
-/** What is said about one application: rows before and after, and what the task makes of them. */
+/** One application of a defence: rows before and after, and the task's answers to them. */
 struct sotto_defence_outcome {
     const float *before, *after; /**< (n, columns) */
     const double *cost;          /**< (n) */
     size_t n, columns;
-    /** What the task's model answers to them (n, classes); NULL: the rows themselves, if they are posteriors.
-     */
+    /** (n, classes) answers of the task's model to `before` and `after`; NULL: the rows themselves, if they are posteriors. */
     const float *answers_before, *answers_after;
     size_t classes;
     const int64_t *label; /**< (n) true classes; NULL: unknown */
@@ -102,15 +114,22 @@ struct sotto_defence_outcome {
 struct sotto_defence_file {
     const char *role, *path;
 };
-/** The record that stands beside the output: one "sotto.defend/1" object (docs/FORMATS.md), free with
- *  sotto_text_free(). ENOENT, EIO: a file cannot be hashed. */
+/** The record of an application.
+ *  In:      files (file_count): the record holds their roles and SHA-256
+ *  Out:     *json: one "sotto.defend/1" object (docs/FORMATS.md)
+ *  Returns: ENOENT, EIO  a file cannot be hashed
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_record(char **json, const struct sotto_defence *d,
                                                              const struct sotto_defence_outcome *outcome,
                                                              const struct sotto_defence_file *files,
                                                              size_t file_count);
-/** Atomic: one such object, for people to read. */
+/** Writes a record, indented; the file appears whole or not at all.
+ *  Returns: EFORMAT       json is no JSON
+ *           ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_save_record(const char *path, const char *json);
-/** Lines for people from such an object (free with sotto_text_free). EFORMAT. */
+/** In:      json: a record
+ *  Out:     *text: its lines for the terminal
+ *  Returns: EFORMAT, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_summary(char **text, const char *json);
 
 #ifdef __cplusplus

@@ -14,28 +14,41 @@ enum { SOTTO_FINE_TUNE_HIDDEN = 3 };
 
 /** Start from sotto_fine_tune_defaults(), which fills in the values in brackets. */
 struct sotto_fine_tune_options {
-    const char *backend; /**< ["auto"] = measured (autotune.h), "winograd", "dnnl", "ref" */
-    uint64_t seed;       /**< [1] head's initial weights, order, augmentation; below 2^63 */
-    size_t epochs;       /**< [20] */
-    size_t batch;        /**< [25] */
-    double lr;           /**< [1e-3] Adam (betas .9 .999, epsilon 1e-7) for encoder and head alike */
-    size_t hidden_count; /**< [0]: a linear head */
+    /** ["auto"] = measured (autotune.h), "winograd", "dnnl", "ref". */
+    const char *backend;
+    /** [1] of the head's initial weights, the order and the augmentation; below 2^63. */
+    uint64_t seed;
+    /** [20] */
+    size_t epochs;
+    /** [25] images */
+    size_t batch;
+    /** [1e-3] of Adam (betas .9 .999, epsilon 1e-7), for encoder and head alike. */
+    double lr;
+    /** [0]: a linear head. */
+    size_t hidden_count;
     size_t hidden[SOTTO_FINE_TUNE_HIDDEN];
-    double min_area, brightness, jitter; /**< augmentation [.75, .3, .1] (Keras "weak") */
+    /** Augmentation [.75, .3, .1] (Keras "weak"). */
+    double min_area, brightness, jitter;
 };
+/** Out: every member of *o gets its default. */
 SOTTO_API void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o);
 
-/** Continues from a pre-trained encoder, which stays as it is, with a new head on top: softmax cross-entropy
- * on rows[0..n) of `data`, one augmented view an image. Each epoch shuffles the rows; the last, incomplete
- * batch is dropped (a batch larger than n is n). f32.
+/** Continues from a pre-trained encoder, which stays as it is, with a new head on top: softmax cross-entropy, one
+ *  augmented view for each image, f32. Each epoch shuffles the rows and drops the last, incomplete batch (a batch larger
+ *  than n is n). The same options, data, threads and instruction set give the same bytes.
  *
- * Both results are stamped "no privacy statement": sotto_protect_file() refuses them, and so does
- * sotto_sensitivity_prove() any head that says it stands on such an encoder. *loss: mean over the last epoch
- * in nats; may be NULL. The same options, data, threads and instruction set give the same bytes.
+ *  Both results are stamped "no privacy statement": sotto_protect_file() refuses them, and sotto_sensitivity_prove()
+ *  refuses any head that says it stands on such an encoder.
  *
- *  EINVAL      an option, the rows or the images do not fit; a single class; no labels
- *  EDIVERGED   the loss became NaN or infinite
- *  ESTOPPED    the context said stop; nothing is kept
+ *  In:  from      the pre-trained encoder
+ *       rows (n)  rows of `data`, labelled images
+ *  Out: *encoder  free with sotto_encoder_free()
+ *       *head     free with sotto_head_free()
+ *       *loss     mean over the last epoch in nats; may be NULL
+ *
+ *  Returns: EINVAL     an option, the rows or the images do not fit; a single class; no labels
+ *           EDIVERGED  the loss became NaN or infinite
+ *           ESTOPPED   nothing is kept
  *  Source: Keras's semisupervised_simclr.py (fine-tuning stage) */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head **head, double *loss,

@@ -1,4 +1,6 @@
-/* io.h - arrays and tensors in standard files: .npy, .npz, .safetensors. */
+/* io.h - arrays and tensors in standard files (.npy, .npz, .safetensors), and the source of records.
+ *
+ * Outputs are untouched when a call fails. Paths of outputs: a file appears whole or not at all. */
 #ifndef SOTTO_IO_H
 #define SOTTO_IO_H
 
@@ -8,10 +10,15 @@
 extern "C" {
 #endif
 
+/** Free a text, or bytes, that a function of this library handed out. Accept NULL. */
+SOTTO_API void sotto_text_free(char *text);
+SOTTO_API void sotto_bytes_free(void *bytes);
+
 enum sotto_dtype { SOTTO_U1, SOTTO_B1, SOTTO_F2, SOTTO_F4, SOTTO_F8, SOTTO_I4, SOTTO_I8 };
 enum { SOTTO_MAX_DIMS = 8 };
 
-/** A row-major array that owns its memory (last index fastest). Initialise with {0}; free with sotto_array_clear(). */
+/** A row-major array (last index fastest). Initialise with {0}; free with sotto_array_clear() unless the caller filled in
+ *  data by hand. */
 struct sotto_array {
     enum sotto_dtype dtype;
     int ndim;
@@ -20,65 +27,96 @@ struct sotto_array {
     void *data;
 };
 
+/** Bytes of one number. */
 SOTTO_API size_t sotto_dtype_size(enum sotto_dtype dtype);
 /** NumPy's short name: "u1", "f4", ... */
 SOTTO_API const char *sotto_dtype_name(enum sotto_dtype dtype);
-/** Zeroed array. EINVAL: too many dimensions; ENOMEM. */
+/** Out:     *out: zeros
+ *  Returns: EINVAL  too many dimensions
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype,
                                                          int ndim, const size_t *shape);
 SOTTO_API void sotto_array_clear(struct sotto_array *a);
-/** Converts in place. To float types: any; to integer types: only if every value is representable (else EINVAL). */
+/** Converts in place: to float types any array, to integer types one with representable values only.
+ *  Returns: EINVAL  a value is not representable
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_convert(struct sotto_array *a, enum sotto_dtype to);
-/** EINVAL "<name>: 3 of 5000 rows contain NaN (first: row 17, column 2); <what> must be finite". Floats only. */
+/** In:      a: of a float type
+ *  Returns: EINVAL  "<name>: 3 of 5000 rows contain NaN (first: row 17, column 2); <what> must be finite" */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_require_finite(const struct sotto_array *a,
                                                                    const char *name, const char *what);
 
-/** .npy versions 1-3, little-endian, C order, the seven dtypes. Strict: sizes must match the file exactly. */
+/** Reads .npy versions 1 to 3, little-endian, C order, of the seven types.
+ *  Returns: ENOENT, EIO
+ *           EFORMAT  another layout, or sizes that do not match the file exactly
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npy_load(struct sotto_array *out, const char *path);
-/** Atomic. Writes version 1.0. */
+/** Writes version 1.0.
+ *  Returns: ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npy_save(const char *path, const struct sotto_array *a);
 
-/** Named tensors plus text metadata: the contents of a .safetensors or .npz file. */
 struct sotto_tensor {
     char *name;
     struct sotto_array array;
 };
+/** Named tensors and text metadata: the contents of a .safetensors or .npz file. Initialise with {0}; free with
+ *  sotto_tensors_clear(). */
 struct sotto_tensors {
     size_t count;
-    struct sotto_tensor *items;
+    struct sotto_tensor *items; /**< (count) */
     size_t metadata_count;
-    char **metadata; /**< key, value, key, value, ... */
+    char **metadata; /**< (2 metadata_count) key, value, key, value, ... */
 };
 SOTTO_API void sotto_tensors_clear(struct sotto_tensors *t);
-/** Copies. EINVAL: the name is taken. */
+/** In:      data: copied; NULL: zeros
+ *  Returns: EINVAL  the name is taken
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tensors_add(struct sotto_tensors *t, const char *name,
                                                           enum sotto_dtype dtype, int ndim,
                                                           const size_t *shape, const void *data);
-/** Borrowed pointer, or NULL. */
+/** Borrowed. Returns: NULL: there is no such tensor. */
 SOTTO_API struct sotto_array *sotto_tensors_find(const struct sotto_tensors *t, const char *name);
-/** Sets or replaces. */
+/** Sets or replaces one text.
+ *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tensors_set_metadata(struct sotto_tensors *t, const char *key,
                                                                    const char *value);
-/** Borrowed text, or NULL. */
+/** Borrowed. Returns: NULL: there is no such key. */
 SOTTO_API const char *sotto_tensors_metadata(const struct sotto_tensors *t, const char *key);
-/** .safetensors, strict: length-checked header, no duplicate keys, no holes, no overlap. BF16 is widened to F4. */
+/** Reads .safetensors. Numbers of type BF16 are widened to F4.
+ *  Returns: ENOENT, EIO
+ *           EFORMAT  lengths that do not match the file, duplicate keys, bytes of no tensor or of two
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_load(struct sotto_tensors *out, const char *path);
-/** Atomic; tensors in the order given, metadata sorted: same contents = same bytes. */
+/** Writes tensors in the order given and metadata sorted by key: same contents, same bytes.
+ *  Returns: ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_save(const char *path,
                                                                const struct sotto_tensors *t);
-/** .npz (zip of .npy; stored or deflated). */
+/** The bytes of such a file, from memory and to memory.
+ *  In:      bytes (size): borrowed during the call
+ *           name: stands in error texts where a file's path would
+ *  Out:     *bytes (*size): free with sotto_bytes_free()
+ *  Returns: EFORMAT, ENOMEM  as above */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_load_bytes(struct sotto_tensors *out,
+                                                                     const void *bytes, size_t size,
+                                                                     const char *name);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_save_bytes(void **bytes, size_t *size,
+                                                                     const struct sotto_tensors *t);
+/** .npz: a zip of .npy files, stored or deflated. There is no metadata.
+ *  Returns: as of .safetensors */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_load(struct sotto_tensors *out, const char *path);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_save(const char *path, const struct sotto_tensors *t);
 
-/** "sotto inspect": what a file is and holds, as one JSON object "sotto.inspect/1" (docs/FORMATS.md) or as lines for
- *  people. Kinds: npy, npz, safetensors, json, csv, yaml, idx (plain or gzip), ledger. Free with sotto_text_free().
- *  EFORMAT: none of them, or damaged. */
+/** What a file is and holds. Kinds: npy, npz, safetensors, json, csv, yaml, idx (plain or gzip), ledger.
+ *  Out:     *json: one "sotto.inspect/1" object (docs/FORMATS.md); *text: lines for the terminal. Free with
+ *           sotto_text_free()
+ *  Returns: ENOENT, EIO
+ *           EFORMAT  none of these kinds, or damaged
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect(char **json, const char *path);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect_text(char **text, const char *path);
-SOTTO_API void sotto_text_free(char *text);
 
-/** How the columns of a table became numbers. Only an encoding that does not depend on the private records, or that was
- *  paid for, lets an epsilon stand as proved. */
+/** How the columns of a table became numbers. An epsilon is proved only where this did not depend on the private records, or
+ *  was paid for. */
 enum sotto_encoding {
     SOTTO_ENCODING_NONE,     /**< not a table, or numbers taken as they are */
     SOTTO_ENCODING_PUBLIC,   /**< fitted on rows that the caller named as public */
@@ -89,45 +127,57 @@ enum sotto_encoding {
 /** "none", "public", "declared", "released", "fitted". */
 SOTTO_API const char *sotto_encoding_name(enum sotto_encoding encoding);
 
-/** Whose records an array holds, and what was done to them. Kept beside the array as PATH.provenance.json (schema
+/** The source of an array's records, and what was done to them. Kept beside the array as PATH.provenance.json (schema
  *  sotto.provenance/1), which is as private as the array. Initialise with {0}; free with sotto_provenance_clear(). */
 struct sotto_provenance {
     char dataset_id[128]; /**< identity of the private set, the key of its ledger; "": anonymous */
-    char set[64];  /**< imported or registered set that the records were taken from; "": none is known */
-    size_t n;      /**< records of the array; 0: the array holds no records (a mean, weights) */
-    int64_t *rows; /**< (n) rows of `set`, owned; NULL: unknown, or `set` is "" */
+    char set[64];         /**< imported or registered set that the records were taken from; "": unknown */
+    size_t n;             /**< records of the array; 0: the array holds no records (a mean, weights) */
+    int64_t *rows;        /**< (n) rows of `set`, owned; NULL: unknown, or `set` is "" */
     enum sotto_encoding encoding;
     size_t classes;     /**< public number of classes; 0: unknown */
     char **class_names; /**< (classes) texts, owned; NULL: unknown */
-    char classes_by
-        [64]; /**< who gave the classes: "the data set's description", "--classes", ...; "" with classes 0 */
+    /** What gave the classes: "the data set's description", "--classes", ...; "" with classes 0. */
+    char classes_by[64];
 };
 SOTTO_API void sotto_provenance_clear(struct sotto_provenance *p);
-/** Deep copy into *out, which must be {0} or cleared. ENOMEM. */
+/** Out:     *out: a deep copy; must be {0} or cleared before
+ *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_copy(struct sotto_provenance *out,
                                                               const struct sotto_provenance *p);
-/** Keeps the records `chosen` (positions in the array, 0 .. n-1, in their new order). EINVAL: a position is not below n. */
+/** Keeps some of the records.
+ *  In:      chosen (count): positions in the array, 0 .. n-1, in their new order
+ *  Returns: EINVAL  a position is not below n
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_select(struct sotto_provenance *p,
                                                                 const int64_t *chosen, size_t count);
-/** Writes PATH.provenance.json, bound to the bytes of PATH as they are now; one that says nothing, as {0}, removes the
- *  file. ECREATE, EIO, ENOMEM. */
+/** Writes PATH.provenance.json, bound to the bytes of PATH as they are now. {0} removes the file.
+ *  Returns: ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_save(const char *path,
                                                               const struct sotto_provenance *p);
-/** *out = {0} where PATH has no such file. EFORMAT: the file is damaged, or belongs to other bytes than those of PATH
- *  (the array was overwritten); EIO, ENOMEM. */
+/** Out:     *out: {0} where PATH has no such file
+ *  Returns: EFORMAT  the file is damaged, or belongs to other bytes than those of PATH (the array was overwritten)
+ *           EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load(struct sotto_provenance *out, const char *path);
-/** The same of two arrays with one row a record, as either says; labels may be NULL. Errors as above; EINVAL: they hold
- *  other records. */
+/** Of two arrays with one row for each record: what either file says.
+ *  In:      labels: NULL: there are none
+ *  Returns: EINVAL  the two hold other records
+ *           EFORMAT, EIO, ENOMEM  as above */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_load_pair(struct sotto_provenance *out,
                                                                    const char *features, const char *labels);
 
-/** EINVAL: a row number is there twice: "indices.npy: row 17 is named twice (entries 3 and 9); a record may
- * count once". For everything that ends with a certificate. `where` starts the text. ENOMEM. */
+/** For everything that ends with a certificate: a record may count once.
+ *  In:      rows (n)
+ *           where: starts the error text
+ *  Returns: EINVAL  "indices.npy: row 17 is named twice (entries 3 and 9); a record may count once"
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_rows_once(const int64_t *rows, size_t n, const char *where);
-/** The same for the source rows of an array; NULL or without rows: OK. */
+/** The same of the source rows of an array.
+ *  In:      p: NULL or without rows: nothing is checked */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_provenance_once(const struct sotto_provenance *p);
-/** What an epsilon about these records rests on besides the mechanism, one sentence for the certificate's conditional
- *  part; NULL: nothing. `p` may be NULL. Every private verb passes it on as `condition`. */
+/** What an epsilon about these records rests on besides the mechanism. Every private verb passes it on as `condition`.
+ *  In:      p: may be NULL
+ *  Returns: one sentence for the conditional part of the certificate; NULL: nothing */
 SOTTO_API const char *sotto_provenance_condition(const struct sotto_provenance *p);
 
 #ifdef __cplusplus

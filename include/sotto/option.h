@@ -35,7 +35,7 @@ struct sotto_option {
     const char *old_names;  /**< names of earlier versions, which work silently; NULL: none */
 };
 
-/** Tables of the options structs; each ends with a row whose name is NULL. */
+/** Tables of the options structs; each ends with a row of name NULL. */
 SOTTO_API const struct sotto_option *sotto_head_recipe_options(void);   /**< struct sotto_head_recipe */
 SOTTO_API const struct sotto_option *sotto_train_option_table(void);    /**< struct sotto_train_options */
 SOTTO_API const struct sotto_option *sotto_train_privacy_options(void); /**< struct sotto_train_privacy */

@@ -14,52 +14,90 @@ extern "C" {
 
 /** A model behind a query function. Not for several threads at once. */
 struct sotto_target;
-/** A head or MLP from a file (sotto's or PyTorch's). Errors as sotto_head_load(). */
+/** In:  path  a head or MLP, of sotto or PyTorch
+ *  Out: *out  free with sotto_target_close()
+ *  Returns: those of sotto_head_load() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_head(struct sotto_target **out, const char *path);
 
-/** A head or a whole network (sotto.model/1), as its file says. ctx (may be NULL) gives the threads that answer. Errors as
- * sotto_head_load() and sotto_network_load(). */
+/** In:  path  a head or a whole network (sotto.model/1), as the file says
+ *       ctx   gives the threads that answer; need not outlive the call
+ *  Out: *out  free with sotto_target_close()
+ *  Returns: those of sotto_head_load() and sotto_network_load() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open(struct sotto_target **out, const char *path,
                                                           const struct sotto_context *ctx);
 
-/** How a command is asked. */
+/** Start from sotto_command_defaults(), which fills in the values in brackets. */
 struct sotto_command_options {
-    double
-        timeout; /**< [60] seconds for one frame: to read it and to answer it; the first includes its start */
-    size_t batch; /**< [1024] rows in a frame, at most */
+    /** [60] seconds to read one frame and to answer it; for the first frame, the start of the command included. */
+    double timeout;
+    /** [1024] rows in a frame, at most. */
+    size_t batch;
 };
 SOTTO_API void sotto_command_defaults(struct sotto_command_options *o);
-/** Any model behind `/bin/sh -c COMMAND` (docs/FORMATS.md, "Target commands"): rows in on stdin, posteriors out on stdout, one
- *  .npy frame each way per batch; its stderr is ours. It runs in a process group of its own, which is killed on any failure
- *  and at the latest when the target is closed. classes 0: taken from its answer to one row of zeros, which counts as a
- *  query. ctx (may be NULL) must outlive the target.
+/** A model behind `/bin/sh -c COMMAND` (docs/FORMATS.md, "Target commands"). The command reads rows from stdin and writes
+ *  posteriors to stdout, one .npy frame each way for each batch. Its stderr is that of this process. It runs in a process
+ *  group of its own, which is killed on any failure and at the latest when the target is closed.
  *
- *  EIO: it cannot be started, ended, was killed, or did not answer within the time; EFORMAT: an answer of another
- *  shape or type, text that is no frame, more than one answer; ESTOPPED; ENOMEM. Queries fail in the same ways, and
- *  all later ones with EIO. */
+ *  In:  inputs   numbers of a row
+ *       classes  numbers of an answer; 0: taken from the answer to one row of zeros, which counts as a query
+ *       options  NULL: the defaults
+ *       ctx      must outlive the target
+ *  Out: *out     free with sotto_target_close()
+ *
+ *  Returns: EIO       the command cannot be started, ended, was killed, or did not answer in time
+ *           EFORMAT   an answer of another shape or type, text that is no frame, more than one answer
+ *           ESTOPPED, ENOMEM
+ *  Queries fail in the same ways, and after a failure all later ones with EIO. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_command(struct sotto_target **out,
                                                                   const char *command, size_t inputs,
                                                                   size_t classes,
                                                                   const struct sotto_command_options *options,
                                                                   const struct sotto_context *ctx);
+
+/** A model of the caller's program.
+ *
+ *  In:  rows        (n, inputs), finite, row-major
+ *       user        as given to sotto_target_open_function()
+ *  Out: posteriors  (n, classes): each row is not negative and sums to 1 within 1e-3
+ *
+ *  Returns: SOTTO_OK; any other status ends the query, and the call that asked, with this status. The error text is the
+ *  function's own, if it called a function of sotto that failed; else it is that of the target. */
+typedef sotto_status sotto_model_function(void *user, float *posteriors, const float *rows, size_t n);
+/** A target that is a function of the caller's program. It is called from the thread that queries the target.
+ *
+ *  In:  name             for errors; copied
+ *       answer, user     both must stay valid until the target is closed
+ *       inputs, classes  of a row (at least 1) and of an answer (at least 2)
+ *  Out: *out             free with sotto_target_close()
+ *
+ *  Returns: EINVAL  a NULL pointer or a number out of range
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_function(struct sotto_target **out,
+                                                                   const char *name,
+                                                                   sotto_model_function *answer, void *user,
+                                                                   size_t inputs, size_t classes);
 SOTTO_API void sotto_target_close(struct sotto_target *t);
-/** Posteriors (n, classes) of n rows. EBUDGET: more rows than the budget still allows (nothing is asked);
- *  EINVAL: a row that is not finite; EFORMAT: an answer that is not finite, negative, or does not sum to 1 within 1e-3. */
+/** In:  rows        (n, inputs)
+ *  Out: posteriors  (n, classes)
+ *
+ *  Returns: EBUDGET  more rows than the budget still allows; no row is asked
+ *           EINVAL   a row that is not finite
+ *           EFORMAT  an answer that is not finite, is negative, or does not sum to 1 within 1e-3
+ *           those of the model */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_query(struct sotto_target *t, float *posteriors,
                                                            const float *rows, size_t n);
 SOTTO_API size_t sotto_target_inputs(const struct sotto_target *t);
 SOTTO_API size_t sotto_target_classes(const struct sotto_target *t);
-/** Rows asked so far. */
+/** Returns: rows asked so far. */
 SOTTO_API uint64_t sotto_target_used(const struct sotto_target *t);
-/** At most `rows` rows in all; without it there is no limit. */
+/** In: rows: the most that may be asked in all. Without a call there is no limit. */
 SOTTO_API void sotto_target_set_budget(struct sotto_target *t, uint64_t rows);
-/** The weights, for attacks that look inside; NULL if the target only answers. Borrowed. */
+/** Returns: the weights, for attacks that look inside; NULL if the target only answers. Borrowed. */
 SOTTO_API const struct sotto_head *sotto_target_head(const struct sotto_target *t);
-
-/** The same of a whole network. */
+/** Returns: the same of a whole network. */
 SOTTO_API const struct sotto_network *sotto_target_network(const struct sotto_target *t);
 
-/** Labelled records: x (n, d), y (n) in 0 .. classes - 1. n 0: none. */
+/** Labelled records: x (n, d), y (n) in 0 .. classes - 1. n 0: there are none. */
 struct sotto_records {
     const float *x;
     const int64_t *y;
@@ -67,11 +105,12 @@ struct sotto_records {
 };
 struct sotto_attack_input {
     struct sotto_target *target;
-    struct sotto_records member,
-        nonmember; /**< records to judge; who is who is known to the evaluation only */
-    struct sotto_records
-        attacker;               /**< what the attacker has: of the target's kind, none of it the target's */
-    struct sotto_records other; /**< data transfer: records of another set */
+    /** Records to judge. Which are members is known to the evaluation only. */
+    struct sotto_records member, nonmember;
+    /** What the attacker has: records of the target's kind, none of them used to train the target. */
+    struct sotto_records attacker;
+    /** Data transfer: records of another set, of `other_inputs` numbers and `other_classes` classes. */
+    struct sotto_records other;
     size_t other_inputs, other_classes;
 };
 /** Where the shadow models' records come from. */
@@ -83,43 +122,66 @@ enum sotto_shadow_data {
     SOTTO_SHADOW_NOISY            /**< the attacker's records with a share of the features redrawn */
 };
 struct sotto_attack_options {
+    /** One of sotto_attack_table(). */
     const char *name;
-    const struct sotto_head_recipe *recipe; /**< of the shadows; NULL: the target's own */
-    /** Shadows are whole networks, trained like this (its files are not used); NULL: as the target, if that is a network */
+    /** Of the shadows; NULL: the target's own. */
+    const struct sotto_head_recipe *recipe;
+    /** Shadows are whole networks, trained like this (its files are not used). NULL: as the target, if that is a
+     *  network. */
     const struct sotto_train_options *network;
-    int mismatch;                /**< allow shadows that are trained in another way than the target */
-    size_t shadows;              /**< [the attack's own default] */
-    size_t shadow_records;       /**< records that a shadow trains on [half of the attacker's] */
-    int disjoint;                /**< shadows share no records, as on the slide; [0] drawn anew for each */
-    size_t shard, shards;        /**< train only shadows with number % shards == shard [0 of 1] */
-    const char *cache;           /**< folder of finished shadows [NULL: none] */
-    enum sotto_shadow_data data; /**< [SOTTO_SHADOW_REAL] */
-    size_t synthetic_records;    /**< made by synthesis or marginals [10,000] */
-    double flip;                 /**< share of features redrawn by SOTTO_SHADOW_NOISY [.1] */
-    size_t queries; /**< label-only attacks: of the target, for one record [the attack's own default] */
-    size_t channels, height,
-        width;      /**< rows are images of this shape; 0: they are not, or as the network says */
-    size_t views;   /**< lira, rmia and their offline forms: of each image [1], 2: mirrored, 18: also
-                                                 shifted by 2 pixels */
-    size_t repeats; /**< [0, 1: once] target and noisy shadows answer so often, and posteriors are averaged:
-                                                 against models whose answers are noisy */
-    int plain_shadows; /**< shadow networks without the target's residual perturbation (noise, members, lost
-                                                 skips): an attacker who does not know of it */
-    uint64_t seed;     /**< [1] */
-    struct sotto_audit_options audit; /**< fpr, confidence, delta; names and seed are not used */
+    /** 1: allow shadows that are trained in another way than the target. */
+    int mismatch;
+    /** [the attack's own default] */
+    size_t shadows;
+    /** Records that a shadow trains on [half of the attacker's]. */
+    size_t shadow_records;
+    /** 1: shadows share no records; [0]: records are drawn anew for each. */
+    int disjoint;
+    /** Train only shadows with number % shards == shard [0 of 1]. */
+    size_t shard, shards;
+    /** Folder of finished shadows [NULL: none]. */
+    const char *cache;
+    /** [SOTTO_SHADOW_REAL] */
+    enum sotto_shadow_data data;
+    /** Records made by synthesis or marginals [10,000]. */
+    size_t synthetic_records;
+    /** Share of features redrawn by SOTTO_SHADOW_NOISY [.1]. */
+    double flip;
+    /** Label-only attacks: queries of the target for one record [the attack's own default]. */
+    size_t queries;
+    /** Rows are images of this shape; 0: they are not, or as the network says. */
+    size_t channels, height, width;
+    /** lira, rmia and their offline forms: views of each image. [1], 2: mirrored, 18: also shifted by 2 pixels. */
+    size_t views;
+    /** Target and noisy shadows answer so often, and posteriors are averaged: against models with noisy answers
+     *  [0, 1: once]. */
+    size_t repeats;
+    /** 1: shadow networks without the target's residual perturbation (noise, ensemble, lost skips): an attacker that
+     *  does not know of it. */
+    int plain_shadows;
+    /** [1] */
+    uint64_t seed;
+    /** fpr, confidence, delta; names and seed are not used. */
+    struct sotto_audit_options audit;
 };
+/** Out: every member of *o gets the default in brackets. */
 SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);
-/** Runs one attack. scores (n_member + n_nonmember), members first, HIGHER = MORE MEMBER-LIKE. out (free with
- *  sotto_audit_result_free()): its first attack is this one, then baselines that need nothing but the answers; its document
- *  has a member "model_attack" (docs/FORMATS.md). When `shards` > 1 and other shards are not done, out->pending is 1,
- *  *finished 0 and the scores are untouched. in->target stays as it was but for its count of queries.
- *  EUSAGE: no such attack, or it needs what was not given; EINVAL: shapes, labels, too few records; EBUDGET; what
- *  sotto_head_train() and the target fail with. */
+/** Runs one attack. in->target stays as it was, but for its count of queries.
+ *
+ *  Out: scores     (n_member + n_nonmember), members first, HIGHER = MORE MEMBER-LIKE
+ *       out        its first attack is this one; then baselines that need the answers alone. Its document has a member
+ *                  "model_attack" (docs/FORMATS.md). Free with sotto_audit_result_free().
+ *       *finished  0: `shards` > 1 and other shards are not done; out->pending is 1 then and scores are untouched
+ *
+ *  Returns: EUSAGE   there is no such attack, or an input that it needs is missing
+ *           EINVAL   shapes, labels, too few records
+ *           EBUDGET  the target's budget of queries
+ *           those of sotto_head_train() and of the target */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_attack(struct sotto_audit_result *out, double *scores,
                                                      int *finished, const struct sotto_attack_input *in,
                                                      const struct sotto_attack_options *options,
                                                      const struct sotto_context *ctx);
-/** All attacks of this kind: lines for people (free with sotto_text_free). */
+/** Out: *text: all attacks of this kind, lines for people; free with sotto_text_free(). Returns: ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_attack_table(char **text);
 
 #ifdef __cplusplus

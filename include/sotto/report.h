@@ -1,4 +1,6 @@
-/* report.h - one offline HTML page from one JSON document. */
+/* report.h - an offline HTML page from an audit, a comparison or a report document; in memory or as a file.
+ *
+ * Every char ** is a text: free with sotto_text_free() (sotto/io.h). Outputs are untouched when a call fails. */
 #ifndef SOTTO_REPORT_H
 #define SOTTO_REPORT_H
 
@@ -9,31 +11,63 @@
 extern "C" {
 #endif
 
-/** Renders a "sotto.report/1" document (docs/FORMATS.md) as a single self-contained HTML file: no network, readable
- *  without script, all text escaped. Same document, same bytes. EFORMAT names the missing or wrong member. */
+/** The page of a report: one self-contained HTML document. It loads nothing, reads without script, and escapes all text.
+ *  In:      report_json: a "sotto.report/1" document (docs/FORMATS.md). Same document, same bytes.
+ *  Out:     *html: the page
+ *  Returns: EFORMAT  names the member that is missing or wrong
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_html(char **html, const char *report_json);
+/** Writes that page to html_path; the file appears whole or not at all.
+ *  Returns: EFORMAT, ENOMEM  as above
+ *           ECREATE, EIO */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render(const char *html_path, const char *report_json);
-/** The same from a file. ENOENT, EIO, and as above with the file's name in front. */
+/** Reads the document from json_path and writes its page to html_path.
+ *  Returns: ENOENT, EIO      json_path
+ *           EFORMAT, ENOMEM  as above, with json_path in front
+ *           ECREATE, EIO     html_path */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *html_path,
                                                                  const char *json_path);
-/** *judged: the document with its verdicts filled in, per row and for the whole (free with sotto_text_free). They follow
- *  from the numbers alone; verdicts that the document already has are replaced. EFORMAT as above. */
+/** Adds the verdicts, for each row and for the whole. They follow from the numbers alone.
+ *  In:      report_json: verdicts that it has are replaced
+ *  Out:     *judged: the document with its verdicts
+ *  Returns: EFORMAT, ENOMEM  as above */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_judge(char **judged, const char *report_json);
 
-/** Writes folder/MODEL_CARD.md (what was found, and lines for what only people know) and attacks.csv (a line for each attack
- *  and false-positive rate) from a "sotto.report/1" document. The folder exists. EFORMAT, ECREATE, EIO. */
+/** Writes the companions of a page: MODEL_CARD.md (the findings, and lines to fill in by hand) and attacks.csv (a line for
+ *  each attack and false-positive rate).
+ *  In:      folder: exists
+ *           report_json: a "sotto.report/1" document
+ *  Returns: EFORMAT, ENOMEM  as above
+ *           ECREATE, EIO */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_files(const char *folder, const char *report_json);
 
-/** One input of an audit: what it is ("member logits") and the file, of which only the SHA-256 is kept. */
+/** One input file of an audit. The report holds its role and SHA-256, not its name. */
 struct sotto_report_input {
-    const char *role, *path;
+    const char *role; /**< "member logits", ... */
+    const char *path;
 };
+/** What a report says of an audit besides its result. {0}: nothing. */
 struct sotto_audit_facts {
     const char *title;                       /**< NULL: "Membership audit" */
-    const struct sotto_report_input *inputs; /**< inputs_count entries, or NULL */
+    const struct sotto_report_input *inputs; /**< (inputs_count), or NULL */
     size_t inputs_count;
 };
-/** Writes folder/result.json (the audit), report.json, report.html and its companions; makes the folder. The time in the
- *  report is SOURCE_DATE_EPOCH if that is set. Errors: EFORMAT, ECREATE, EIO. */
+/** The page of an audit.
+ *  In:      audit: the result
+ *           facts: NULL: nothing besides
+ *           The environment's SOURCE_DATE_EPOCH, if set, is the time that the page shows.
+ *  Out:     *html: the page that sotto_report_audit() writes
+ *  Returns: EFORMAT      the result holds something that a report refuses
+ *           ENOENT, EIO  an input file cannot be hashed
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit_html(char **html,
+                                                                const struct sotto_audit_result *audit,
+                                                                const struct sotto_audit_facts *facts);
+/** Writes result.json (the audit), report.json, report.html and the companions.
+ *  In:      folder: made if it is not there
+ *           audit, facts: as above
+ *  Returns: as above
+ *           ECREATE, EIO */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit(const char *folder,
                                                            const struct sotto_audit_result *audit,
                                                            const struct sotto_audit_facts *facts);
@@ -46,53 +80,67 @@ struct sotto_compared {
 };
 /** Axes of a comparison; less is better on all but utility. */
 enum sotto_compare_axis {
-    SOTTO_AXIS_UTILITY,    /**< accuracy on records that trained nothing */
-    SOTTO_AXIS_MEMBERSHIP, /**< the largest AUC of its attacks, as the next */
-    SOTTO_AXIS_ENCODER,
-    SOTTO_AXIS_ATTRIBUTE, /**< balanced accuracy */
+    SOTTO_AXIS_UTILITY,    /**< accuracy on records outside the training set */
+    SOTTO_AXIS_MEMBERSHIP, /**< largest AUC of the attacks on the model's answers */
+    SOTTO_AXIS_ENCODER,    /**< largest AUC of the attacks on its encoder */
+    SOTTO_AXIS_ATTRIBUTE,  /**< balanced accuracy of attribute inference */
     SOTTO_AXES
 };
-/** Against the first model: whole interval beyond its interval is better, estimate beyond it is worse. */
+/** A change against the first model. */
 enum sotto_compare_change {
     SOTTO_CHANGE_UNKNOWN,
     SOTTO_CHANGE_NONE,
-    SOTTO_CHANGE_BETTER,
-    SOTTO_CHANGE_WORSE
+    SOTTO_CHANGE_BETTER, /**< the whole interval is beyond the first model's interval */
+    SOTTO_CHANGE_WORSE   /**< the estimate is beyond the first model's interval */
 };
 struct sotto_compare_row {
     const char *name;
     struct sotto_estimate axis[SOTTO_AXES]; /**< estimate NAN: not measured */
     const char *by[SOTTO_AXES];             /**< the attack behind the number, or NULL */
     enum sotto_compare_change change[SOTTO_AXES];
-    int front, worse, wins; /**< on the Pareto front; worse on any axis; something better and nothing worse */
+    int front; /**< 1: on the Pareto front */
+    int worse; /**< 1: worse on an axis */
+    int wins;  /**< 1: better on an axis and worse on none */
 };
 /** A comparison. Start from {0}; free with sotto_compare_result_free(). */
 struct sotto_compare_result {
     const char *version, *title;
     size_t row_count;
     struct sotto_compare_row *rows; /**< the first is what the others are compared with */
-    int shared[SOTTO_AXES];         /**< every row has it: the front is over these */
+    int shared[SOTTO_AXES];         /**< 1: every row has this axis; the front is over these */
     size_t choice[SOTTO_AXES]; /**< the row which improves this axis most and worsens none; 0: no row does */
-    struct sotto_audit_memory *memory; /**< the library's */
+    struct sotto_audit_memory *memory; /**< internal: holds all of the above */
 };
-/** Utility, membership (worst attack), membership of the encoder (worst attack) and attribute of several models side by
- *  side; the first is the original. So is a strength picked among several, a lambda or a budget (docs/FORMATS.md).
- *  title NULL: "Comparison". EINVAL: fewer than two models, names; ENOENT, EFORMAT: name the file. */
+/** Compares utility, membership (largest AUC), membership of the encoder (largest AUC) and attribute inference of several
+ *  models. A strength picked among several, such as a lambda or a budget, is compared in the same way (docs/FORMATS.md).
+ *  In:      rows (count): the models, the original first
+ *           title: NULL: "Comparison"
+ *  Returns: EINVAL           fewer than two models, or a name that is empty or taken
+ *           ENOENT, EFORMAT  names the file
+ *           EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare(struct sotto_compare_result *out,
                                                       const struct sotto_compared *rows, size_t count,
                                                       const char *title);
 SOTTO_API void sotto_compare_result_free(struct sotto_compare_result *r);
-/** *json: its "sotto.compare/1" object, one line; free with sotto_text_free(). ENOMEM. */
+/** Out:     *json: its "sotto.compare/1" object, one line
+ *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_encode(char **json,
                                                              const struct sotto_compare_result *r);
-/** The comparison that such an object holds. EFORMAT. */
+/** In:      json: a "sotto.compare/1" object
+ *  Out:     *out: the comparison that it holds
+ *  Returns: EFORMAT, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_decode(struct sotto_compare_result *out,
                                                              const char *json);
-/** A table for people, or a page of HTML (free with sotto_text_free). ENOMEM. */
+/** Out:     *text: a table for the terminal
+ *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_summary(char **text,
                                                               const struct sotto_compare_result *r);
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *r);
-/** Writes folder/compare.json, compare.csv and report.html; makes the folder. ECREATE, EIO. */
+/** Out:     *html: the page that sotto_compare_write() writes
+ *  Returns: ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *r);
+/** Writes compare.json, compare.csv (a line for each model and axis) and report.html.
+ *  In:      folder: made if it is not there
+ *  Returns: ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compare_write(const char *folder,
                                                             const struct sotto_compare_result *r);
 

@@ -19,22 +19,25 @@ extern "C" {
  * in ONE INPUT, its label kept: labels are public, or randomised once each before training. */
 struct sotto_residual_input {
     double radius, noise; /**< R, pi > 0 */
-    size_t uses; /**< times a record is used in training, at most (epochs of training without replacement) */
+    size_t uses;          /**< times a record is used in training, at most (epochs without replacement) */
     size_t copies; /**< independent noisy copies a use: the members of an ensemble, or 1 if they share one */
     double label_epsilon; /**< of randomised response on labels, once a record; 0: labels are public */
     double delta;         /**< 0 < delta < 1 */
 };
 struct sotto_residual_account {
-    struct sotto_interval epsilon; /**< of the weights and of everything that training shows, labels included;
-                                      the upper end is the guarantee */
-    double renyi_epsilon; /**< the closed form by Renyi divergence, c + 2 sqrt(c ln(1 / delta)) with c = 2 R^2
-                             uses copies / pi^2 (+ label epsilon): looser, as the paper's theorem computes */
+    /** Of the weights and of everything that training shows, labels included; the upper end is the guarantee. */
+    struct sotto_interval epsilon;
+    /** The closed form by Renyi divergence, c + 2 sqrt(c ln(1 / delta)) with c = 2 R^2 uses copies / pi^2 (+ label
+     * epsilon): looser, as the paper's theorem computes. */
+    double renyi_epsilon;
 };
-/** EINVAL names the member. */
+/** Returns: EINVAL names the member */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input(struct sotto_residual_account *out,
                                                              const struct sotto_residual_input *in);
-/** Smallest pi (in->noise is ignored) whose upper end does not exceed epsilon. EINVAL: epsilon must exceed
- * the labels' part. */
+/** Smallest pi whose upper end does not exceed epsilon.
+ *
+ *  In:      in->noise  is not read
+ *  Returns: EINVAL epsilon does not exceed the part of the labels */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input_noise(double *noise, double epsilon,
                                                                    const struct sotto_residual_input *in);
 /** Randomised response of one label among `classes`: probability of keeping it, e^eps / (e^eps + classes -
@@ -50,7 +53,7 @@ struct sotto_residual_theorem1 {
     double radius, mapping_bound; /**< R of inputs, G of the mappings' expectations */
     double uses;                  /**< iterations * batch / records */
     double delta;
-    double lambda;             /**< in (0, 1); NAN: the best, which is then filled in */
+    double lambda;             /**< in (0, 1); 0: the best, which is then filled in */
     double epsilon;            /**< in for ..._noise(), out for ..._epsilon() */
     double input_noise, gamma; /**< out for ..._noise(), in for ..._epsilon() */
     double alpha;              /**< out: order of the Renyi divergence */
@@ -63,25 +66,29 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_theorem1_epsilon(struct s
 SOTTO_API double sotto_residual_theorem1_mapping(const struct sotto_residual_theorem1 *t, size_t i);
 
 /** Theorem 2 (Strategy II, multiplicative noise): what an ANSWER shows of the model that gave it. It compares
- * any two models, never two training sets, so it protects the weights from whoever asks, whatever they were
+ * any two models, never two training sets, so it protects the weights from the adversary who asks, whatever they were
  * trained on. Corrected: the output layer counts as a layer, |w| is meant in the 1-norm, and every query
  * composes. */
 struct sotto_residual_answers {
     double branch_bound; /**< B: every residual branch is clipped to this L2 norm */
-    double floor; /**< eta: activations count as at least this large when noise is scaled; 0: none, and then
-                     nothing is proved (a zero activation gets no noise) */
+    /** eta: activations count as at least this large when noise is scaled; 0: none, and then nothing is proved (a zero
+     * activation gets no noise). */
+    double floor;
     double weight_bound;  /**< a: the output weights are clipped to this 1-norm */
     size_t mappings;      /**< M */
     size_t queries;       /**< k answers to one adversary */
     double delta;         /**< 0 < delta < 1 */
     double gamma, output; /**< noise of the mappings; of the output, relative to the largest activation */
 };
-/** epsilon at delta as corrected (*published: as the paper composes it, M layers and one query; may be NULL).
- * INFINITY without a floor. EINVAL names the member. */
+/** Out:     *epsilon    at delta, as corrected; INFINITY without a floor
+ *           *published  as the paper composes it, M layers and one query; may be NULL
+ *  Returns: EINVAL names the member */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_answers(double *epsilon, double *published,
                                                                const struct sotto_residual_answers *in);
-/** Smallest noises for a target, the budget shared by all layers alike; fills in->gamma and in->output.
- * EINVAL. */
+/** Smallest noises for a target, the budget shared by all layers alike.
+ *
+ *  Out:     in->gamma, in->output
+ *  Returns: EINVAL */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_answers_noise(struct sotto_residual_answers *in,
                                                                      double epsilon);
 
@@ -92,11 +99,9 @@ SOTTO_API double sotto_residual_complexity_factor(double p, double gamma, double
  * circulant, |U|_2 <= bound, |w|_2 <= bound, x^p the signed root. Mean over `draws` of signs of the largest
  * correlation that a search finds, with a 95 % interval over the draws. A search never finds more than there
  * is: a LOWER estimate. EINVAL, ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_complexity(double *mean,
-                                                                  struct sotto_interval *interval,
-                                                                  const double *x, size_t n, size_t d,
-                                                                  double p, double bound, double time,
-                                                                  size_t draws, uint64_t seed);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_complexity(
+    double *mean, struct sotto_interval *interval, const double *x, size_t n, size_t d, double p,
+    double bound, double time, size_t draws, uint64_t seed, const struct sotto_context *ctx);
 
 /** One way through the equations and back: dx = F dt, with additive noise gamma dB or multiplicative gamma x
  * dB. */
@@ -118,7 +123,8 @@ enum { SOTTO_SDE_RUNS = 6 };
 struct sotto_dataset;
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS],
                                                        const char *folder, const struct sotto_dataset *data,
-                                                       int64_t row, uint64_t seed);
+                                                       int64_t row, uint64_t seed,
+                                                       const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

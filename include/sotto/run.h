@@ -9,22 +9,33 @@ extern "C" {
 #endif
 
 struct sotto_run_options {
-    const char *folder;           /**< NULL: runs/NAME */
-    const char *const *overrides; /**< "key.path=value", NULL-terminated; NULL: none */
-    int fresh;                    /**< start another folder instead of continuing */
-    int insecure;                 /**< seeded privacy noise, stamped on every output */
+    /** Folder of the results; NULL: runs/NAME. */
+    const char *folder;
+    /** "key.path=value", NULL-terminated; NULL: none. */
+    const char *const *overrides;
+    /** 1: start another folder instead of continuing. */
+    int fresh;
+    /** 1: privacy noise from insecure_seed; every output says so. */
+    int insecure;
     uint64_t insecure_seed;
-    const char *command_line; /**< recorded in run.json */
+    /** Recorded in run.json; NULL: nothing is. */
+    const char *command_line;
 };
-/** Runs the experiment in `config_path` (or, if it is NULL, in config_text, named `config_name` in errors).
- *  Finished stages whose hash is unchanged are reused. *folder: where the results are (free with
- * sotto_text_free). */
+/** Runs an experiment. Finished stages with an unchanged hash are reused.
+ *
+ *  In:  config_path               YAML file; NULL: config_text holds the YAML
+ *       config_text, config_name  the text, and its name in errors
+ *  Out: *folder                   where the results are; free with sotto_text_free()
+ *
+ *  Returns: ECONFIG   the configuration is wrong
+ *           ESTOPPED  finished stages stay; the same call continues
+ *           those of the calls that the stages make */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_run(char **folder, const char *config_path,
                                                   const char *config_text, const char *config_name,
                                                   const struct sotto_run_options *options,
                                                   const struct sotto_context *ctx);
 
-/** The experiment that `sotto demo` runs, as YAML text. Static storage. */
+/** Returns: the experiment that `sotto demo` runs, as YAML text. Static storage. */
 SOTTO_API const char *sotto_demo_config(void);
 
 #ifdef __cplusplus

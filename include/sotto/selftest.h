@@ -1,5 +1,5 @@
-/* selftest.h - does this build do the right thing on this machine? Known answers, samplers, files, and a
- * black-box attack on every mechanism. */
+/* selftest.h - checks of this build on this machine: known answers, samplers, files, and a black-box attack on every
+ * mechanism. */
 #ifndef SOTTO_SELFTEST_H
 #define SOTTO_SELFTEST_H
 
@@ -10,38 +10,50 @@ extern "C" {
 #endif
 
 struct sotto_check {
-    char group
-        [24]; /**< "known answers", "agreement", "samplers", "files", "falsifier", "planted bugs", "end to end" */
+    /** "known answers", "agreement", "samplers", "files", "falsifier", "planted bugs" or "end to end". */
+    char group[24];
     char name[80];
-    char detail[200]; /**< figures: what came out and what was expected */
+    /** Figures: what came out and what was expected. */
+    char detail[200];
     int ok;
 };
 /** Initialise with {0}; free with sotto_selftest_clear(). */
 struct sotto_selftest {
     size_t count, failed;
     struct sotto_check *checks;
-    size_t falsifier_tests; /**< statistical tests made by the falsifier; 0: it was not run */
-    double falsifier_alarm; /**< chance that all of them together accuse correct mechanisms */
-    size_t falsifier_draws; /**< per input */
+    /** Statistical tests that the falsifier made; 0: it was not run. */
+    size_t falsifier_tests;
+    /** Chance that all of them together accuse correct mechanisms. */
+    double falsifier_alarm;
+    /** Draws for each input. */
+    size_t falsifier_draws;
 };
 struct sotto_selftest_options {
-    int falsify;  /**< 1: attack every mechanism, and every planted bug, with `draws` draws per input */
-    size_t draws; /**< 0: 1,000,000; at least 1000 */
-    const char
-        *program; /**< falsify: path of the sotto program, which is attacked through its command line: every
-                            private verb, trainer and mechanism on neighbouring files; NULL: not */
-    size_t runs;  /**< of the program, on each of two neighbouring files; 0: 200; at least 20 */
-    const char *only; /**< falsify: only attacks with this text in their names, and no other check; NULL:
-                            everything. EINVAL: there is none */
+    /** 1: attack every mechanism, and every planted bug, with `draws` draws for each input. */
+    int falsify;
+    /** 0: 1,000,000; at least 1000. */
+    size_t draws;
+    /** With falsify: path of the sotto program, which is attacked through its command line: every private verb, trainer
+     *  and mechanism on neighbouring files. NULL: the program is not attacked. */
+    const char *program;
+    /** Runs of the program on each of two neighbouring files; 0: 200; at least 20. */
+    size_t runs;
+    /** With falsify: only attacks with this text in their names, and no other check. NULL: all. */
+    const char *only;
 };
-/** Runs everything and fills *out, also on EGATE (a check failed; the first one is named). Noise comes from
- * the operating system. Writes only to a folder of its own below $TMPDIR (default /tmp) and removes it.
- * EINVAL, ECREATE, EIO, ENOMEM, ESTOPPED: *out is untouched. */
+/** Runs the checks. Noise comes from the operating system. Files are written to a folder below $TMPDIR (default /tmp),
+ *  which is removed.
+ *
+ *  Out: *out  also on EGATE; untouched on other failures
+ *
+ *  Returns: EGATE     a check failed; the first one is named
+ *           EINVAL    draws or runs out of range; no attack has the text `only` in its name
+ *           ECREATE, EIO, ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_selftest(struct sotto_selftest *out,
                                                        const struct sotto_selftest_options *options,
                                                        const struct sotto_context *ctx);
 SOTTO_API void sotto_selftest_clear(struct sotto_selftest *t);
-/** One JSON object, schema sotto.selftest/1 (free with sotto_text_free). */
+/** Out: *json: one object, schema sotto.selftest/1; free with sotto_text_free(). Returns: ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_selftest_json(char **json, const struct sotto_selftest *t);
 
 #ifdef __cplusplus

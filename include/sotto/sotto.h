@@ -1,4 +1,4 @@
-/* sotto.h - everything. Start with base.h for errors, then the module you need. */
+/* sotto.h - all public headers. Errors: sotto/base.h. Texts, bytes and arrays: sotto/io.h. */
 #ifndef SOTTO_SOTTO_H
 #define SOTTO_SOTTO_H
 

@@ -29,9 +29,8 @@ struct query_input {
     struct head_data records; /* to judge: members and non-members, without saying where one ends */
     const double *posteriors; /* (n, classes): the target's answers on the records; NULL without the need */
     struct head_data attacker, other;
-    const struct sotto_head_recipe
-        *recipe; /* of shadow heads, checked; NULL without a need for shadows, or */
-    const struct sotto_train_options *network; /* of shadow networks, checked */
+    const struct sotto_head_recipe *recipe;    /* of shadow heads, checked; NULL without shadow heads */
+    const struct sotto_train_options *network; /* of shadow networks, checked; NULL without shadow networks */
     const struct sotto_train_privacy *privacy; /* of shadow networks trained by DP-SGD, else NULL */
     const struct sotto_attack_options *options;
     const struct sotto_context *ctx;

@@ -32,8 +32,8 @@ static sotto_status check_names(const char *const *names, unsigned have)
         if (!a)
             FAIL(SOTTO_EUSAGE, "audit: unknown attack '%s'; expected one of %s", *names, possible);
         if (!attack_applies(a, have))
-            FAIL(SOTTO_EUSAGE, "audit: attack '%s' needs other arrays than those given; they allow %s",
-                 *names, possible);
+            FAIL(SOTTO_EUSAGE, "audit: attack '%s' cannot run on these inputs; possible: %s", *names,
+                 possible);
     }
 done:
     return status;
@@ -296,6 +296,8 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     struct audit_halves halves = {0};
     struct jobs jobs = {.sides = &sides, .halves = &halves, .settings = settings};
     TRY(audit_check(&sides, in, ctx));
+    sides.quiet = context_quiet(ctx, 1);
+    sides.all.ctx = &sides.quiet;
     TRY(check_names(names, sides.have));
     TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings->seed));
     TRY(plan_jobs(&jobs, in, &sides, names));
@@ -304,7 +306,7 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     TRY(set_accuracies(r, &sides, settings->confidence));
     TRY(audit_sanity(r, &sides, settings, ctx));
     context_progress(ctx, "audit", 0, jobs.count, "attacks");
-    TRY(par_chunks(jobs.count, par_threads(ctx), run_job, &jobs));
+    TRY(par_each(jobs.count, ctx, run_job, &jobs));
     context_progress(ctx, "audit", jobs.count, jobs.count, "attacks");
     TRY(take_entries(r, &jobs));
     if (settings->has_claim)
@@ -326,6 +328,7 @@ sotto_status sotto_audit(struct sotto_audit_result *out, const struct sotto_audi
     struct sotto_audit_result r = {0};
     const char *const *names = options ? options->names : NULL;
     TRY(audit_settings_resolve(&settings, options));
+    settings.ctx = ctx;
     set_header(&r, in, &settings);
     if (!in->attribute || holds_membership(in))
         TRY(audit_membership(&r, in, names, &settings, ctx));

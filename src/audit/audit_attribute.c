@@ -53,16 +53,17 @@ static sotto_status check(struct plan *p)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attribute_input *in = p->in;
-    REQUIRE(in->features && in->attribute && in->d > 0, "attribute: features and attribute go together");
-    REQUIRE(in->n >= LEAST, "attribute: %zu records; at least %d are needed", in->n, LEAST);
-    REQUIRE(
-        in->n_aux == 0 ||
-            (in->n_aux >= LEAST_TESTED && in->n - in->n_aux >= LEAST_TESTED && in->n_aux < in->n),
-        "attribute: the attacker knows %zu of %zu records; at least %d must be known, and %d others tested",
-        in->n_aux, in->n, LEAST_TESTED, LEAST_TESTED);
+    REQUIRE(in->features && in->attribute && in->d > 0,
+            "attribute: features and attribute must be given together");
+    REQUIRE(in->n >= LEAST, "attribute: %zu records; expected at least %d", in->n, LEAST);
+    REQUIRE(in->n_aux == 0 ||
+                (in->n_aux >= LEAST_TESTED && in->n - in->n_aux >= LEAST_TESTED && in->n_aux < in->n),
+            "attribute: the attacker knows %zu of %zu records; expected at least %d known records and %d "
+            "others to test",
+            in->n_aux, in->n, LEAST_TESTED, LEAST_TESTED);
     REQUIRE(in->deepest == 0 || (in->deepest >= ATTRIBUTE_LAYERS && in->deepest <= ATTRIBUTE_LAYERS_MAX),
-            "attribute: networks of %d to %d layers are known (got %zu)", ATTRIBUTE_LAYERS,
-            ATTRIBUTE_LAYERS_MAX, in->deepest);
+            "attribute: layers must be %d to %d (got %zu)", ATTRIBUTE_LAYERS, ATTRIBUTE_LAYERS_MAX,
+            in->deepest);
     p->kinds = in->deepest ? in->deepest - ATTRIBUTE_LAYERS + 2 : 2;
     TRY(check_finite(in->features, in->n, in->d, "features"));
     TRY(check_finite(in->outputs, in->n, in->output_count, "model's answers"));
@@ -80,7 +81,7 @@ static sotto_status check(struct plan *p)
     bool varies = false;
     for (size_t i = 1; i < in->n; i++)
         varies |= in->attribute[i] != in->attribute[0];
-    REQUIRE(varies, "attribute: every record has the value %lld; there is nothing to infer",
+    REQUIRE(varies, "attribute: every record has the value %lld; expected at least two values",
             (long long)in->attribute[0]);
 done:
     return status;
@@ -121,7 +122,7 @@ static sotto_status try_kind(void *arg, size_t kind, int thread)
     struct plan *p = arg;
     struct linear_rows known = rows(p, 0, p->known);
     return attribute_try(&p->validation[kind], (enum attribute_kind)kind, &known, p->fitted, p->values,
-                         p->settings->seed);
+                         p->settings->seed, p->settings->ctx);
 }
 
 /* Job s < STEPS: a tenth more of the known records each; the last is all of them. */
@@ -137,9 +138,10 @@ static sotto_status learn(void *arg, size_t step, int thread)
     int64_t *guess = whole ? p->guess : base_alloc(p->test, sizeof *guess);
     if (!guess)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
-    status = attribute_guess(guess, p->kind, &train, &test, p->values, p->settings->seed);
+    status = attribute_guess(guess, p->kind, &train, &test, p->values, p->settings->seed, p->settings->ctx);
     if (status == SOTTO_EINVAL) /* too few for the network */
-        status = attribute_guess(guess, ATTRIBUTE_LOGISTIC, &train, &test, p->values, p->settings->seed);
+        status = attribute_guess(guess, ATTRIBUTE_LOGISTIC, &train, &test, p->values, p->settings->seed,
+                                 p->settings->ctx);
     TRY(status);
     if (!whole) {
         TRY(confusion_measure(&scores, p->truth, guess, p->test, p->values, p->settings->draws,
@@ -163,7 +165,7 @@ static sotto_status measure_depth(void *arg, size_t k, int thread)
     if (!guess)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
     TRY(attribute_guess(guess, (enum attribute_kind)(ATTRIBUTE_MLP + k), &train, &test, p->values,
-                        p->settings->seed));
+                        p->settings->seed, p->settings->ctx));
     TRY(confusion_measure(&p->depths[k], p->truth, guess, p->test, p->values, p->settings->draws,
                           p->settings->confidence, p->settings->seed, STREAM + 20 + k));
 done:
@@ -277,9 +279,9 @@ static sotto_status guess_from(int64_t *guess, const struct plan *p, const float
                        test = {table, p->in->attribute, p->row + p->known, p->test, width};
     for (size_t kind = 0; kind < p->kinds; kind++)
         TRY(attribute_try(&validation[kind], (enum attribute_kind)kind, &known, p->fitted, p->values,
-                          p->settings->seed));
+                          p->settings->seed, p->settings->ctx));
     TRY(attribute_guess(guess, attribute_better(validation, p->kinds), &known, &test, p->values,
-                        p->settings->seed));
+                        p->settings->seed, p->settings->ctx));
 done:
     base_free(table);
     return status;
@@ -346,11 +348,11 @@ sotto_status audit_attribute(struct sotto_audit_result *r, const struct sotto_at
     struct sotto_attribute_result *found;
     TRY(check(&p));
     TRY(draw_plan(&p));
-    TRY(par_chunks(p.kinds, par_threads(ctx), try_kind, &p));
+    TRY(par_each(p.kinds, ctx, try_kind, &p));
     p.kind = attribute_better(p.validation, p.kinds);
-    TRY(par_chunks(STEPS + 1, par_threads(ctx), learn, &p));
+    TRY(par_each(STEPS + 1, ctx, learn, &p));
     if (in->deepest)
-        TRY(par_chunks(p.kinds - 1, par_threads(ctx), measure_depth, &p));
+        TRY(par_each(p.kinds - 1, ctx, measure_depth, &p));
     TAKE(&r->memory, found, 1);
     TRY(set_facts(found, &r->memory, &p));
     if (in->deepest)

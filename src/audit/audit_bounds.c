@@ -60,7 +60,8 @@ static sotto_status set_one_run(struct sotto_audit_attack *out, struct sotto_aud
     double *x = base_alloc(m + n, 2 * sizeof *x);
     if (!x)
         FAIL(SOTTO_ENOMEM, "one run: out of memory for %zu scores", m + n);
-    REQUIRE(2 * k <= m + n, "one run: 2 x %zu guesses about %zu records", k, m + n);
+    REQUIRE(2 * k <= m + n, "one run: 2 x %zu guesses for %zu records; expected at most one guess per record",
+            k, m + n);
     for (size_t i = 0; i < m + n; i++)
         x[i] = i < m ? s->member[i] : s->nonmember[i - m];
     sort_rising(x, m + n, x + m + n);

@@ -1,5 +1,5 @@
-/* Every check happens before any attack runs, so an attack never meets a NaN or a label that is out of range.
- */
+/* Every check happens before any attack runs, so an attack never meets a NaN or a label that is out of
+ * range. */
 #include "audit/audit_private.h"
 
 #include <math.h>
@@ -171,7 +171,7 @@ static sotto_status check_references(const struct sotto_audit_input *in)
     sotto_status status = SOTTO_OK;
     bool outputs = in->reference_outputs || in->reference_outputs_f8;
     if (outputs && (in->member_reference || in->member_trained))
-        FAIL(SOTTO_EUSAGE, "audit: give the reference models' outputs or their signals, not both");
+        FAIL(SOTTO_EUSAGE, "audit: give either the reference models' outputs or their signals, not both");
     if (in->reference_outputs && in->reference_outputs_f8)
         FAIL(SOTTO_EUSAGE, "audit: the reference models' outputs were given twice");
     if (outputs && !((in->member || in->member_f8) && in->member_labels))
@@ -179,12 +179,12 @@ static sotto_status check_references(const struct sotto_audit_input *in)
              "audit: outputs of reference models need the target's logits or probabilities, with labels");
     if (!in->member_reference && !outputs) {
         if (in->reference_outputs_trained)
-            FAIL(SOTTO_EUSAGE, "audit: the reference models' membership needs their outputs");
+            FAIL(SOTTO_EUSAGE, "audit: the membership of the reference models needs their outputs");
         if (in->member_trained)
             FAIL(SOTTO_EUSAGE, "audit: a training mask needs the reference models' signals");
         return SOTTO_OK;
     }
-    REQUIRE(in->reference_models >= 2, "audit: %zu reference model; at least 2 are needed",
+    REQUIRE(in->reference_models >= 2, "audit: %zu reference model; expected at least 2",
             in->reference_models);
     if (!in->member_losses && !((in->member || in->member_f8) && in->member_labels))
         FAIL(SOTTO_EUSAGE,
@@ -214,7 +214,7 @@ static sotto_status check_shadow(const struct sotto_audit_input *in)
     for (size_t i = 0; i < in->n_shadow; i++)
         trained += in->shadow_trained[i];
     REQUIRE(trained >= 2 && in->n_shadow - trained >= 2,
-            "shadow: %zu members and %zu non-members; at least 2 of each are needed", trained,
+            "shadow: %zu members and %zu non-members; expected at least 2 of each", trained,
             in->n_shadow - trained);
 done:
     return status;
@@ -267,7 +267,7 @@ static sotto_status check_population(const struct sotto_audit_input *in)
     if (in->population_reference && !in->member_reference && !in->reference_outputs &&
         !in->reference_outputs_f8)
         FAIL(SOTTO_EUSAGE, "audit: reference signals of the population need those of the records");
-    REQUIRE(in->n_population >= 10, "population: %zu records; at least 10 are needed", in->n_population);
+    REQUIRE(in->n_population >= 10, "population: %zu records; expected at least 10", in->n_population);
 done:
     return status;
 }
@@ -307,10 +307,11 @@ static sotto_status check_shape(const struct sotto_audit_input *in)
     if (!outputs && !in->member_losses && !in->member_scores && !in->named_count && !in->released_mean)
         FAIL(SOTTO_EUSAGE, "audit: nothing to audit; expected logits, probabilities, losses or scores");
     REQUIRE(in->n_member >= 2 && in->n_nonmember >= 2,
-            "audit: %zu members and %zu non-members; at least 2 of each are needed", in->n_member,
+            "audit: %zu members and %zu non-members; expected at least 2 of each", in->n_member,
             in->n_nonmember);
-    REQUIRE(!outputs || in->classes >= 2, "audit: %zu class; at least 2 are needed", in->classes);
-    REQUIRE(!in->member_features || in->feature_count > 0, "audit: features have no columns");
+    REQUIRE(!outputs || in->classes >= 2, "audit: %zu class; expected at least 2", in->classes);
+    REQUIRE(!in->member_features || in->feature_count > 0,
+            "audit: features have no columns; expected at least one");
     TRY(check_references(in));
     TRY(check_population(in));
 done:

@@ -200,7 +200,7 @@ static sotto_status take_map(char *part, const struct field *f, const struct jso
     for (const char *key = json_first_key(j); key; key = json_next_key(j, key), i++) {
         char *entry = first ? entries + i * f->size : entry_of(f, entries, *count, key);
         if (!entry)
-            FAIL(SOTTO_EFORMAT, "audit: '%s' has a rate %.20s that other members lack", map.path, key);
+            FAIL(SOTTO_EFORMAT, "audit: '%s' has a rate %.20s that other members do not have", map.path, key);
         if (first)
             TRY(take_key(entry, f, key, &map));
         TRY(take_value(entry, &f->inner[1], json_member(j, key), &map, key));

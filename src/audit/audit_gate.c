@@ -75,8 +75,8 @@ static sotto_status parse(struct rule *out, const char *text)
     if (!good)
         return status_fail(
             SOTTO_EUSAGE,
-            "--fail-if: '%s' is not a rule; expected one of auc, tpr@RATE, balanced_accuracy, advantage, "
-            "epsilon, claim, lint, perhaps with .lower or .upper, then > or < and a number",
+            "--fail-if: '%s' is not a rule; expected auc, tpr@RATE, balanced_accuracy, advantage, epsilon, "
+            "claim or lint, optionally with .lower or .upper, then > or < and a number",
             text);
     *out = r;
     return SOTTO_OK;

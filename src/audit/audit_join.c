@@ -99,7 +99,7 @@ static sotto_status join_references(struct audit_arrays *s, const struct sotto_a
     if (in->reference_outputs_trained)
         TRY(take(&trained, s, ARRAY_TRAINED, s->all.n, in->reference_models, 1));
     struct columns c = {in, s->all.labels, signals, trained, s->all.n};
-    TRY(par_chunks((s->all.n + BLOCK - 1) / BLOCK, par_threads(ctx), fill_block, &c));
+    TRY(par_each((s->all.n + BLOCK - 1) / BLOCK, ctx, fill_block, &c));
     s->all.reference = signals;
     s->all.trained = trained;
 done:

@@ -40,8 +40,9 @@ static sotto_status load_npz(struct sotto_array *out, const char *path, const ch
             used +=
                 (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", all.items[i].name);
         if (name)
-            FAIL(SOTTO_EFORMAT, "%s: has no array '%s'; it holds %s", path, name, names);
-        FAIL(SOTTO_EFORMAT, "%s: holds %zu arrays (%s); say which as %s:NAME", path, all.count, names, path);
+            FAIL(SOTTO_EFORMAT, "%s: has no array '%s'; it contains %s", path, name, names);
+        FAIL(SOTTO_EFORMAT, "%s: contains %zu arrays (%s); choose one by %s:NAME", path, all.count, names,
+             path);
     }
     *out = *found;
     *found = (struct sotto_array){0}; /* moved */

@@ -21,6 +21,7 @@ struct audit_settings {
     const char *const *params;
     size_t draws, one_run_guesses, group_size, exposed;
     bool has_claim, odds_ratio, include_indices;
+    const struct sotto_context *ctx;                     /* to ask whether to stop, from any thread */
     double claim_epsilon, claim_delta, claim_confidence; /* the last: shared by all attacks (Bonferroni) */
 };
 sotto_status audit_settings_resolve(struct audit_settings *out, const struct sotto_audit_options *options);
@@ -48,7 +49,8 @@ struct audit_arrays {
     unsigned have;
     const float *reference_outputs; /* borrowed: (models, all.n, classes), or NULL; as the next */
     const double *reference_outputs_f8;
-    void *owned[SLOTS]; /* the arrays of `all` */
+    struct sotto_context quiet; /* of the attacks */
+    void *owned[SLOTS];         /* the arrays of `all` */
 };
 sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
                          const struct sotto_context *ctx);

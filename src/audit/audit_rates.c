@@ -60,8 +60,8 @@ static sotto_status resample(struct sotto_audit_bootstrap *out, const struct aud
 {
     sotto_status status = SOTTO_OK;
     const struct rates r = curve_rates(&c->all, curve_threshold_at_fpr(&c->all, fpr), settings->confidence);
-    TRY(bootstrap_tpr(&out->tpr, &c->all, fpr, settings->draws, settings->confidence, settings->seed,
-                      stream));
+    TRY(bootstrap_tpr(&out->tpr, &c->all, fpr, settings->draws, settings->confidence, settings->seed, stream,
+                      settings->ctx));
     out->realised_fpr = r.fpr.estimate;
     out->draws = settings->draws;
     out->n_member = c->all.n_member;

@@ -48,7 +48,7 @@ static sotto_status lint_duplicates(struct findings *list, const struct audit_ar
     const void *rows = all->features ? (const void *)all->features : (const void *)all->outputs;
     size_t bytes = all->features ? all->width * sizeof(float) : all->classes * sizeof(double);
     if (!rows)
-        return unknown(list, "duplicates", "neither records nor outputs were given: not checked");
+        return unknown(list, "duplicates", "neither features nor outputs were given: not checked");
     TRY(duplicates_count(&d, rows, bytes, sides->member.n, sides->nonmember.n));
     const char *what = all->features ? "records" : "rows of outputs";
     if (d.members)
@@ -74,18 +74,17 @@ static sotto_status lint_distribution(struct findings *list, const struct audit_
     char text[256];
     if (!sides->all.features || sides->member.n < 10 || sides->nonmember.n < 10)
         return unknown(list, "distribution",
-                       sides->all.features ? "fewer than 10 records on a side: not checked"
-                                           : "the records themselves were not given: whether both sets come "
-                                             "from one distribution was not checked");
+                       sides->all.features ? "fewer than 10 members or 10 non-members: not checked"
+                                           : "no features of the records were given: not checked whether "
+                                             "both sets come from one distribution");
     TRY(distribution_shift_auc(&e, sides->all.features, sides->member.n, sides->nonmember.n, sides->all.width,
                                settings->confidence, settings->seed, ctx));
     bool differ = e.lower > 0.5;
     snprintf(
         text, sizeof text,
-        differ ? "a classifier on the records alone tells the two sets apart (AUC %.3f [%.3f, %.3f]): every "
-                 "attack "
-                 "below measures that difference too"
-               : "a classifier on the records alone does not tell the two sets apart (AUC %.3f [%.3f, %.3f])",
+        differ ? "a classifier on the features alone separates the two sets (AUC %.3f [%.3f, %.3f]): every "
+                 "attack below measures this difference too"
+               : "a classifier on the features alone does not separate the two sets (AUC %.3f [%.3f, %.3f])",
         e.estimate, e.lower, e.upper);
     TRY(add(&c, list, "distribution", warning_if(differ), text));
     TAKE(list->memory, c->shift, 1);
@@ -101,7 +100,7 @@ static sotto_status lint_classes(struct findings *list, const struct audit_array
     char text[256];
     struct sotto_audit_check *c;
     if (!sides->all.labels || classes == 0)
-        return unknown(list, "classes", "no labels were given: the balance of classes was not checked");
+        return unknown(list, "classes", "no labels were given: class shares were not checked");
     TAKE(list->memory, count, 2 * classes);
     for (size_t i = 0; i < sides->all.n; i++)
         count[(i < sides->member.n ? 0 : classes) + (size_t)sides->all.labels[i]]++;
@@ -115,8 +114,8 @@ static sotto_status lint_classes(struct findings *list, const struct audit_array
     bool differ = p < 0.001;
     snprintf(text, sizeof text,
              "%s (largest difference: class %zu, %.3g %% of members, %.3g %% of non-members; p = %.2g)",
-             differ ? "the classes are mixed differently on the two sides"
-                    : "both sides mix the classes alike",
+             differ ? "members and non-members have different class shares"
+                    : "members and non-members have similar class shares",
              widest, 100 * (double)count[widest] / m, 100 * (double)count[classes + widest] / n, p);
     TRY(add(&c, list, "classes", warning_if(differ), text));
     TAKE(list->memory, c->classes, 1);
@@ -140,8 +139,9 @@ static sotto_status lint_gap(struct findings *list, const struct audit_arrays *s
     struct sotto_audit_check *c;
     char text[256];
     if (!sides->all.outputs || !sides->all.labels)
-        return unknown(list, "generalisation",
-                       "no outputs with labels were given: the train-test gap is not known");
+        return unknown(
+            list, "generalisation",
+            "no outputs with labels were given: the gap between training and test accuracy is unknown");
     double m = (double)sides->member.n, n = (double)sides->nonmember.n,
            right_m = (double)count_right(&sides->member), right_n = (double)count_right(&sides->nonmember),
            lower_m, upper_m, lower_n, upper_n, each = 1 - (1 - confidence) / 2;

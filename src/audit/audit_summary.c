@@ -99,10 +99,10 @@ static void add_attribute(char **text, size_t *used, const struct sotto_attribut
     if (!a)
         return;
     snprintf(line, sizeof line,
-             "\nattribute inference: %zu values, %zu records known to the attacker, %zu tested\n", a->values,
-             a->n_known, a->n_test);
+             "\nattribute inference: %zu values, %zu records known to the attacker, %zu test records\n",
+             a->values, a->n_known, a->n_test);
     add(text, used, line);
-    snprintf(line, sizeof line, "%-23s %-23s%-23s%s\n", "guess by", "accuracy", "balanced accuracy",
+    snprintf(line, sizeof line, "%-23s %-23s%-23s%s\n", "method", "accuracy", "balanced accuracy",
              "macro F1");
     add(text, used, line);
     add_attribute_line(text, used, a->attack.name, &a->attack);
@@ -125,7 +125,7 @@ static void add_claim(char **text, size_t *used, const struct sotto_audit_claim 
         return;
     snprintf(line, sizeof line,
              "\nclaim of epsilon %g, delta %g: %s (lower bound %.3g at %g %% over %zu attacks)\n", c->epsilon,
-             c->delta, c->contradicted ? "CONTRADICTED" : "not contradicted; that is no proof",
+             c->delta, c->contradicted ? "CONTRADICTED" : "not contradicted, which is no proof",
              c->lower_bound, 100 * c->confidence, c->attacks);
     add(text, used, line);
 }

@@ -17,8 +17,8 @@ struct audit_support {
     double jaccard; /* mean over pairs of runs: flagged by both of flagged by either, of those both saw */
     size_t pairs;
 };
-/* flags (count, n): who run k flagged; run k is reference model model[k] of `all`, 255 runs at most. ENOMEM.
- */
+/* flags (count, n): who run k flagged; run k is reference model model[k] of `all`, 255 runs at most.
+ * ENOMEM. */
 sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags, const size_t *model,
                                 size_t count, const struct attack_input *all, double fpr);
 void audit_support_clear(struct audit_support *s);

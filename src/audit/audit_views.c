@@ -104,17 +104,16 @@ static sotto_status check(const struct audit_arrays *s, const struct sotto_audit
     bool references = in->reference_views || in->reference_views_f8,
          population = in->population_reference_views || in->population_reference_views_f8;
     if (!in->member_views != !in->nonmember_views || !in->member_views != !references)
-        FAIL(SOTTO_EUSAGE, "audit: views are needed of members, of non-members and of the reference models");
-    if (!in->population_views != !population || (population && (!in->member_views || !in->n_population)))
         FAIL(SOTTO_EUSAGE,
-             "audit: views of the population are needed of the target and of the reference models, "
-             "beside those of the records");
+             "audit: views of members, of non-members and of the reference models must be given together");
+    if (!in->population_views != !population || (population && (!in->member_views || !in->n_population)))
+        FAIL(SOTTO_EUSAGE, "audit: views of the population need outputs of the target and of the reference "
+                           "models, and the views of the records");
     if (!in->member_views)
         return SOTTO_OK;
     if (!s->all.labels || !s->all.outputs || !s->all.reference)
-        FAIL(SOTTO_EUSAGE,
-             "audit: views need the target's logits or probabilities, labels, and what the reference "
-             "models say about the records themselves");
+        FAIL(SOTTO_EUSAGE, "audit: views need the target's logits or probabilities, labels, and the outputs "
+                           "of the reference models on the records themselves");
     if (population && !s->population.labels)
         FAIL(SOTTO_EUSAGE, "audit: views of the population need its outputs and labels");
     REQUIRE(in->views >= 1 && in->views <= VIEW_MOST, "audit: %zu views; expected 1 to %d", in->views,
@@ -141,7 +140,7 @@ sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_i
     TRY(fill(own, n, in->n_member, 1, &others, &(struct answers){.f8 = in->nonmember_views}));
     TRY(take(&of_models, s, ARRAY_VIEW_REFERENCE, in->views, n, models));
     struct models m = {&all, {in->reference_views, in->reference_views_f8}, of_models, models};
-    TRY(par_chunks(models, par_threads(ctx), fill_model, &m));
+    TRY(par_each(models, ctx, fill_model, &m));
     s->all.views = in->views;
     s->all.view_signals = own;
     s->all.view_reference = of_models;
@@ -152,7 +151,7 @@ sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_i
     TRY(take(&of_models, s, ARRAY_POPULATION_VIEW_REFERENCE, in->views, z, models));
     m = (struct models){
         &population, {in->population_reference_views, in->population_reference_views_f8}, of_models, models};
-    TRY(par_chunks(models, par_threads(ctx), fill_model, &m));
+    TRY(par_each(models, ctx, fill_model, &m));
     s->population.views = in->views;
     s->population.models = models;
     s->population.view_signals = own;

@@ -23,8 +23,8 @@ struct defence_trial {
     const float *train, *test;
     const struct sotto_defence_trial *trial;
     size_t values;
-    struct sotto_head
-        *net;             /* the network on members, once for all sittings with the same rows to learn from */
+    /* the network on members, once for all sittings with the same rows to learn from */
+    struct sotto_head *net;
     const float *learned; /* these; NULL: none yet */
     const struct sotto_context *ctx;
 };
@@ -130,7 +130,7 @@ static sotto_status by_network(double *scores, struct defence_trial *s)
         TRY(teach(s));
     sort_rows(asked, s->test, rows->n, rows->d);
     if (s->net)
-        TRY(sotto_head_predict(logits, s->net, asked, rows->n, rows->d, 1));
+        TRY(sotto_head_predict(logits, s->net, asked, rows->n, rows->d, 1, s->ctx));
     for (size_t i = 0; i < rows->n; i++)
         scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];
 done:
@@ -211,7 +211,8 @@ static sotto_status seek_attribute(struct json **list, const struct defence_tria
         row[i] = i;
     for (int kind = ATTRIBUTE_LOGISTIC; kind <= ATTRIBUTE_MLP; kind++) {
         struct confusion_scores scores;
-        TRY(attribute_guess(guess, (enum attribute_kind)kind, &train, &test, s->values, s->trial->seed + 1));
+        TRY(attribute_guess(guess, (enum attribute_kind)kind, &train, &test, s->values, s->trial->seed + 1,
+                            s->ctx));
         TRY(confusion_measure(&scores, rows->protected_label, guess, rows->n, s->values, DRAWS, confidence,
                               s->trial->seed, 0));
         struct json *one = json_make_object();
@@ -245,24 +246,26 @@ static sotto_status check(struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *sides[2] = {&s->trial->rows, s->trial->attacker};
-    REQUIRE(sides[0]->d == sides[1]->d, "defend: rows have %zu columns, the attacker's %zu", sides[0]->d,
-            sides[1]->d);
+    REQUIRE(sides[0]->d == sides[1]->d,
+            "defend: rows have %zu columns but the attacker's rows have %zu; expected the same number",
+            sides[0]->d, sides[1]->d);
     for (int side = 0; side < 2; side++) {
         const struct sotto_defence_known *k = sides[side];
         const char *whose = side ? "the attacker's rows" : "the rows to defend";
         bool varies = false;
-        REQUIRE(k->n > 0 && k->protected_label, "defend: %s need secrets", whose);
+        REQUIRE(k->n > 0 && k->protected_label, "defend: %s have no protected labels; give FILE.npy:SECRET",
+                whose);
         for (size_t i = 0; i < k->n; i++) {
             REQUIRE(k->protected_label[i] >= 0 &&
                         k->protected_label[i] < (s->trial->posteriors ? 2 : MOST_VALUES),
-                    "defend: row %zu of %s has the secret %lld; expected 0 .. %d", i, whose,
+                    "defend: row %zu of %s has the protected label %lld; expected 0 .. %d", i, whose,
                     (long long)k->protected_label[i], s->trial->posteriors ? 1 : MOST_VALUES - 1);
             varies |= k->protected_label[i] != k->protected_label[0];
             s->values =
                 (size_t)k->protected_label[i] >= s->values ? (size_t)k->protected_label[i] + 1 : s->values;
         }
-        REQUIRE(varies, "defend: all of %s have the secret %lld; there is nothing to infer", whose,
-                (long long)k->protected_label[0]);
+        REQUIRE(varies, "defend: all of %s have the protected label %lld; expected at least two values",
+                whose, (long long)k->protected_label[0]);
     }
 done:
     return status;

@@ -9,6 +9,7 @@
 #include "rng/rng.h"
 
 struct folds {
+    const struct sotto_context *ctx;
     const float *features;
     int64_t *side;   /* (records): 1 for members */
     size_t *rows[2]; /* rows that take part, shuffled: [1] members */
@@ -59,7 +60,7 @@ static sotto_status run_fold(void *arg, size_t fold, int thread)
             if (!in_fold(i, fold))
                 row[in.n++] = f->rows[side][i];
     in.row = row;
-    TRY(linear_model_fit(&m, &in, 2, 0.01));
+    TRY(linear_model_fit(&m, &in, 2, 0.01, f->ctx));
     TRY(score(f, fold, &m));
 done:
     linear_model_clear(&m);
@@ -93,15 +94,15 @@ sotto_status distribution_shift_auc(struct sotto_estimate *out, const float *fea
                                     const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct folds f = {.features = features, .width = width};
+    struct folds f = {.ctx = ctx, .features = features, .width = width};
     REQUIRE(n_member >= 10 && n_nonmember >= 10,
-            "lint: %zu members and %zu non-members; at least 10 of each are needed", n_member, n_nonmember);
+            "lint: %zu members and %zu non-members; expected at least 10 of each", n_member, n_nonmember);
     NEW(f.side, n_member + n_nonmember);
     for (size_t i = 0; i < n_member; i++)
         f.side[i] = 1;
     TRY(draw_rows(&f.rows[1], &f.count[1], 0, n_member, seed, 1));
     TRY(draw_rows(&f.rows[0], &f.count[0], n_member, n_nonmember, seed, 0));
-    TRY(par_chunks(TWO_SETS_FOLDS, par_threads(ctx), run_fold, &f));
+    TRY(par_each(TWO_SETS_FOLDS, ctx, run_fold, &f));
     double mean = 0, variance = 0, many = 1e12; /* degrees of freedom: the normal quantile */
     for (size_t k = 0; k < TWO_SETS_FOLDS; k++) {
         mean += f.area[k] / TWO_SETS_FOLDS;

@@ -160,7 +160,7 @@ static sotto_status play(void *arg, size_t target, int thread)
     double *work = base_alloc(n, 2 * sizeof *work);
     uint8_t *marks = base_alloc(n, 1);
     if (!work || !marks)
-        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu scores", n);
+        FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu scores", n);
     TRY(role_make(&r, s->sides, t));
     for (size_t k = 0; k < s->kinds; k++) {
         struct outcome *o = &s->outcome[target * s->kinds + k];
@@ -260,7 +260,7 @@ static sotto_status choose_kinds(struct spread *s, audit_scores_of scores_of, co
     }
     s->outcome = base_alloc(TARGETS, (s->kinds + 1) * sizeof *s->outcome);
     if (!s->outcome)
-        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu attacks", s->kinds);
+        FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu attacks", s->kinds);
 done:
     return status;
 }
@@ -297,8 +297,8 @@ sotto_status leave_one_model_out(struct sotto_audit_result *r, struct audit_supp
     TRY(choose_kinds(&s, scores_of, arg));
     s.flags = base_alloc(sides->all.n, TARGETS);
     if (!s.flags)
-        FAIL(SOTTO_ENOMEM, "spread: out of memory for %zu records", sides->all.n);
-    TRY(par_chunks(s.targets, par_threads(ctx), play, &s));
+        FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu records", sides->all.n);
+    TRY(par_each(s.targets, ctx, play, &s));
     TRY(make_support(support, &s));
     TAKE(&r->memory, found, s.kinds);
     for (size_t k = 0; k < s.kinds; k++) {

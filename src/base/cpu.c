@@ -21,10 +21,10 @@ sotto_status sotto_check_environment(void)
 {
     const char *limit = getenv("SOTTO_ISA");
     if (limit && strcmp(limit, names[cpu_isa_limit()]) != 0)
-        return status_fail(SOTTO_EUSAGE,
-                           "SOTTO_ISA is '%s'; expected v2, v3, v4 or v4bf16, or unset it for the best that "
-                           "this machine has",
-                           limit);
+        return status_fail(
+            SOTTO_EUSAGE,
+            "SOTTO_ISA is '%s'; expected v2, v3, v4 or v4bf16 (unset it for the best level of this machine)",
+            limit);
     return SOTTO_OK;
 }
 

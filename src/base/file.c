@@ -25,7 +25,7 @@ sotto_status file_read(unsigned char **data, size_t *size, const char *path, siz
         FAIL(SOTTO_ENOENT, "%s: is not a regular file", path);
     size_t bytes = (size_t)info.st_size;
     if (bytes > limit)
-        FAIL(SOTTO_EFORMAT, "%s: has %zu bytes; at most %zu are read here", path, bytes, limit);
+        FAIL(SOTTO_EFORMAT, "%s: has %zu bytes; expected at most %zu", path, bytes, limit);
     block = base_alloc(bytes + 1, 1);
     if (!block)
         FAIL(SOTTO_ENOMEM, "%s: cannot allocate %zu bytes", path, bytes);
@@ -93,7 +93,7 @@ static sotto_status retire_certificate(const char *path)
     snprintf(old, capacity, "%s.certificate.json.old", path);
     if (rename(certificate, old) != 0 && errno != ENOENT && errno != ENAMETOOLONG)
         FAIL(SOTTO_ECREATE,
-             "%s: is the certificate of a file that is overwritten, and cannot be moved aside: %s",
+             "%s: is the certificate of a file that would be overwritten, and cannot be renamed: %s",
              certificate, strerror(errno));
 done:
     base_free(certificate);
@@ -224,7 +224,7 @@ sotto_status folder_temporary(char *out, size_t capacity, const char *name)
         base = "/tmp";
     int length = snprintf(out, capacity, "%s/%s-XXXXXX", base, name);
     if (length < 0 || (size_t)length >= capacity || !mkdtemp(out))
-        return status_fail(SOTTO_ECREATE, "cannot make a folder below %s", base);
+        return status_fail(SOTTO_ECREATE, "%s: cannot create a folder in it", base);
     return SOTTO_OK;
 }
 

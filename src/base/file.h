@@ -39,8 +39,8 @@ bool file_exists(const char *path);
 bool file_is_folder(const char *path);
 /** mkdir -p with mode 0700. */
 sotto_status folder_make(const char *path);
-/** A new folder NAME-XXXXXX, mode 0700, where temporary files go (TMPDIR, else /tmp); the caller removes it.
- */
+/** A new folder NAME-XXXXXX, mode 0700, where temporary files go (TMPDIR, else /tmp); the caller removes
+ * it. */
 sotto_status folder_temporary(char *out, size_t capacity, const char *name);
 /** fsync of a folder, so that a rename in it survives a power cut. */
 sotto_status folder_sync(const char *path);

@@ -34,8 +34,8 @@ void base_wipe(void *block, size_t bytes);
 /** Test hook: the next `n` allocations succeed, every later one fails. Negative: off. Thread-unsafe, tests
  * only. */
 void base_alloc_fail_after(long n);
-/** For allocators that hand out parts of a base_alloc block: counts as one allocation; true: it is to fail.
- */
+/** For allocators that hand out parts of a base_alloc block: counts as one allocation; true: it is to
+ * fail. */
 bool base_alloc_refused(void);
 /** Allocations made since start; a training step must not change it. */
 uint64_t base_alloc_count(void);

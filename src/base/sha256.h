@@ -1,4 +1,4 @@
-/* sha256.h - fingerprints of data, recipes and files (libsodium behind it). */
+/* sha256.h - hashes of data, recipes and files (libsodium behind it). */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 

@@ -84,7 +84,30 @@ void context_progress(const struct sotto_context *ctx, const char *stage, uint64
         ctx->progress(ctx->user, stage, done, total, unit);
 }
 
+struct sotto_context context_quiet(const struct sotto_context *ctx, int threads)
+{
+    struct sotto_context quiet = ctx ? *ctx : (struct sotto_context){0};
+    quiet.threads = threads ? threads : quiet.threads;
+    quiet.progress = NULL;
+    quiet.log = NULL;
+    return quiet;
+}
+
 int context_stopped(const struct sotto_context *ctx)
 {
     return ctx && ctx->stop && *ctx->stop;
+}
+
+sotto_status context_check(const struct sotto_context *ctx, const char *format, ...)
+{
+    if (ctx && ctx->team)
+        return status_fail(SOTTO_ENOTSUP, "context: this sotto has no MPI support; team must be NULL");
+    if (!context_stopped(ctx))
+        return SOTTO_OK;
+    char text[sizeof last.text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return status_fail(SOTTO_ESTOPPED, "%s", text);
 }

@@ -7,8 +7,8 @@
 
 /** Records the text of a failure and returns `code`. Use through FAIL. */
 sotto_status status_fail(sotto_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Adds a hint to the failure just recorded. Call right before `goto done`, or after a TRY'd call came back.
- */
+/** Adds a hint to the failure just recorded. Call right before `goto done`, or after a TRY'd call came
+ * back. */
 void status_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Puts "where: " in front of the recorded text (a reader that only knows bytes, called by one that knows the
  * file). */
@@ -45,6 +45,13 @@ void context_log(const struct sotto_context *ctx, enum sotto_log_level level, co
     __attribute__((format(printf, 3, 4)));
 void context_progress(const struct sotto_context *ctx, const char *stage, uint64_t done, uint64_t total,
                       const char *unit);
+/** For work that runs beside other work of one call: stops when `ctx` does and reports nothing, as callbacks come
+ * from the calling thread only. threads 0: as `ctx` says. */
+struct sotto_context context_quiet(const struct sotto_context *ctx, int threads);
 int context_stopped(const struct sotto_context *ctx);
+/** Asks whether to go on. Long work does so every few milliseconds, outside of inner loops.
+ *  Returns: ESTOPPED with this text; ENOTSUP for a context with a team (here and nowhere else). */
+sotto_status context_check(const struct sotto_context *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

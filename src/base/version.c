@@ -4,3 +4,8 @@ const char *sotto_version(void)
 {
     return SOTTO_VERSION;
 }
+
+int sotto_abi_version(void)
+{
+    return SOTTO_ABI_VERSION;
+}

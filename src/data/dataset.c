@@ -13,7 +13,7 @@ sotto_status dataset_create(struct dataset **out)
     struct dataset *d = base_alloc(1, sizeof *d);
     if (!d)
         return status_fail(SOTTO_ENOMEM, "data set: out of memory");
-    d->set.owner = d;
+    d->set.memory = (struct sotto_dataset_memory *)d;
     *out = d;
     return SOTTO_OK;
 }
@@ -23,6 +23,17 @@ static void free_names(char **names, size_t count)
     for (size_t k = 0; names && k < count; k++)
         base_free(names[k]);
     base_free(names);
+}
+
+static void free_columns(struct dataset *d)
+{
+    for (size_t j = 0; j < d->column_count; j++) {
+        base_free(d->columns[j].name);
+        free_names(d->columns[j].codes, d->columns[j].code_count);
+    }
+    base_free(d->columns);
+    d->columns = NULL;
+    d->column_count = 0;
 }
 
 void dataset_discard(struct dataset *d)
@@ -35,8 +46,8 @@ void dataset_discard(struct dataset *d)
     base_free(d->features);
     base_free(d->labels);
     base_free(d->attribute);
-    json_free(d->columns);
-    json_free(d->encoding);
+    free_columns(d);
+    base_free(d->encoding);
     sotto_provenance_clear(&d->provenance);
     if (d->stream)
         d->stream->close(d->stream);
@@ -46,7 +57,7 @@ void dataset_discard(struct dataset *d)
 void sotto_dataset_free(struct sotto_dataset *d)
 {
     if (d)
-        dataset_discard(d->owner);
+        dataset_discard(dataset_behind(d));
 }
 
 static sotto_status reserve_labels(struct dataset *d, size_t n)
@@ -64,8 +75,8 @@ static sotto_status set_shape(struct dataset *d, size_t *bytes, size_t n, size_t
     sotto_status status = SOTTO_OK;
     size_t image;
     if (n == 0 || channels == 0 || height == 0 || width == 0)
-        FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu; a data set must not be empty", n, channels, height,
-             width);
+        FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu; expected a data set that is not empty", n, channels,
+             height, width);
     if (!size_multiply(&image, height, width) || !size_multiply(&image, image, channels) ||
         !size_multiply(bytes, image, n))
         FAIL(SOTTO_EFORMAT, "%zu images of %zux%zux%zu do not fit in memory", n, channels, height, width);
@@ -106,7 +117,7 @@ sotto_status dataset_reserve_features(struct dataset *d, size_t n, size_t column
     sotto_status status = SOTTO_OK;
     size_t count;
     if (n == 0 || columns == 0)
-        FAIL(SOTTO_EFORMAT, "%zu rows of %zu features; a data set must not be empty", n, columns);
+        FAIL(SOTTO_EFORMAT, "%zu rows of %zu features; expected a data set that is not empty", n, columns);
     if (!size_multiply(&count, n, columns))
         FAIL(SOTTO_EFORMAT, "%zu rows of %zu features do not fit in memory", n, columns);
     NEW(d->features, count);
@@ -164,6 +175,31 @@ sotto_status dataset_reserve_attribute(struct dataset *d, const char *name, size
     d->set.values = values;
     d->set.attribute = d->attribute;
     d->set.value_names = (const char *const *)d->value_names;
+done:
+    return status;
+}
+
+sotto_status dataset_reserve_columns(struct dataset *d, size_t count)
+{
+    sotto_status status = SOTTO_OK;
+    free_columns(d);
+    NEW(d->columns, count);
+    d->column_count = count;
+done:
+    return status;
+}
+
+sotto_status dataset_set_column(struct dataset *d, size_t j, const char *name, const char *const *codes,
+                                size_t code_count)
+{
+    sotto_status status = SOTTO_OK;
+    struct table_column *c = &d->columns[j];
+    if (!(c->name = base_strdup(name)))
+        FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    if (codes)
+        TRY(copy_names(&c->codes, code_count, codes));
+    c->category = codes != NULL;
+    c->code_count = codes ? code_count : 0;
 done:
     return status;
 }

@@ -6,12 +6,19 @@
 #define DATA_DATASET_H
 
 #include "base/memory.h"
-#include "io/json/json.h"
 #include "sotto/data.h"
+
+/** A column of a table of features. */
+struct table_column {
+    char *name;
+    bool category; /* its numbers are positions in codes */
+    size_t code_count;
+    char **codes;
+};
 
 /** What stands behind a struct sotto_dataset: the same arrays, writable while the set is built. */
 struct dataset {
-    struct sotto_dataset set; /* set.owner points back here */
+    struct sotto_dataset set; /* set.memory points back here */
     uint8_t *images;          /* (N, C, H, W) */
     float *features;          /* (N, D) */
     int64_t *labels;          /* (N) */
@@ -20,9 +27,10 @@ struct dataset {
     char **value_names;       /* set.values strings, or NULL */
     bool recorded;            /* set.sha256 comes from a dataset.json */
     char licence[256];        /* one line, "" if unknown */
-    struct json *columns;     /* array describing the feature columns (code books), or NULL */
-    char label_column[128];   /* of a table: its name; "": unknown */
-    struct json *encoding;    /* of a table: the schema it was imported by, as sotto.encoding/1, or NULL */
+    size_t column_count;      /* set.columns, or 0: not described */
+    struct table_column *columns;
+    char label_column[128]; /* of a table: its name; "": unknown */
+    char *encoding;         /* of a table: the schema it was imported by, as sotto.encoding/1, or NULL */
     struct sotto_provenance provenance; /* what the arrays it was read from say of themselves, or {0} */
     bool may_stream;                    /* the caller takes images by `stream` instead of `images` */
     struct image_stream *stream;
@@ -34,6 +42,12 @@ struct image_stream {
                          const struct sotto_context *ctx);
     void (*close)(struct image_stream *s);
 };
+
+/** NULL: a set that a caller filled in by hand. */
+static inline struct dataset *dataset_behind(const struct sotto_dataset *s)
+{
+    return (struct dataset *)s->memory;
+}
 
 sotto_status dataset_create(struct dataset **out);
 /** Accepts NULL. */
@@ -52,13 +66,22 @@ sotto_status dataset_set_classes(struct dataset *d, size_t classes, const char *
  * `names` NULL: only the count. EFORMAT: the name is empty or has 64 bytes or more; ENOMEM. */
 sotto_status dataset_reserve_attribute(struct dataset *d, const char *name, size_t values,
                                        const char *const *names);
+/** Room for so many described columns, all unnamed; frees those that were there. ENOMEM. */
+sotto_status dataset_reserve_columns(struct dataset *d, size_t count);
+/** Describes column j; the texts are copied. codes NULL: a column of numbers. ENOMEM. */
+sotto_status dataset_set_column(struct dataset *d, size_t j, const char *name, const char *const *codes,
+                                size_t code_count);
+/* Arrays as the contents of an empty set (dataset_arrays.c): values first. EFORMAT, ENOMEM. */
+sotto_status dataset_take_values(struct dataset *d, const struct sotto_array *a, bool labelled);
+sotto_status dataset_take_labels(struct dataset *d, const struct sotto_array *a);
+sotto_status dataset_take_attribute(struct dataset *d, const struct sotto_array *a);
 /** EFORMAT: a label outside 0 .. classes-1, an attribute outside 0 .. values-1, or a feature that is not
  * finite. Fills set.sha256 unless it is set already. */
 sotto_status dataset_finish(struct dataset *d);
-/** sotto_dataset_open() of a table that is read as another one was: by the encoding of a schema, or (NULL) with the
- * same label column. */
+/** sotto_dataset_open() of a table that is read as another one was: by an encoding (sotto.encoding/1), or
+ * (NULL) with the same label column. */
 sotto_status dataset_open_like(struct sotto_dataset **out, const char *name_or_path,
-                               const struct sotto_dataset *other, const struct json *encoding,
+                               const struct sotto_dataset *other, const char *encoding,
                                const struct sotto_context *ctx);
 /** SHA-256 of images or features, then labels, then attribute, as they lie in memory. */
 void dataset_hash(char hex[65], const struct sotto_dataset *d);

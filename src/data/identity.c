@@ -22,7 +22,8 @@ sotto_status identity_check(const char *dataset_id)
             FAIL(SOTTO_EUSAGE,
                  "data set identity: byte %zu is a control character; expected a printable name", i);
     if (sotto_dataset_is_public(dataset_id))
-        FAIL(SOTTO_EUSAGE, "data set identity '%s' stands for a public set; choose another name", dataset_id);
+        FAIL(SOTTO_EUSAGE, "data set identity '%s' is the name of a public set; choose another name",
+             dataset_id);
 done:
     return status;
 }
@@ -44,8 +45,9 @@ sotto_status identity_of_arrays(struct dataset *d, const char *values, const cha
     struct sotto_provenance p = {0};
     TRY(sotto_provenance_load_pair(&p, values, labels));
     if (p.n > 0 && p.n != d->set.n)
-        FAIL(SOTTO_EFORMAT, "%s.provenance.json: tells of %zu records; the array has %zu", values, p.n,
-             d->set.n);
+        FAIL(SOTTO_EFORMAT,
+             "%s.provenance.json: describes %zu records but the array has %zu; expected the same number",
+             values, p.n, d->set.n);
     if (p.dataset_id[0])
         memcpy(d->set.dataset_id, p.dataset_id, sizeof d->set.dataset_id);
     sotto_provenance_clear(&d->provenance);
@@ -59,15 +61,15 @@ done:
 /* Parts of a table without --one-hot: category codes, too, depend on which values occur. */
 enum sotto_encoding dataset_stored_encoding(const struct sotto_dataset *s)
 {
-    const struct dataset *d = s->owner;
+    const struct dataset *d = dataset_behind(s);
     if (!d)
         return SOTTO_ENCODING_NONE;
     if (d->provenance.encoding != SOTTO_ENCODING_NONE)
         return d->provenance.encoding;
     if (d->encoding)
         return SOTTO_ENCODING_DECLARED;
-    for (size_t j = 0; j < json_count(d->columns); j++)
-        if (json_find(json_at(d->columns, j), "codes"))
+    for (size_t j = 0; j < d->column_count; j++)
+        if (d->columns[j].category)
             return SOTTO_ENCODING_FITTED;
     return SOTTO_ENCODING_NONE;
 }

@@ -41,9 +41,11 @@ struct attriguard {
 /* The first settings of every form. */
 enum { ATTRIGUARD_PRIOR, ATTRIGUARD_EPOCHS, ATTRIGUARD_RATE, ATTRIGUARD_STEPS, ATTRIGUARD_OWN };
 #define ATTRIGUARD_PARAMS(steps)                                                                             \
-    {"prior", "1: the shares of the values among the known rows; 0: all alike", 1, 0, 1, true},              \
-        {"epochs", "of the defender's classifier", 50, 1, 1e6, true},                                        \
-        {"lr", "its learning rate (Adam)", 1e-3, 1e-9, 10, false},                                           \
+    {                                                                                                        \
+        "prior", "target distribution of the attribute; 1: as among the known rows, 0: uniform", 1, 0, 1,    \
+        true},                                                                                               \
+        {"epochs", "epochs of the defender's classifier", 50, 1, 1e6, true},                                 \
+        {"lr", "learning rate of the defender's classifier (Adam)", 1e-3, 1e-9, 10, false},                  \
     {                                                                                                        \
         "steps", "gradient steps of one search", steps, 1, 1e6, true                                         \
     }

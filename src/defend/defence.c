@@ -52,24 +52,26 @@ sotto_status defence_check_rows(const float *x, size_t n, size_t d, unsigned nee
 {
     sotto_status status = SOTTO_OK;
     bool posteriors = needs & DEFENCE_POSTERIORS, shares = needs & DEFENCE_SHARES;
-    REQUIRE(!posteriors || d >= 2, "%s: rows have %zu column; posteriors have at least 2", what, d);
+    REQUIRE(!posteriors || d >= 2, "%s: rows have %zu column; expected posteriors of at least 2 classes",
+            what, d);
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (size_t k = 0; k < d; k++) {
             double p = (double)x[i * d + k];
             REQUIRE(isfinite(p), "%s: row %zu, column %zu is not finite", what, i, k);
             REQUIRE(!shares || (p >= 0 && p <= 1),
-                    "%s: row %zu, column %zu is %g; a table's entries are 0 to 1", what, i, k, p);
+                    "%s: row %zu, column %zu is %g; expected table entries from 0 to 1", what, i, k, p);
             if (posteriors && !(p >= 0 && p <= 1 + 1e-3)) {
-                status = status_fail(
-                    SOTTO_EINVAL, "%s: row %zu, column %zu is %g; these are no probabilities", what, i, k, p);
-                status_hint("logits? sotto predict without --logits writes probabilities");
+                status = status_fail(SOTTO_EINVAL,
+                                     "%s: row %zu, column %zu is %g; expected probabilities from 0 to 1",
+                                     what, i, k, p);
+                status_hint("if these are logits: 'sotto predict' without --logits writes probabilities");
                 goto done;
             }
             sum += p;
         }
         REQUIRE(!posteriors || fabs(sum - 1) <= 1e-3,
-                "%s: row %zu sums to %.6g, not to 1; these are no probabilities", what, i, sum);
+                "%s: row %zu sums to %.6g; expected probabilities that sum to 1", what, i, sum);
     }
 done:
     return status;
@@ -89,12 +91,12 @@ static sotto_status count_values(size_t *out, const int64_t *values, size_t n, c
     int64_t low = INT64_MAX, high = 0;
     for (size_t i = 0; i < n; i++) {
         REQUIRE(values[i] >= 0 && values[i] < MOST_VALUES,
-                "defend: row %zu of the known has the %s %lld; expected 0 .. %d", i, what,
+                "defend: row %zu of the known rows has the %s %lld; expected 0 .. %d", i, what,
                 (long long)values[i], MOST_VALUES - 1);
         low = values[i] < low ? values[i] : low;
         high = values[i] > high ? values[i] : high;
     }
-    REQUIRE(low < high, "defend: every known row has the %s %lld; there is nothing to hide", what,
+    REQUIRE(low < high, "defend: every known row has the %s %lld; expected at least two values", what,
             (long long)low);
     *out = (size_t)high + 1;
 done:
@@ -109,16 +111,18 @@ static sotto_status check_known(struct defence_fit *fit, const struct defence *k
         TRY(defence_check_rows(known->x, known->n, known->d, kind->needs, "known rows"));
     if (kind->needs & DEFENCE_SECRETS) {
         if (known->n == 0 || !known->protected_label)
-            FAIL(SOTTO_EUSAGE, "defend: %s learns from rows whose secret is known (--known ROWS.npy:SECRET)",
+            FAIL(SOTTO_EUSAGE,
+                 "defend: %s needs rows with known protected labels; give --known ROWS.npy:SECRET",
                  kind->name);
-        TRY(count_values(&fit->values, known->protected_label, known->n, "secret"));
+        TRY(count_values(&fit->values, known->protected_label, known->n, "protected label"));
         REQUIRE(!(kind->needs & DEFENCE_MEMBERSHIP) || fit->values == 2,
-                "defend: %s hides membership, so secrets are 0 and 1; found %zu", kind->name,
+                "defend: %s hides membership, so protected labels must be 0 and 1 (got %zu)", kind->name,
                 fit->values - 1);
     }
     if (kind->needs & DEFENCE_LABELS) {
         if (!known->label)
-            FAIL(SOTTO_EUSAGE, "defend: %s also needs the known rows' classes (--known-labels)", kind->name);
+            FAIL(SOTTO_EUSAGE, "defend: %s also needs the classes of the known rows; give --known-labels",
+                 kind->name);
         TRY(count_values(&fit->classes, known->label, known->n, "class"));
     }
 done:

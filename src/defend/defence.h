@@ -59,8 +59,7 @@ struct sotto_defence {
 };
 
 /* Finite rows and, as `needs` says, probabilities (sum 1 within 1e-3) or shares. EINVAL names the row and
- * `what`.
- */
+ * `what`. */
 sotto_status defence_check_rows(const float *x, size_t n, size_t d, unsigned needs, const char *what);
 
 /* A row's coin in [0, 1): from SHA-256 of key and row, each number rounded to a multiple of 2^-20 before, so

@@ -1,7 +1,7 @@
 /* AttriGuard on embeddings, as "Quantifying and Mitigating Privacy Risks of Contrastive Learning" adapts it:
  * phase I is the attack of Carlini and Wagner (2017) in the maximum norm, on rows in units of the columns'
- * deviations. With Z the logits of the defender's classifier and f(u) = max_{j != i} Z_j - Z_i at x + scale
- * u,
+ * deviations. With Z the logits of the defender's classifier and f(u) = max_{j != i} Z_j - Z_i at
+ * x + scale u,
  *
  *     minimise  c max(f(u), -margin) + sum_j max(|u_j| - tau, 0)
  *
@@ -15,8 +15,8 @@
 enum { STEP = ATTRIGUARD_OWN, LARGEST };
 static const struct parameter params[] = {
     ATTRIGUARD_PARAMS(60),
-    {"step", "learning rate of a search (Adam), in deviations", 0.02, 1e-6, 10, false},
-    {"largest", "change of a column at which a search gives up, in deviations", 4, 1e-3, 1e6, false},
+    {"step", "learning rate of a search (Adam), in standard deviations", 0.02, 1e-6, 10, false},
+    {"largest", "change of a column at which a search stops, in standard deviations", 4, 1e-3, 1e6, false},
     {0}};
 
 static const double margin = 1e-3, first_c = 1, most_c = 64;
@@ -97,9 +97,9 @@ static sotto_status fit(void **model, const struct defence_fit *in)
 
 const struct defence defence_attriguard = {
     .name = "attriguard",
-    .title = "embeddings moved so that a classifier of the attribute answers by chance",
+    .title = "embeddings changed so that a classifier infers a randomly drawn attribute",
     .source = "Jia and Gong 2018; Carlini and Wagner 2017",
-    .unit = "expected largest change of a column, in deviations of the known rows' columns",
+    .unit = "expected largest change of a column, in standard deviations of the column over the known rows",
     .usual_budget = 0.5,
     .needs = DEFENCE_SECRETS,
     .params = params,

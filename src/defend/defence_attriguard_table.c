@@ -10,8 +10,9 @@
 enum { STEP = ATTRIGUARD_OWN, POLICY };
 enum { MODIFY_EXIST, ADD_NEW, MODIFY_ADD };
 static const struct parameter params[] = {ATTRIGUARD_PARAMS(100),
-                                          {"step", "how far an entry is moved at a time", 1, 1e-6, 1, false},
-                                          {"policy", "0: change what is there, 1: add what is not, 2: both",
+                                          {"step", "change of an entry in one step", 1, 1e-6, 1, false},
+                                          {"policy",
+                                           "0: change non-zero entries, 1: change zero entries, 2: both",
                                            MODIFY_ADD, MODIFY_EXIST, MODIFY_ADD, true},
                                           {0}};
 
@@ -62,7 +63,7 @@ static sotto_status fit(void **model, const struct defence_fit *in)
 
 const struct defence defence_attriguard_table = {
     .name = "attriguard-table",
-    .title = "entries of a table changed so that a classifier of the attribute answers by chance",
+    .title = "table entries changed so that a classifier infers a randomly drawn attribute",
     .source = "Jia and Gong 2018",
     .unit = "expected number of changed entries of a row",
     .usual_budget = 5,

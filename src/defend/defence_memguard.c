@@ -20,15 +20,16 @@
 #include <string.h>
 
 enum { STEPS, STEP, C2, C3, MOST_C3, EPOCHS, RATE, BATCH };
-static const struct parameter params[] = {{"steps", "gradient steps of one search", 300, 1, 1e6, true},
-                                          {"step", "length of a step, in logits", 0.1, 1e-6, 10, false},
-                                          {"c2", "weight of keeping the label", 10, 0, 1e6, false},
-                                          {"c3", "weight of the distance, at first", 0.1, 1e-9, 1e6, false},
-                                          {"most-c3", "where raising it ends", 1e5, 1e-9, 1e12, false},
-                                          {"epochs", "of the defender's classifier", 400, 1, 1e6, true},
-                                          {"lr", "its learning rate (SGD)", 1e-3, 1e-9, 10, false},
-                                          {"batch", "its batch", 64, 1, 1e6, true},
-                                          {0}};
+static const struct parameter params[] = {
+    {"steps", "gradient steps of one search", 300, 1, 1e6, true},
+    {"step", "step length, in logits", 0.1, 1e-6, 10, false},
+    {"c2", "weight of keeping the label", 10, 0, 1e6, false},
+    {"c3", "initial weight of the distance", 0.1, 1e-9, 1e6, false},
+    {"most-c3", "largest weight of the distance", 1e5, 1e-9, 1e12, false},
+    {"epochs", "epochs of the defender's classifier", 400, 1, 1e6, true},
+    {"lr", "learning rate of the defender's classifier (SGD)", 1e-3, 1e-9, 10, false},
+    {"batch", "records per step of the defender's classifier", 64, 1, 1e6, true},
+    {0}};
 
 struct model {
     struct defence_net net;
@@ -276,14 +277,15 @@ static void release(void *model)
     base_free(m);
 }
 
-const struct defence defence_memguard = {
-    .name = "memguard",
-    .title = "posteriors moved until a classifier of members is unsure, by chance within a budget",
-    .source = "Jia et al. 2019",
-    .unit = "expected L1 distance of a row from its posteriors, at most 2",
-    .usual_budget = 1,
-    .needs = DEFENCE_POSTERIORS | DEFENCE_SECRETS | DEFENCE_MEMBERSHIP,
-    .params = params,
-    .fit = fit,
-    .apply = apply,
-    .release = release};
+const struct defence defence_memguard = {.name = "memguard",
+                                         .title = "posteriors changed until a membership classifier is at "
+                                                  "chance, with random application to meet the budget",
+                                         .source = "Jia et al. 2019",
+                                         .unit =
+                                             "expected L1 distance of a row from its posteriors, at most 2",
+                                         .usual_budget = 1,
+                                         .needs = DEFENCE_POSTERIORS | DEFENCE_SECRETS | DEFENCE_MEMBERSHIP,
+                                         .params = params,
+                                         .fit = fit,
+                                         .apply = apply,
+                                         .release = release};

@@ -2,9 +2,9 @@
  * between encoder and classifier: an auto-encoder O (256, 128 | 128, 256), a linear classifier U of the task
  * and an adversary A (64, 64) on what O makes of standardised embeddings. Batch by batch in turns:
  *
- *     A:     minimise CE(A(O(x)), s)                                            s the attribute
- *     O, U:  minimise (1 - alpha) CE(U(O(x)), y) + alpha KL(A(O(x)) || prior) + reconstruction |O(x) - x|^2
- * / D
+ *     A:     minimise CE(A(O(x)), s), s the attribute
+ *     O, U:  minimise (1 - alpha) CE(U(O(x)), y) + alpha KL(A(O(x)) || prior)
+ *                     + reconstruction |O(x) - x|^2 / D
  *
  * so O makes the adversary answer the prior whatever it sees. The paper gives no weights. What is shown is
  * x + t (O(x) - x), t <= 1 such that no row moves further than the budget (root mean square over its
@@ -22,12 +22,12 @@
 
 enum { ALPHA, RECONSTRUCTION, EPOCHS, RATE, BATCH, TURNS };
 static const struct parameter params[] = {
-    {"alpha", "weight of hiding the attribute against the task", 0.7, 0, 1, false},
-    {"reconstruct", "weight of staying near the embedding", 0.1, 0, 1e6, false},
+    {"alpha", "weight of the adversary's loss relative to the task's", 0.7, 0, 1, false},
+    {"reconstruct", "weight of the reconstruction error", 0.1, 0, 1e6, false},
     {"epochs", "passes over the known rows", 100, 1, 1e6, true},
-    {"lr", "learning rate of all three (Adam)", 1e-3, 1e-9, 10, false},
-    {"batch", "rows of a step", 128, 1, 65536, true},
-    {"turns", "steps of the adversary for one of the others", 1, 1, 1000, true},
+    {"lr", "learning rate of auto-encoder, task and adversary (Adam)", 1e-3, 1e-9, 10, false},
+    {"batch", "rows per step", 128, 1, 65536, true},
+    {"turns", "steps of the adversary for each step of the auto-encoder", 1, 1, 1000, true},
     {0}};
 
 /* One of the three, in training: f32, no ReLU after the last layer. */
@@ -271,8 +271,7 @@ static sotto_status train(struct training *t)
             task = turn_of_coder(t);
         }
         if (!isfinite(against) || !isfinite(task))
-            FAIL(SOTTO_EDIVERGED, "olympus: training diverged in epoch %zu; a smaller lr may help",
-                 epoch + 1);
+            FAIL(SOTTO_EDIVERGED, "olympus: training diverged in epoch %zu; try a smaller lr", epoch + 1);
         if (context_stopped(t->in->ctx))
             FAIL(SOTTO_ESTOPPED, "olympus: stopped after epoch %zu", epoch + 1);
         context_progress(t->in->ctx, "olympus", epoch + 1, epochs, "epochs");
@@ -284,6 +283,7 @@ done:
 static sotto_status fit(void **model, const struct defence_fit *in)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct model *m = base_alloc(1, sizeof *m);
     struct training t = {.m = m, .in = in};
     if (!m)
@@ -301,6 +301,7 @@ static sotto_status fit(void **model, const struct defence_fit *in)
     m->coder = t.coder.model;
     t.coder.model = NULL;
 done:
+    par_set_threads(pool);
     if (m)
         training_clear(&t);
     return status;
@@ -314,8 +315,8 @@ static void release(void *model)
     base_free(m);
 }
 
-/* Layer by layer without the training's memory, so that several threads can do it. value, next: (256 or d).
- */
+/* Layer by layer without the training's memory, so that several threads can do it. value, next: (256 or
+ * d). */
 static void encode(float *out, const struct model *m, float *value, float *next)
 {
     const struct tensor_list *tensors = nn_model_tensors(m->coder);
@@ -362,9 +363,10 @@ done:
 
 const struct defence defence_olympus = {
     .name = "olympus",
-    .title = "embeddings through an auto-encoder trained against an adversary, for a task",
+    .title = "embeddings passed through an auto-encoder trained for a task and against an adversary",
     .source = "Raval et al. 2019",
-    .unit = "largest root mean square change of a row, in deviations of the known rows' columns",
+    .unit =
+        "largest root-mean-square change of a row, in standard deviations of the columns over the known rows",
     .usual_budget = 10,
     .needs = DEFENCE_SECRETS | DEFENCE_LABELS,
     .params = params,

@@ -1,5 +1,5 @@
-/* defence_product.h - a row times a matrix, in double: all that the defender's classifier spends its time on.
- */
+/* defence_product.h - a row times a matrix, in double: all that the defender's classifier spends its time
+ * on. */
 #ifndef DEFEND_DEFENCE_PRODUCT_H
 #define DEFEND_DEFENCE_PRODUCT_H
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct parameter params[] = {
-    {"temperature", "1 changes nothing; higher is flatter", 4, 1, 1e6, false}, {0}};
+    {"temperature", "temperature; 1: no change, higher: flatter posteriors", 4, 1, 1e6, false}, {0}};
 
 struct model {
     double temperature, budget;
@@ -54,7 +54,7 @@ static void release(void *model)
 
 const struct defence defence_smoothing = {
     .name = "smoothing",
-    .title = "posteriors at a higher temperature: the baseline that a defence must beat",
+    .title = "posteriors at a higher temperature: a baseline for other defences",
     .source = "Shokri et al. 2017, section VIII",
     .unit = "expected L1 distance of a row from its posteriors, at most 2",
     .usual_budget = 2,

@@ -37,7 +37,7 @@ sotto_status defence_find(const struct defence **out, const char *name)
                                  : i + 1 < COUNT ? ", "
                                                  : " or ",
                                  defence_table[i]->name);
-    return status_fail(SOTTO_EUSAGE, "defence '%s' is not known; expected %s", name ? name : "", names);
+    return status_fail(SOTTO_EUSAGE, "defence '%s' is unknown; expected %s", name ? name : "", names);
 }
 
 const char *sotto_defence_name(size_t i)
@@ -75,8 +75,8 @@ static sotto_status set(double args[DEFENCE_PARAMS], const struct defence *d, co
     double x = 0;
     size_t i = parameters_find(d->params, setting);
     if (i == parameters_count(d->params))
-        FAIL(SOTTO_EUSAGE, "defend: '%s' sets no parameter of %s; expected NAME=VALUE with %s", setting,
-             d->name, parameters_names(names, sizeof names, d->params));
+        FAIL(SOTTO_EUSAGE, "defend: '%s' is not a parameter of %s; expected NAME=VALUE with NAME one of %s",
+             setting, d->name, parameters_names(names, sizeof names, d->params));
     const struct parameter *p = &d->params[i];
     if (!parameters_read(&x, p, setting))
         FAIL(SOTTO_EUSAGE, "defend: '%s' is out of range; %s is a %snumber from %g to %g", setting, p->name,

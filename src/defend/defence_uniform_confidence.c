@@ -10,7 +10,7 @@
 #include <math.h>
 
 static const struct parameter params[] = {
-    {"gap", "of the predicted class above 1 / classes", 1e-3, 1e-6, 0.5, false}, {0}};
+    {"gap", "probability of the predicted class above 1 / classes", 1e-3, 1e-6, 0.5, false}, {0}};
 
 struct model {
     double gap, budget;
@@ -48,7 +48,7 @@ static void release(void *model)
 
 const struct defence defence_uniform_confidence = {
     .name = "uniform-confidence",
-    .title = "every answer the same but for its label: MemGuard's closed form at its strongest",
+    .title = "the same posterior for all answers of a class: the limit of MemGuard",
     .source = "Choquette-Choo et al. 2021",
     .unit = "expected L1 distance of a row from its posteriors, at most 2",
     .usual_budget = 2,

@@ -1,6 +1,6 @@
 /* What a file is, is decided by its first bytes, and by its name only where bytes do not tell (CSV, YAML) or
- * contradict it (then the reader the name asks for explains what is wrong). One document serves both outputs.
- */
+ * contradict it (then the reader the name asks for explains what is wrong). One document serves both
+ * outputs. */
 #include "io/array/array.h"
 #include "io/table/csv.h"
 #include "io/json/json.h"
@@ -244,11 +244,11 @@ static sotto_status inspect_idx(struct json **doc, const char *path)
     if (!f)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
     if (gzread(f, head, 4) != 4 || head[0] != 0 || head[1] != 0 || head[3] == 0 || head[3] > SOTTO_MAX_DIMS)
-        FAIL(SOTTO_EFORMAT, "%s: holds no IDX array", path);
+        FAIL(SOTTO_EFORMAT, "%s: contains no IDX array", path);
     while (type < 6 && types[type].code != head[2])
         type++;
     if (type == 6 || gzread(f, head + 4, 4u * head[3]) != 4 * head[3])
-        FAIL(SOTTO_EFORMAT, "%s: holds no IDX array", path);
+        FAIL(SOTTO_EFORMAT, "%s: contains no IDX array", path);
     expected = types[type].size;
     for (int i = 0; i < head[3]; i++) {
         const unsigned char *b = head + 4 + 4 * i;
@@ -262,8 +262,9 @@ static sotto_status inspect_idx(struct json **doc, const char *path)
     int error = Z_OK;
     (void)gzerror(f, &error);
     if (error != Z_OK || have != expected)
-        FAIL(SOTTO_EFORMAT, "%s: header says %zu bytes of data, file holds %s%zu; the file is cut or damaged",
-             path, expected, have > expected ? "at least " : "", have);
+        FAIL(SOTTO_EFORMAT,
+             "%s: header states %zu bytes of data but the file has %s%zu; the file is cut or damaged", path,
+             expected, have > expected ? "at least " : "", have);
     struct json *arrays = json_make_array(), *j = json_make_object();
     json_put_text(&j, "dtype", types[type].name);
     json_put(&j, "shape", shape_json(head[3], shape));
@@ -296,7 +297,7 @@ static sotto_status inspect_contents(struct json **doc, const char *path, enum k
     default:
         return status_fail(
             SOTTO_EFORMAT,
-            "%s: is of no known kind; expected .npy, .npz, .safetensors, JSON, CSV, YAML or IDX", path);
+            "%s: unknown kind of file; expected .npy, .npz, .safetensors, JSON, CSV, YAML or IDX", path);
     }
 }
 
@@ -394,7 +395,7 @@ static void print_document(FILE *f, const struct json *doc)
         fputc('\n', f);
     }
     if (events)
-        fputs("  'sotto ledger show FILE' adds them up\n", f);
+        fputs("  'sotto ledger show FILE' adds up their epsilons\n", f);
     for (size_t i = 0; keys && i < json_count(keys); i++) {
         fputs(i == 0 ? "  keys: " : ", ", f);
         print_printable(f, json_text(json_at(keys, i)));

@@ -63,9 +63,9 @@ struct nn_model_config {
     size_t classes;                 /* outputs of a classifier; 0: stop at the embedding */
     size_t hidden[8], hidden_count; /* mlp: hidden widths (ReLU between); cnn: of the convolutions, then of
                                        the dense layer */
-    size_t projector[4],
-        projector_count; /* dense widths appended after the embedding, ReLU between, none after */
-    const char *norm;    /* resnets: "batch" (default) or "group" */
+    /* dense widths appended after the embedding, ReLU between, none after */
+    size_t projector[4], projector_count;
+    const char *norm; /* resnets: "batch" (default) or "group" */
     /* Pre-activation resnets (resnet8, resnet20). */
     struct nn_noise noise;
     double input_noise, radius; /* noise on the input (0: none), clipped to this L2 norm first (0: not) */
@@ -121,8 +121,8 @@ size_t nn_plan_bytes(const struct nn_plan *p); /* the plan's two arenas; tables 
                                                   oneDNN's code come on top */
 float *nn_plan_input(struct nn_plan *p);       /* (N, H, W, C) f32: write the batch here */
 const float *nn_plan_output(const struct nn_plan *p); /* (N, outputs) f32, after forward */
-/** (N, outputs) f32: write dloss/doutput here before backward, which may overwrite it. NULL without training.
- */
+/** (N, outputs) f32: write dloss/doutput here before backward, which may overwrite it. NULL without
+ * training. */
 float *nn_plan_diff_output(struct nn_plan *p);
 /** training != 0: batch statistics and dropout (keyed by seed, step). */
 void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);

@@ -1,5 +1,5 @@
-/* tensor_list.h - a model's trainable tensors as one flat list, for optimizers, gradient checks and DP-SGD.
- */
+/* tensor_list.h - a model's trainable tensors as one flat list, for optimizers, gradient checks and
+ * DP-SGD. */
 #ifndef NN_TENSOR_LIST_H
 #define NN_TENSOR_LIST_H
 
@@ -18,8 +18,8 @@ struct tensor_list {
 };
 
 struct nn_model;
-/** The trainable tensors in layer order (no running statistics). Borrowed; stays valid as long as the model.
- */
+/** The trainable tensors in layer order (no running statistics). Borrowed; stays valid as long as the
+ * model. */
 const struct tensor_list *nn_model_tensors(const struct nn_model *m);
 
 #endif

@@ -78,14 +78,14 @@ sotto_status fft_make(struct fft **out, int log2_n)
 {
     sotto_status status = SOTTO_OK;
     struct fft *f = base_alloc(1, sizeof *f);
-    REQUIRE(log2_n >= 6 && log2_n <= 26, "a transform has 2^6 to 2^26 points (got 2^%d)", log2_n);
+    REQUIRE(log2_n >= 6 && log2_n <= 26, "a transform must have 2^6 to 2^26 points (got 2^%d)", log2_n);
     if (!f)
-        FAIL(SOTTO_ENOMEM, "no memory for a transform of 2^%d points", log2_n);
+        FAIL(SOTTO_ENOMEM, "out of memory for a transform of 2^%d points", log2_n);
     f->log2_n = log2_n;
     f->n = (size_t)1 << log2_n;
     f->run = fft_run_levels[cpu_best_isa()];
     if (!small_make(&f->column, log2_n / 2) || !small_make(&f->row, log2_n - log2_n / 2) || !big_make(f))
-        FAIL(SOTTO_ENOMEM, "no memory for a transform of 2^%d points", log2_n);
+        FAIL(SOTTO_ENOMEM, "out of memory for a transform of 2^%d points", log2_n);
     *out = f;
     f = NULL;
 done:

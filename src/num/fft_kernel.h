@@ -25,8 +25,8 @@ struct fft {
     size_t n;
     int log2_n;
     struct fft_small column, row; /* n = column.n * row.n */
-    /* w_N^(j k), j = 8 block + lane: coarse[e >> shift] fine[e & mask] for e = 8 block k, times lane[k][lane]
-     */
+    /* w_N^(j k), j = 8 block + lane: coarse[e >> shift] fine[e & mask] for e = 8 block k, times
+     * lane[k][lane] */
     struct fft_twiddle *coarse, *fine;
     int shift;
     double *lane_re, *lane_im; /* [column.n][8] */

@@ -14,8 +14,8 @@ typedef double lbfgs_function(double *gradient, const double *w, void *arg);
 
 struct lbfgs {
     size_t n, stored; /* entries; moves remembered so far (0: forget them) */
-    double
-        first_scale; /* of the gradient where nothing is remembered; 0: 1, or 1 / its norm if that is less */
+    /* of the gradient where nothing is remembered; 0: 1, or 1 / its norm if that is less */
+    double first_scale;
     double least_curvature; /* a move is remembered if move . change exceeds this times |change|^2 */
     int halvings;           /* lengths that a step tries */
     lbfgs_function *f;

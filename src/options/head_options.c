@@ -5,12 +5,11 @@
 
 static const struct sotto_option rows[] = {
     {"trainer", TEXT(trainer, "NAME"), .value = "adam", .group = "Head",
-     .help =
-         "trainer: adam or sgd; with a proved sensitivity: convex, convex-sgd or convex-lbfgs; with noise in "
-         "every step (sotto head alone): dp-sgd or dp-adam; from one noisy release of second moments (sotto "
-         "head alone): covariance, functional, functional-linear or taylor"},
+     .help = "trainer: adam or sgd; with proved sensitivity: convex, convex-sgd or convex-lbfgs; only in "
+             "'sotto head', with noise in every step: dp-sgd or dp-adam; only in 'sotto head', from one "
+             "noisy release of second moments: covariance, functional, functional-linear or taylor"},
     {"hidden", SIZES(hidden, hidden_count, SOTTO_MAX_HIDDEN), .range = "[1,1048576]", .group = "Head",
-     .help = "widths of the hidden ReLU layers, such as 512 or 512,128 (default: none, a linear head)"},
+     .help = "widths of the hidden ReLU layers, such as 512 or 512,128 (default: none, linear head)"},
     {"epochs", COUNT(epochs, "N"), .value = "20", .range = "[1,4294967295]", .group = "Head",
      .help = "passes over the records"},
     {"batch", COUNT(batch, "N"), .value = "25", .range = "[1,inf)", .group = "Head",
@@ -19,32 +18,30 @@ static const struct sotto_option rows[] = {
     {"seed", SEED(seed), .value = "1", .group = "Head",
      .help = "seed of initial weights, batch order and sampled pairs"},
     {"clip", REAL(clip, "R"), .value = "1", .range = "[1e-6,1e6]", .group = "Convex and moment trainers",
-     .help =
-         "L2 norm to which longer records are scaled (convex, covariance, functional); taylor: upper end of "
-         "every feature, which is cut to 0 .. R"},
+     .help = "L2 norm to which records are clipped (convex, covariance, functional); taylor: features are "
+             "clipped to [0, R]"},
     {"bias-constant", REAL(bias, "C"), .value = "1", .range = "[0,1e6]",
      .group = "Convex and moment trainers",
      .help = "constant input of the bias, in units of the features (convex); in units of --clip (moments)",
      .aliases = "bias"},
     {"lambda", REAL(lambda, "L"), .value = "0.01", .range = "[0,1e9]", .group = "Convex and moment trainers",
-     .help =
-         "weight of half the squared norm of the weights (convex); ridge of covariance and functional, by "
-         "default chosen from the noise"},
+     .help = "L2 regularisation: factor of half the squared norm of the weights (convex); ridge of "
+             "covariance and functional (chosen from the noise unless given)"},
     {"steps", COUNT(steps, "N"), .value = "500", .range = "[1,4294967295]",
-     .group = "Convex and moment trainers", .help = "full-batch gradient steps of trainer convex"},
+     .group = "Convex and moment trainers", .help = "number of full-batch gradient steps (convex)"},
     {"step-size", REAL(step_size, "ETA"), .value = "0", .range = "[0,inf)",
      .group = "Convex and moment trainers",
-     .help = "step size of convex and convex-sgd; 0: the largest that the proof allows"},
+     .help = "step size (convex, convex-sgd); 0: the largest that the proof allows"},
     {"tolerance", REAL(tolerance, "T"), .value = "0.01", .range = "[1e-9,1]",
      .group = "Convex and moment trainers",
-     .help = "gradient norm at which convex-lbfgs stops, in units of Lipschitz constant / records"},
+     .help = "gradient norm at which convex-lbfgs stops, in units of Lipschitz constant / number of records"},
     {"cross-weight", REAL(cross, "W"), .value = "1", .range = "[0.001,1000]",
      .group = "Convex and moment trainers",
-     .help = "weight of the sums by class against the products of features (covariance)"},
+     .help = "weight of the class sums relative to the feature products (covariance)"},
     {"noise", TEXT(noise, "NAME"), .value = "gaussian", .group = "Noise and guarantee",
-     .help = "noise: gaussian or logistic; on second moments also laplace (default of taylor)"},
+     .help = "noise: gaussian or logistic; trainers on second moments: also laplace (default of taylor)"},
     {"noise-multiplier", REAL(noise_multiplier, "M"), .range = "(0,inf)", .group = "Noise and guarantee",
-     .help = "noise scale / clipping norm; --epsilon finds it instead", .aliases = "sigma"},
+     .help = "noise scale / clipping norm, instead of --epsilon", .aliases = "sigma"},
     {"max-grad-norm", REAL(max_grad_norm, "C"), .value = "1", .range = "[1e-6,1e6]",
      .group = "Noise and guarantee", .help = "L2 norm to which the gradient of each record is clipped",
      .aliases = "clip-norm"},

@@ -45,9 +45,9 @@ static sotto_status set_sizes(void *out, const struct sotto_option *row, const c
     for (bool more = p < end; more;) {
         int64_t x;
         size_t length = strcspn(p, ",]");
-        REQUIRE(number_whole(&x, p, length) && x > 0, "%s: '%s' is not a list of whole numbers like 512,128",
-                row->name, text);
-        REQUIRE(n < row->capacity, "%s: more than %zu numbers", row->name, row->capacity);
+        REQUIRE(number_whole(&x, p, length) && x > 0,
+                "%s: '%s' is not a list of whole numbers; expected for example 512,128", row->name, text);
+        REQUIRE(n < row->capacity, "%s: too many numbers; expected at most %zu", row->name, row->capacity);
         sizes[n++] = (size_t)x;
         p += length;
         more = p < end;

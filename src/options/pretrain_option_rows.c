@@ -5,7 +5,7 @@
 
 static const struct sotto_option rows[] = {
     {"method", TEXT(method, "NAME"), .value = "simclr", .range = "simclr|rotation", .group = "Training",
-     .help = "objective: simclr, or rotation (prediction of quarter turns)"},
+     .help = "objective: simclr, or rotation (predict quarter turns)"},
     {"encoder", TEXT(encoder, "NAME"), .value = "keras-simclr", .group = "Training",
      .help = "network: keras-simclr, resnet8, resnet18, resnet50 or mobilenetv2; for 64 pixels and more "
              "resnet18-imagenet, resnet50-imagenet or mobilenetv2-imagenet"},
@@ -20,38 +20,38 @@ static const struct sotto_option rows[] = {
     {"temperature", REAL(temperature, "T"), .value = "0.1", .range = "(0,inf)", .group = "Training",
      .help = "temperature of the contrastive loss"},
     {"loss", TEXT(loss, "FORM"), .value = "keras", .range = "keras|simclr", .group = "Training",
-     .help = "negatives of simclr: keras (the other view only) or simclr (all 2N - 2)"},
+     .help = "negatives of simclr: keras (other view only) or simclr (all 2N - 2)"},
     {"seed", SEED(seed), .value = "0", .group = "Training",
      .help = "seed of initial weights, order and augmentation"},
     {"augmentation", TEXT(augmentation, "RECIPE"), .value = "keras", .range = "keras|simclr",
      .group = "Views",
-     .help = "recipe: keras (shift, zoom, brightness, mixed colours) or simclr (crop, colour jitter, grey, "
-             "blur)"},
+     .help = "augmentation recipe: keras (shift, zoom, brightness, mixed colours) or simclr (crop, colour "
+             "jitter, grey, blur)"},
     {"min-area", REAL(min_area, "A"), .value = "0.25", .range = "(0,1]", .group = "Views",
      .help = "smallest share of the image that a view shows, in (0, 1]"},
     {"brightness", REAL(brightness, "B"), .value = "0.6", .range = "[0,1]", .group = "Views",
-     .help = "strength of the brightness factor 1 +- B, in [0, 1]; simclr: of contrast and saturation too"},
+     .help = "strength of brightness changes, a factor of 1 +- B, in [0, 1]; simclr: also of contrast and "
+             "saturation"},
     {"jitter", REAL(jitter, "J"), .value = "0.2", .range = "[0,1]", .group = "Views",
-     .help = "strength of the colour change, in [0, 1]: channels mixed by +- J; simclr: hue turned by +- J "
-             "of the "
-             "circle"},
+     .help = "strength of colour changes, in [0, 1]: channels mixed by +- J; simclr: hue rotated by up to J "
+             "turns"},
     {"vertical-flip", FLAG(vertical_flip), .value = "0", .group = "Views",
-     .help = "vertical mirroring of half of the views (simclr)"},
+     .help = "vertical flips of half of the views (simclr)"},
     {"grey", REAL(grey, "P"), .value = "0.2", .range = "[0,1]", .group = "Views",
      .help = "share of views without colour (simclr)"},
     {"blur", REAL(blur, "P"), .value = "0.5", .range = "[0,1]", .group = "Views",
      .help = "share of blurred views (simclr)"},
     {"dtype", TEXT(dtype, "TYPE"), .value = "auto", .range = "auto|f32|bf16", .group = "Speed",
-     .help = "arithmetic: f32, bf16, or auto: the fastest by measurement on this machine (results that no "
-             "measurement decides: f32 and --backend dnnl)"},
+     .help = "arithmetic: f32, bf16 or auto (the fastest measured on this machine; use f32 with --backend "
+             "dnnl for results that do not depend on measured times)"},
     {"backend", TEXT(backend, "NAME"), .value = "auto", .range = "auto|winograd|dnnl|ref", .group = "Speed",
      .help =
-         "kernels: dnnl (oneDNN), winograd (oneDNN, 3x3 kernels by minimal filtering), ref (readable "
-         "kernels), or auto: measured together with the dtype; f32 on dnnl is left only for a gain of 10 %"},
+         "kernels: dnnl (oneDNN), winograd (oneDNN with minimal filtering of 3x3 kernels), ref (readable "
+         "kernels) or auto (measured with the dtype; another choice than f32 on dnnl must be 10 % faster)"},
     {"checkpoint", TEXT(checkpoint, "FILE"), .group = "Files",
-     .help = "state to continue from (default: OUTPUT.checkpoint; removed at the end)"},
+     .help = "state of an interrupted run to continue (default: OUTPUT.checkpoint; removed at the end)"},
     {"metrics", TEXT(metrics, "FILE"), .group = "Files",
-     .help = "metrics.jsonl, to which one line per epoch is appended"},
+     .help = "metrics.jsonl to append to, one line per epoch"},
     {.name = NULL}};
 
 const struct sotto_option *sotto_pretrain_option_table(void)

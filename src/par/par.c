@@ -11,15 +11,6 @@ int par_threads(const struct sotto_context *ctx)
     return ctx && ctx->threads > 0 ? ctx->threads : cpu_count();
 }
 
-void par_set_threads(int threads)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(threads > 0 ? threads : 1);
-#else
-    (void)threads;
-#endif
-}
-
 int par_pool_threads(void)
 {
 #ifdef _OPENMP
@@ -27,6 +18,17 @@ int par_pool_threads(void)
 #else
     return 1;
 #endif
+}
+
+int par_set_threads(int threads)
+{
+    int before = par_pool_threads();
+#ifdef _OPENMP
+    omp_set_num_threads(threads > 0 ? threads : 1);
+#else
+    (void)threads;
+#endif
+    return before;
 }
 
 const char *par_runtime(void)
@@ -136,6 +138,25 @@ sotto_status par_chunks(size_t chunks, int threads, par_body body, void *arg)
     for (size_t chunk = 0; chunk < chunks; chunk++)
         run_chunk(&l, chunk);
     return loop_end(&l);
+}
+
+struct asking {
+    const struct sotto_context *ctx;
+    par_body body;
+    void *arg;
+};
+
+static sotto_status ask_and_run(void *arg, size_t chunk, int thread)
+{
+    const struct asking *a = arg;
+    sotto_status status = context_check(a->ctx, "stopped");
+    return status == SOTTO_OK ? a->body(a->arg, chunk, thread) : status;
+}
+
+sotto_status par_each(size_t chunks, const struct sotto_context *ctx, par_body body, void *arg)
+{
+    struct asking a = {ctx, body, arg};
+    return par_chunks(chunks, par_threads(ctx), ask_and_run, &a);
 }
 
 sotto_status par_shares(size_t chunks, int threads, par_body body, void *arg)

@@ -9,8 +9,9 @@
 
 /** Threads that `ctx` asks for: ctx->threads, or the CPUs of this process. */
 int par_threads(const struct sotto_context *ctx);
-/** Sets the OpenMP pool (also used by oneDNN) for the calling thread's next regions. */
-void par_set_threads(int threads);
+/** Sets the OpenMP pool (also used by oneDNN) for the calling thread's next regions. Returns its former size, which a
+ * public function sets again before it returns. */
+int par_set_threads(int threads);
 /** Size of that pool. */
 int par_pool_threads(void);
 /** Name of the OpenMP runtime, for version lines. */
@@ -21,7 +22,9 @@ typedef sotto_status (*par_body)(void *arg, size_t chunk, int thread);
 /** Runs body for chunk = 0 .. chunks-1 on up to `threads` threads, handed out dynamically. After a failure no
  * new chunk starts; the error returned (text included) is that of the lowest failing chunk that ran. */
 sotto_status par_chunks(size_t chunks, int threads, par_body body, void *arg);
-/** The same, but every thread gets one run of neighbouring chunks, always the same one: for equal chunks of
+/** par_chunks() on the threads of `ctx`, which is asked before each chunk whether to go on. ESTOPPED. */
+sotto_status par_each(size_t chunks, const struct sotto_context *ctx, par_body body, void *arg);
+/** The same as par_chunks(), but every thread gets one run of neighbouring chunks, always the same one: for equal chunks of
  * tensors, so that a thread finds in its cache what it left there in the layer before. oneDNN cuts a batch
  * the same way. */
 sotto_status par_shares(size_t chunks, int threads, par_body body, void *arg);

@@ -48,59 +48,49 @@ static const struct {
              {"chart", part_chart},
              {"script", part_script}};
 
-static sotto_status fill_template(struct page *p, const struct report *r)
+sotto_status report_html(char **html, const struct report *r)
 {
     sotto_status status = SOTTO_OK;
+    struct page p = {0};
     const char *at = report_template_html, *open;
     while ((open = strstr(at, "{{")) != NULL) {
         const char *close = strstr(open, "}}");
         size_t length = close ? (size_t)(close - open) - 2 : 0, i = 0;
-        page_bytes(p, at, (size_t)(open - at));
+        page_bytes(&p, at, (size_t)(open - at));
         while (i < sizeof parts / sizeof *parts &&
                !(strlen(parts[i].name) == length && strncmp(parts[i].name, open + 2, length) == 0))
             i++;
         if (i == sizeof parts / sizeof *parts)
-            FAIL(SOTTO_EINTERNAL, "report: the template names an unknown part");
-        parts[i].write(p, r);
+            FAIL(SOTTO_EINTERNAL, "report: the template contains an unknown part");
+        parts[i].write(&p, r);
         at = close + 2;
     }
-    page_html(p, at);
-    if (p->failed)
-        FAIL(SOTTO_ENOMEM, "report: out of memory for the page");
+    page_html(&p, at);
+    TRY(page_done(html, &p, "report"));
 done:
+    base_free(p.text);
     return status;
 }
 
-sotto_status report_build(struct page *p, const char *json, size_t size)
+sotto_status sotto_report_html(char **html, const char *report_json)
 {
     sotto_status status = SOTTO_OK;
     struct report r = {0};
-    TRY(report_read(&r, json, size));
-    TRY(fill_template(p, &r));
+    TRY(report_read(&r, report_json, strlen(report_json)));
+    TRY(report_html(html, &r));
 done:
     report_clear(&r);
-    return status;
-}
-
-sotto_status report_write_page(const char *html_path, const struct report *r)
-{
-    sotto_status status = SOTTO_OK;
-    struct page p = {0};
-    TRY(fill_template(&p, r));
-    TRY(file_write(html_path, p.text, p.used));
-done:
-    base_free(p.text);
     return status;
 }
 
 sotto_status sotto_report_render(const char *html_path, const char *report_json)
 {
     sotto_status status = SOTTO_OK;
-    struct report r = {0};
-    TRY(report_read(&r, report_json, strlen(report_json)));
-    TRY(report_write_page(html_path, &r));
+    char *html = NULL;
+    TRY(sotto_report_html(&html, report_json));
+    TRY(file_write(html_path, html, strlen(html)));
 done:
-    report_clear(&r);
+    sotto_text_free(html);
     return status;
 }
 
@@ -111,7 +101,7 @@ sotto_status sotto_report_render_file(const char *html_path, const char *json_pa
     size_t size;
     TRY(file_read(&text, &size, json_path, (size_t)64 << 20));
     if (strlen((char *)text) != size)
-        FAIL(SOTTO_EFORMAT, "%s: holds a NUL byte; expected JSON", json_path);
+        FAIL(SOTTO_EFORMAT, "%s: contains a NUL byte; expected JSON", json_path);
     status = sotto_report_render(html_path, (char *)text);
     if (status == SOTTO_EFORMAT)
         status_prefix(json_path);

@@ -1,5 +1,4 @@
-/* An audit of somebody's own arrays becomes a report with one row. File names stay out of it: they can be
- * private. */
+/* The audit of one model becomes a report with one row. File names stay out of it: they can be private. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,14 +106,22 @@ done:
     return status;
 }
 
-static sotto_status write_json(const char *folder, const char *name, const struct json *j)
+static sotto_status write_text(const char *folder, const char *name, const char *text)
 {
     sotto_status status = SOTTO_OK;
-    char path[4096], *text = NULL;
+    char path[4096];
     TRY(path_join(path, sizeof path, folder, name));
-    TRY(json_dump(&text, j, JSON_LINE));
     TRY(file_write(path, text, strlen(text)));
 done:
+    return status;
+}
+
+static sotto_status write_json(const char *folder, const char *name, const struct json *j)
+{
+    char *text = NULL;
+    sotto_status status = json_dump(&text, j, JSON_LINE);
+    if (status == SOTTO_OK)
+        status = write_text(folder, name, text);
     sotto_text_free(text);
     return status;
 }
@@ -136,23 +143,40 @@ done:
     return status;
 }
 
+sotto_status sotto_report_audit_html(char **html, const struct sotto_audit_result *result,
+                                     const struct sotto_audit_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *audit = audit_encode(result);
+    struct report r = {0};
+    if (!audit)
+        FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
+    TRY(judge(&r, audit, facts));
+    TRY(report_html(html, &r));
+done:
+    report_clear(&r);
+    json_free(audit);
+    return status;
+}
+
 sotto_status sotto_report_audit(const char *folder, const struct sotto_audit_result *result,
                                 const struct sotto_audit_facts *facts)
 {
     sotto_status status = SOTTO_OK;
     struct json *audit = audit_encode(result);
     struct report r = {0};
-    char page[4096];
+    char *html = NULL;
     if (!audit)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
     TRY(judge(&r, audit, facts));
-    TRY(path_join(page, sizeof page, folder, "report.html"));
+    TRY(report_html(&html, &r));
     TRY(folder_make(folder));
     TRY(write_json(folder, "result.json", audit));
     TRY(write_json(folder, "report.json", r.doc));
     TRY(report_write_files(folder, &r));
-    TRY(report_write_page(page, &r));
+    TRY(write_text(folder, "report.html", html));
 done:
+    sotto_text_free(html);
     report_clear(&r);
     json_free(audit);
     return status;

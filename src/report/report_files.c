@@ -69,7 +69,7 @@ static void card_row(struct page *p, const struct row *row)
         page_format(p, ", delta %.3g", row->proved.delta);
     } else
         page_html(p, "nothing");
-    page_html(p, "\n- **Accuracy on records that the model was not trained on:** ");
+    page_html(p, "\n- **Accuracy on held-out records:** ");
     plain_estimate(p, &row->accuracy, 1);
     page_html(p, "\n");
     if (!row->attack_count)
@@ -91,17 +91,15 @@ static void write_card(struct page *p, const struct report *r)
 {
     page_html(p, "# Model card: ");
     markdown_text(p, r->title);
-    page_html(
-        p, "\n\nMade by sotto from report.json. It documents tests and proofs; it is not a certification.\n"
-           "Intervals stand in brackets; AUC 0.5 is guessing.\n\n");
+    page_html(p, "\n\nMade by sotto from report.json. It documents tests and proofs; it is not a "
+                 "certification.\nBrackets hold intervals; an AUC of 0.5 is guessing.\n\n");
     asked(p, r, "Intended use", "card.intended_use");
     asked(p, r, "Not intended for", "card.not_intended_for");
     asked(p, r, "Licence", "card.licence");
     asked(p, r, "Contact", "card.contact");
     asked(p, r, "Reviewed by, date", "card.reviewed_by");
-    page_html(
-        p, "- **Limits:** tested against the attacks listed here and against no other, on the records of one "
-           "trained model; one record is the unit.\n");
+    page_html(p, "- **Limits:** tested only against the attacks listed here, on the records of one trained "
+                 "model; the unit of privacy is one record.\n");
     for (size_t i = 0; i < r->row_count; i++)
         card_row(p, &r->rows[i]);
 }

@@ -1,7 +1,7 @@
 /* ChaCha20 in blocks of BLOCK bytes: the first 32 bytes of each block become the next key and are never
  * handed out. `alive` sits in the wiped page too: it reads 0 in a forked child, which then takes a key of its
- * own from the operating system (a seeded stream loses its seed that way, and its `insecure` mark with it).
- */
+ * own from the operating system (a seeded stream loses its seed that way, and its `insecure` mark with
+ * it). */
 #include "rng/noise.h"
 
 #include "base/memory.h"
@@ -40,7 +40,7 @@ static void refill(struct noise *s)
 static sotto_status open_stream(struct noise **out, bool insecure, const unsigned char *key)
 {
     if (sodium_init() < 0)
-        return status_fail(SOTTO_EINTERNAL, "noise: libsodium finds no random generator on this system");
+        return status_fail(SOTTO_EINTERNAL, "noise: libsodium found no random generator on this system");
     void *guard = base_alloc(1, 1); /* lets the allocation-failure tests reach this function too */
     base_free(guard);
     struct noise *s = guard
@@ -81,7 +81,7 @@ sotto_status noise_open_script(struct noise **out, const uint64_t *words, size_t
 {
     _Static_assert(NOISE_SCRIPT_WORDS * sizeof(uint64_t) == BLOCK - KEY, "all of a block but the next key");
     if (count > NOISE_SCRIPT_WORDS)
-        return status_fail(SOTTO_EINVAL, "noise: a script holds at most %d words (got %zu)",
+        return status_fail(SOTTO_EINVAL, "noise: a script must have at most %d words (got %zu)",
                            NOISE_SCRIPT_WORDS, count);
     sotto_status status = noise_open_insecure(out, 0);
     if (status == SOTTO_OK && count > 0) {

@@ -12,8 +12,8 @@
 
 struct noise; /* one stream; not to be shared between threads */
 
-/** A stream keyed by the operating system, rekeyed from it every MiB. ENOMEM; EINTERNAL: no usable generator.
- */
+/** A stream keyed by the operating system, rekeyed from it every MiB. ENOMEM; EINTERNAL: no usable
+ * generator. */
 sotto_status noise_open(struct noise **out);
 /** The seeded twin: a pure function of the seed. It gives NO privacy; tests, papers and --insecure-noise-seed
  * only. */

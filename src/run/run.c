@@ -62,8 +62,8 @@ static sotto_status check_sizes(const struct run *r)
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < r->config.case_count; i++)
         if (r->config.cases[i].records < r->classes)
-            FAIL(SOTTO_EINVAL, "%s: %zu records are fewer than the %zu classes", r->config.cases[i].name,
-                 r->config.cases[i].records, r->classes);
+            FAIL(SOTTO_EINVAL, "%s: %zu records for %zu classes; expected at least one record per class",
+                 r->config.cases[i].name, r->config.cases[i].records, r->classes);
 done:
     return status;
 }
@@ -114,8 +114,8 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
     struct run r = {.options = options, .ctx = ctx, .folder = {.lock = -1}};
     char *resolved = NULL, *kept = NULL;
     char path[RUN_PATH];
+    int pool = par_set_threads(par_threads(ctx));
     TRY(run_config_read(&r.config, &resolved, config_path, config_text, config_name, options->overrides));
-    par_set_threads(par_threads(ctx));
     TRY(choose_folder(path, &r.config, options));
     TRY(run_folder_open(&r.folder, path));
     TRY(keep_config(&r, config_path, config_text, resolved));
@@ -126,6 +126,7 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
         FAIL(SOTTO_ENOMEM, "run: out of memory");
     *folder = kept;
 done:
+    par_set_threads(pool);
     sotto_text_free(resolved);
     sotto_array_clear(&r.private_x);
     sotto_array_clear(&r.private_y);

@@ -60,8 +60,8 @@ static struct json *split_facts(const struct run *r)
 {
     static const char *const uses[SOTTO_PARTS] = {
         "pre-trains the encoder; treated as public",
-        "trains the heads, each on its own slice; the members of the attacks",
-        "never trained on; measures accuracy, and gives the non-members of the attacks",
+        "trains the heads, each on a disjoint slice; serves as members in attacks",
+        "never used in training; measures accuracy, and serves as non-members in attacks",
         "kept for shadow models"};
     struct json *list = json_make_array();
     char text[160];
@@ -119,9 +119,8 @@ static void put_sensitivity(struct json **row, const struct run *r, const struct
         char note[160];
         json_put(&j, "pairs", json_clone(json_member(sample, "pairs")));
         snprintf(note, sizeof note,
-                 "the largest change over %lld random replace-one pairs; a new random pair exceeds it with "
-                 "probability at "
-                 "most %.3g",
+                 "largest change over %lld random replace-one pairs; a new random pair exceeds it with "
+                 "probability at most %.3g",
                  (long long)json_whole(json_member(sample, "pairs")),
                  json_number(json_member(sample, "gamma_exchangeable")));
         json_put_text(&j, "note", note);

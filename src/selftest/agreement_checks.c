@@ -16,14 +16,18 @@ static const struct {
  * and prv-accountant estimates 5.1925837. */
 static void check_training(struct checks *c)
 {
-    const struct sotto_sampled steps = {
-        .mechanism = "gaussian", .noise_multiplier = 1.1, .sample_rate = 0.01, .steps = 10000, .delta = 1e-5};
+    const struct sotto_sampled steps = {.mechanism = "gaussian",
+                                        .noise_multiplier = 1.1,
+                                        .sample_rate = 0.01,
+                                        .steps = 10000,
+                                        .delta = 1e-5,
+                                        .adjacency = SOTTO_ADD_REMOVE};
     struct sotto_account account = {.epsilon = {NAN, NAN}};
-    sotto_status status = sotto_account_sampled(&account, &steps);
+    sotto_status status = sotto_account_sampled(&account, &steps, NULL);
     double low = account.epsilon.lower, high = account.epsilon.upper;
     checks_note(c, "DP-SGD: rate 0.01, multiplier 1.1, 10,000 steps",
                 status == SOTTO_OK && low <= 5.1925838 && high >= 5.1925837 && high < 5.1927,
-                "[%.9g, %.9g] (%s), expected to hold 5.1925837", low, high, account.accountant);
+                "[%.9g, %.9g] (%s), expected to contain 5.1925837", low, high, account.accountant);
 }
 
 void selftest_agreement(struct checks *c)

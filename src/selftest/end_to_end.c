@@ -1,7 +1,6 @@
 /* Every command on every neighbour, and what an attacker makes of it. */
 #include "selftest/end_to_end.h"
 #include "base/file.h"
-#include "io/json/json.h"
 #include "par/par.h"
 #include "selftest/commands.h"
 #include "selftest/falsify.h"
@@ -107,22 +106,15 @@ static sotto_status read_claim(struct release_attack *a, const char *folder)
 {
     sotto_status status = SOTTO_OK;
     char path[PROGRAM_PATH + 64];
-    struct json *j = NULL;
     a->epsilon = a->row->epsilon;
     a->delta = a->row->delta;
     if (a->epsilon > 0)
         return SOTTO_OK;
     snprintf(path, sizeof path, "%s/%s.certificate.json", folder, a->row->noisy);
-    TRY(json_read_file(&j, path));
-    const struct json *claim = json_find(j, "guarantee.proved");
-    if (json_kind(claim) != JSON_KIND_OBJECT)
-        claim = json_find(j, "guarantee.conditional");
-    a->epsilon = json_number(json_find(claim, "epsilon.upper"));
-    a->delta = json_number(json_find(claim, "delta"));
+    TRY(certificate_claim(&a->epsilon, &a->delta, path));
     if (!(a->epsilon > 0))
-        FAIL(SOTTO_EFORMAT, "%s: no epsilon is claimed", path);
+        FAIL(SOTTO_EFORMAT, "%s: the certificate has no epsilon", path);
 done:
-    json_free(j);
     return status;
 }
 
@@ -133,7 +125,7 @@ static sotto_status observe_first(struct release_attack *a)
     char folder[PROGRAM_PATH];
     TRY(observe(&a->first, folder, a, 0, 0));
     if (a->first.width == 0)
-        FAIL(SOTTO_EGATE, "no noisy values; %.150s", a->first.facts);
+        FAIL(SOTTO_EGATE, "there are no noisy values; %.150s", a->first.facts);
     TRY(read_claim(a, folder));
 done:
     folder_remove(folder);
@@ -241,13 +233,7 @@ static size_t charges(const char *folder)
 static bool stands_as_conditional(const char *folder, const char *certificate)
 {
     char path[PROGRAM_PATH];
-    struct json *j = NULL;
-    bool conditional = path_join(path, sizeof path, folder, certificate) == SOTTO_OK &&
-                       json_read_file(&j, path) == SOTTO_OK &&
-                       json_kind(json_find(j, "guarantee.proved")) == JSON_KIND_TEXT &&
-                       json_kind(json_find(j, "guarantee.conditional")) == JSON_KIND_OBJECT;
-    json_free(j);
-    return conditional;
+    return path_join(path, sizeof path, folder, certificate) == SOTTO_OK && certificate_is_conditional(path);
 }
 
 static sotto_status check_rule(struct checks *c, const struct end_to_end *e, const struct rule_row *row)

@@ -104,7 +104,7 @@ static struct interval value_of(const struct row *r)
         return iv(zcdp_epsilon(r->a, r->b));
     default:
         if (sotto_calibrate_composed(&scale, r->mechanism, &s, (struct sotto_dp){r->a, r->b},
-                                     r->question == CALIBRATED ? 1 : (size_t)r->c) != SOTTO_OK)
+                                     r->question == CALIBRATED ? 1 : (size_t)r->c, NULL) != SOTTO_OK)
             scale = NAN;
         return iv(scale);
     }

@@ -1,6 +1,5 @@
 /* What one run left behind: facts that must not depend on a record, and values that may, within epsilon. */
 #include "base/file.h"
-#include "io/json/json.h"
 #include "selftest/program.h"
 #include "sotto/io.h"
 
@@ -129,28 +128,9 @@ static sotto_status put_tensors(struct outcome *o, const char *path)
     return status;
 }
 
-static void put_numbers(struct outcome *o, const struct json *j)
-{
-    enum json_kind kind = json_kind(j);
-    if (kind == JSON_KIND_INTEGER || kind == JSON_KIND_REAL)
-        put_value(o, json_number(j));
-    else if (kind == JSON_KIND_ARRAY)
-        for (size_t i = 0; i < json_count(j); i++)
-            put_numbers(o, json_at(j, i));
-    else if (kind == JSON_KIND_OBJECT)
-        for (const char *key = json_first_key(j); key; key = json_next_key(j, key))
-            put_numbers(o, json_member(j, key));
-}
-
 static sotto_status put_json(struct outcome *o, const char *path)
 {
-    struct json *j;
-    sotto_status status = json_read_file(&j, path);
-    if (status == SOTTO_OK) {
-        put_numbers(o, j);
-        json_free(j);
-    }
-    return status;
+    return json_file_numbers(put_value, o, path);
 }
 
 /* ---- files ---- */

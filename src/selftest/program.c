@@ -70,7 +70,7 @@ sotto_status program_start(pid_t *process, const char *program, const char *line
     char **variables = NULL;
     int failed;
     if (snprintf(text, sizeof text, "%s --quiet --threads 1", line) >= LINE)
-        FAIL(SOTTO_EINTERNAL, "selftest: a command of over %d bytes", LINE);
+        FAIL(SOTTO_EINTERNAL, "selftest: a command is too long; expected at most %d bytes", LINE);
     for (int i = 1; i < WORDS - 1 && rest; i++)
         words[i] = strsep(&rest, " ");
     snprintf(own[0], sizeof own[0], "%s%s/home", replaced[0], folder);

@@ -30,6 +30,14 @@ struct outcome {
  * ENOMEM. */
 sotto_status outcome_read(struct outcome *out, const char *folder, int code, const char *noisy);
 void outcome_clear(struct outcome *o);
+
+/* What is read of a program's JSON files (selftest_json.c). */
+/** Calls put(o, x) for every number of a document, in its order. ENOENT, EIO, EFORMAT, ENOMEM. */
+sotto_status json_file_numbers(void (*put)(struct outcome *o, double x), struct outcome *o, const char *path);
+/** The epsilon and delta of a certificate: proved, or conditional; NAN: it has none. */
+sotto_status certificate_claim(double *epsilon, double *delta, const char *path);
+/** The certificate proves nothing and has a conditional part. */
+bool certificate_is_conditional(const char *path);
 /** The first line in which they differ, in `text`; false: they are the same. */
 bool outcome_differs(char *text, size_t capacity, const struct outcome *a, const struct outcome *b);
 

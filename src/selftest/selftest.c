@@ -1,6 +1,5 @@
 /* The order of the groups, the folder they write to, and the report. */
 #include "base/file.h"
-#include "io/json/json.h"
 #include "selftest/checks.h"
 
 #include <stdio.h>
@@ -33,9 +32,9 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     o.draws = o.draws ? o.draws : DRAWS;
     o.runs = o.runs ? o.runs : RUNS;
     REQUIRE(o.draws >= LEAST_DRAWS && o.draws <= (size_t)1 << 26,
-            "selftest: draws must lie between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, o.draws);
+            "selftest: draws must be between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, o.draws);
     REQUIRE(o.runs >= LEAST_RUNS && o.runs <= 1000000,
-            "selftest: runs must lie between %d and 1000000 (got %zu)", LEAST_RUNS, o.runs);
+            "selftest: runs must be between %d and 1000000 (got %zu)", LEAST_RUNS, o.runs);
     status = folder_temporary(folder, sizeof folder, "sotto-selftest");
     if (status != SOTTO_OK) {
         status_prefix("selftest");
@@ -51,7 +50,8 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     if (o.falsify)
         TRY(selftest_falsify(&c, folder, &o, ctx));
     if (o.only && c.found.count == 0)
-        FAIL(SOTTO_EINVAL, "selftest: no attack has '%s' in its name", o.only);
+        FAIL(SOTTO_EINVAL, "selftest: no attack has '%s' in its name; 'sotto selftest --falsify' lists them",
+             o.only);
     if (c.out_of_memory)
         FAIL(SOTTO_ENOMEM, "selftest: out of memory");
     *out = c.found;
@@ -65,38 +65,5 @@ done:
     if (folder[0])
         rmdir(folder);
     base_free(c.found.checks);
-    return status;
-}
-
-sotto_status sotto_selftest_json(char **json, const struct sotto_selftest *t)
-{
-    sotto_status status = SOTTO_OK;
-    struct json *doc = json_make_object(), *list = json_make_array();
-    json_put_text(&doc, "schema", "sotto.selftest/1");
-    json_put_boolean(&doc, "passed", t->failed == 0);
-    json_put_integer(&doc, "count", (int64_t)t->count);
-    json_put_integer(&doc, "failed", (int64_t)t->failed);
-    if (t->falsifier_tests) {
-        struct json *falsifier = json_make_object();
-        json_put_integer(&falsifier, "draws", (int64_t)t->falsifier_draws);
-        json_put_integer(&falsifier, "tests", (int64_t)t->falsifier_tests);
-        json_put_real(&falsifier, "false_alarm_probability", t->falsifier_alarm);
-        json_put(&doc, "falsifier", falsifier);
-    } else {
-        json_put(&doc, "falsifier", json_make_null());
-    }
-    for (size_t i = 0; i < t->count; i++) {
-        const struct sotto_check *check = &t->checks[i];
-        struct json *object = json_make_object();
-        json_put_text(&object, "group", check->group);
-        json_put_text(&object, "name", check->name);
-        json_put_boolean(&object, "ok", check->ok);
-        json_put_text(&object, "detail", check->detail);
-        json_push(&list, object);
-    }
-    json_put(&doc, "checks", list);
-    TRY(json_dump(json, doc, JSON_PRETTY));
-done:
-    json_free(doc);
     return status;
 }

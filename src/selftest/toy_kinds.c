@@ -62,7 +62,7 @@ static sotto_status draw_labels(double *out, size_t draws, int world, const stru
                                 struct toy_source *source)
 {
     sotto_status status = SOTTO_OK;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     int64_t *labels = base_alloc(draws, sizeof *labels);
     if (!labels)
         FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
@@ -73,7 +73,7 @@ static sotto_status draw_labels(double *out, size_t draws, int world, const stru
     for (size_t i = 0; i < draws; i++)
         out[i] = (double)labels[i];
 done:
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     base_free(labels);
     return status;
 }

@@ -68,8 +68,8 @@ static sotto_status fixed_batches(double *out, size_t draws, int world, const st
     return toy_add_noise(out, draws, toy, source);
 }
 
-/* One or two records with gradient 1; the noisy sum over a Poisson batch is divided by a size of the batch.
- */
+/* One or two records with gradient 1; the noisy sum over a Poisson batch is divided by a size of the
+ * batch. */
 static sotto_status divided(double *out, size_t draws, int world, const struct toy *toy,
                             struct toy_source *source, bool by_batch)
 {

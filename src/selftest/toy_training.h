@@ -1,5 +1,5 @@
-/* toy_training.h - one step of private training on data sets of a record or two, done right and done wrong.
- */
+/* toy_training.h - one step of private training on data sets of a record or two, done right and done
+ * wrong. */
 #ifndef SELFTEST_TOY_TRAINING_H
 #define SELFTEST_TOY_TRAINING_H
 

@@ -15,19 +15,19 @@ struct sotto_release toy_request(const struct toy *toy, struct toy_source *sourc
                                   .scale = toy->scale,
                                   .target = {NAN, 1e-5},
                                   .sensitivity = {.l1 = 1, .l2 = 1, .value_step = 1},
-                                  .fingerprint = "selftest",
-                                  .ledger = source->ledger,
-                                  .source = &exercise,
-                                  .purpose = "selftest",
-                                  .constant_time = toy->constant_time,
-                                  .insecure = source->seeded,
-                                  .insecure_seed = source->seed++};
+                                  .spend = {.dataset_id = "selftest",
+                                            .ledger = source->ledger,
+                                            .source = &exercise,
+                                            .purpose = "selftest",
+                                            .insecure = source->seeded,
+                                            .insecure_seed = source->seed++},
+                                  .constant_time = toy->constant_time};
 }
 
 sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, struct toy_source *source)
 {
     sotto_status status = SOTTO_OK;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     float *vector = base_alloc(n, sizeof *vector);
     if (!vector)
         FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
@@ -38,7 +38,7 @@ sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, stru
     for (size_t i = 0; i < n; i++)
         values[i] = (double)vector[i];
 done:
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     base_free(vector);
     return status;
 }

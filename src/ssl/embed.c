@@ -25,13 +25,14 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
                          const int64_t *rows, size_t n, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct nn_plan *plan = NULL;
     struct augmenter *augmenter = NULL;
     const struct nn_backend *backend;
     size_t width = sotto_encoder_width(e);
     int threads = par_threads(ctx);
     TRY(encoder_check_size(e, data));
-    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records, not %zu", data->name, data->n, n);
+    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected %zu", data->name, data->n, n);
     if (rows)
         TRY(encoder_check_rows(data, rows, n));
     TRY(nn_backend_find(&backend, "auto"));
@@ -60,6 +61,7 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
             FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", first + count, n);
     }
 done:
+    par_set_threads(pool);
     augmenter_free(augmenter);
     nn_plan_free(plan);
     return status;

@@ -51,8 +51,8 @@ static sotto_status check(const struct sotto_encoder *e, const struct sotto_data
     sotto_status status = SOTTO_OK;
     TRY(encoder_check_size(e, data));
     TRY(encoder_check_rows(data, rows, n));
-    REQUIRE(v->views >= 1 && v->views <= VIEWS_MAX, "views: %zu of each image; expected 1 to %d", v->views,
-            VIEWS_MAX);
+    REQUIRE(v->views >= 1 && v->views <= VIEWS_MAX, "views: %zu views of each image; expected 1 to %d",
+            v->views, VIEWS_MAX);
 done:
     return status;
 }
@@ -62,6 +62,7 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct nn_plan *plan = NULL;
     struct augmenter *augmenter = NULL;
     const struct nn_backend *backend;
@@ -97,6 +98,7 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
             FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", i + 1, n);
     }
 done:
+    par_set_threads(pool);
     augmenter_free(augmenter);
     nn_plan_free(plan);
     return status;

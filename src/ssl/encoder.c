@@ -15,7 +15,7 @@ static const char schema[] = "sotto.encoder/1", network_schema[] = "sotto.model/
 sotto_status encoder_input(struct nn_shape *out, const struct sotto_dataset *data)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(data->images, "data set '%s' holds features, not images; an encoder needs images", data->name);
+    REQUIRE(data->images, "data set '%s' contains features; an encoder needs images", data->name);
     REQUIRE(data->channels == 1 || data->channels == 3,
             "data set '%s': images have %zu channels; expected 1 (grey) or 3 (RGB)", data->name,
             data->channels);
@@ -27,7 +27,7 @@ done:
 sotto_status encoder_check_rows(const struct sotto_dataset *data, const int64_t *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(n > 0, "data set '%s': no rows were given", data->name);
+    REQUIRE(n > 0, "data set '%s': no rows were given; expected at least one", data->name);
     for (size_t i = 0; i < n; i++)
         REQUIRE(rows[i] >= 0 && (uint64_t)rows[i] < data->n,
                 "row index %lld (at position %zu) is outside data set '%s' "
@@ -48,8 +48,8 @@ sotto_status encoder_wrap(struct sotto_encoder **out, struct nn_model *model, co
     }
     e->model = model;
     snprintf(e->name, sizeof e->name, "%s", name);
-    REQUIRE(nn_model_parameter_count(model, 0) > 0, "'%s' is not an encoder: it has no layers below its head",
-            name);
+    REQUIRE(nn_model_parameter_count(model, 0) > 0,
+            "network '%s' has no layers below its head; expected an encoder", name);
     TRY(nn_model_export(&tensors, model, "", 0));
     TRY(nn_tensors_sha256(e->weights_sha256, &tensors, "encoder"));
     *out = e;
@@ -127,23 +127,40 @@ done:
     return status;
 }
 
-sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e)
+static sotto_status encoder_tensors(struct sotto_tensors *tensors, const struct sotto_encoder *e)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_tensors tensors = {0};
     struct nn_shape in = nn_model_input(e->model);
     char input[80];
     snprintf(input, sizeof input, "%zux%zux%zu", in.channels, in.height, in.width);
-    TRY(nn_model_export(&tensors, e->model, "", 0));
-    TRY(sotto_tensors_set_metadata(&tensors, "schema", schema));
-    TRY(sotto_tensors_set_metadata(&tensors, "encoder", e->name));
-    TRY(sotto_tensors_set_metadata(&tensors, "input", input));
-    TRY(sotto_tensors_set_metadata(&tensors, "weights_sha256", e->weights_sha256));
+    TRY(nn_model_export(tensors, e->model, "", 0));
+    TRY(sotto_tensors_set_metadata(tensors, "schema", schema));
+    TRY(sotto_tensors_set_metadata(tensors, "encoder", e->name));
+    TRY(sotto_tensors_set_metadata(tensors, "input", input));
+    TRY(sotto_tensors_set_metadata(tensors, "weights_sha256", e->weights_sha256));
     for (size_t i = 0; i < e->fact_count; i++)
-        TRY(sotto_tensors_set_metadata(&tensors, e->facts[2 * i], e->facts[2 * i + 1]));
-    TRY(sotto_safetensors_save(path, &tensors));
+        TRY(sotto_tensors_set_metadata(tensors, e->facts[2 * i], e->facts[2 * i + 1]));
 done:
-    sotto_tensors_clear(&tensors);
+    return status;
+}
+
+sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = encoder_tensors(&t, e);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save(path, &t);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_encoder_save_bytes(void **bytes, size_t *size, const struct sotto_encoder *e)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = encoder_tensors(&t, e);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save_bytes(bytes, size, &t);
+    sotto_tensors_clear(&t);
     return status;
 }
 
@@ -157,15 +174,15 @@ static sotto_status read_input(struct nn_shape *out, const char *text, const cha
         unsigned long value = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
         if (value == 0 || value > 1 << 14 || *end != (i < 2 ? 'x' : '\0'))
             FAIL(SOTTO_EFORMAT,
-                 "%s: metadata 'input' is '%s'; expected channels x height x width like 3x32x32", path, text);
+                 "%s: metadata 'input' is '%s'; expected channels x height x width such as 3x32x32", path,
+                 text);
         sizes[i] = value;
         at = end + 1;
     }
     *out = (struct nn_shape){sizes[0], sizes[1], sizes[2]};
     if (out->channels != 3 || out->height < augment_fitted(1) || out->width < augment_fitted(1))
-        FAIL(SOTTO_EFORMAT,
-             "%s: metadata 'input' is '%s'; an encoder takes 3 channels and at least %zux%zu pixels", path,
-             text, augment_fitted(1), augment_fitted(1));
+        FAIL(SOTTO_EFORMAT, "%s: metadata 'input' is '%s'; expected 3 channels and at least %zux%zu pixels",
+             path, text, augment_fitted(1), augment_fitted(1));
 done:
     return status;
 }
@@ -177,11 +194,10 @@ static sotto_status require_metadata(const char **out, const struct sotto_tensor
     if (*out)
         return SOTTO_OK;
     sotto_status status =
-        status_fail(SOTTO_EFORMAT, "%s: metadata '%s' is missing; this is not an encoder file", path, key);
-    status_hint(
-        "an encoder made elsewhere needs the metadata schema %s, encoder (like keras-simclr) and input (like "
-        "3x32x32)",
-        schema);
+        status_fail(SOTTO_EFORMAT, "%s: metadata '%s' is missing; expected an encoder file", path, key);
+    status_hint("an encoder made by another program needs the metadata schema %s, encoder (such as "
+                "keras-simclr) and input (such as 3x32x32)",
+                schema);
     return status;
 }
 
@@ -211,11 +227,12 @@ static sotto_status read_kind(struct nn_model_config *config, bool *network,
     TRY(require_metadata(&found, tensors, "schema", path));
     *network = strcmp(found, network_schema) == 0;
     if (!*network && strcmp(found, schema) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: holds '%s'; expected '%s'", path, found, schema);
+        FAIL(SOTTO_EFORMAT, "%s: schema is '%s'; expected '%s'", path, found, schema);
     TRY(require_metadata(&config->name, tensors, *network ? "model" : "encoder", path));
     if (*network &&
         (sotto_tensors_metadata(tensors, "residual") || sotto_tensors_metadata(tensors, "hidden")))
-        FAIL(SOTTO_EFORMAT, "%s: network '%s' with noise, members or widths of its own is no encoder", path,
+        FAIL(SOTTO_EFORMAT,
+             "%s: network '%s' has noise, ensemble members or its own widths; expected an encoder", path,
              config->name);
     config->norm = *network ? sotto_tensors_metadata(tensors, "norm") : NULL;
     TRY(require_metadata(&input, tensors, "input", path));
@@ -236,42 +253,75 @@ static sotto_status check_weights(const struct sotto_encoder *e, bool network,
         found = whole;
     }
     if (recorded && strcmp(recorded, found) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: the weights do not match their checksum; the file was changed", path);
+        FAIL(SOTTO_EFORMAT, "%s: the weights do not match their checksum, so the file was changed", path);
 done:
     return status;
 }
 
-sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
+/* The values must be there before memory for an encoder of the described size is asked for. */
+static sotto_status check_size(const struct nn_model_config *config, const struct sotto_tensors *tensors)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_tensors tensors = {0};
+    size_t needed = 0, found = 0;
+    TRY(nn_model_size(&needed, NULL, config));
+    for (size_t i = 0; i < tensors->count; i++)
+        found += tensors->items[i].array.count;
+    if (found < needed)
+        FAIL(SOTTO_EFORMAT, "holds %zu values; encoder %s as described has %zu", found, config->name, needed);
+done:
+    return status;
+}
+
+static sotto_status encoder_from_tensors(struct sotto_encoder **out, const struct sotto_tensors *tensors,
+                                         const char *path)
+{
+    sotto_status status = SOTTO_OK;
     struct nn_model_config config = {0};
     struct nn_model *model = NULL;
     struct sotto_encoder *e = NULL;
     bool network;
-    TRY(sotto_safetensors_load(&tensors, path));
-    TRY(read_kind(&config, &network, &tensors, path));
-    status = nn_model_create(&model, &config, 0);
+    TRY(read_kind(&config, &network, tensors, path));
+    status = check_size(&config, tensors);
     if (status == SOTTO_OK)
-        status = nn_model_import(model, &tensors, "", 0);
+        status = nn_model_create(&model, &config, 0);
+    if (status == SOTTO_OK)
+        status = nn_model_import(model, tensors, "", 0);
+    if (status == SOTTO_OK) {
+        struct nn_model *taken = model;
+        model = NULL;
+        status = encoder_wrap(&e, taken, config.name);
+    }
     if (status != SOTTO_OK) {
         status_prefix(path);
         goto done;
     }
-    struct nn_model *taken = model;
-    model = NULL;
-    status = encoder_wrap(&e, taken, config.name);
-    if (status != SOTTO_OK) {
-        status_prefix(path);
-        goto done;
-    }
-    TRY(check_weights(e, network, &tensors, path));
-    TRY(keep_facts(e, &tensors));
+    TRY(check_weights(e, network, tensors, path));
+    TRY(keep_facts(e, tensors));
     *out = e;
     e = NULL;
 done:
     nn_model_free(model);
     sotto_encoder_free(e);
-    sotto_tensors_clear(&tensors);
+    return status;
+}
+
+sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load(&t, path);
+    if (status == SOTTO_OK)
+        status = encoder_from_tensors(out, &t, path);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_encoder_load_bytes(struct sotto_encoder **out, const void *bytes, size_t size)
+{
+    static const char name[] = "encoder in memory";
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);
+    if (status == SOTTO_OK)
+        status = encoder_from_tensors(out, &t, name);
+    sotto_tensors_clear(&t);
     return status;
 }

@@ -102,11 +102,13 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
                                 size_t width, size_t k, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct knn *w = NULL;
     const struct nn_backend *backend;
     size_t hits = 0, product;
     REQUIRE(n_train > 0 && n_test > 0 && width > 0,
-            "k-NN: nothing to compare (%zu train rows, %zu test rows, width %zu)", n_train, n_test, width);
+            "k-NN: %zu train rows, %zu test rows, width %zu; expected at least 1 of each", n_train, n_test,
+            width);
     REQUIRE(k >= 1 && k <= n_train && k <= MOST_NEIGHBOURS, "k must be between 1 and %zu (got %zu)",
             n_train < MOST_NEIGHBOURS ? n_train : MOST_NEIGHBOURS, k);
     REQUIRE(size_multiply(&product, n_train > n_test ? n_train : n_test, width),
@@ -142,6 +144,7 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
     }
     *accuracy = (double)hits / (double)n_test;
 done:
+    par_set_threads(pool);
     if (w)
         arena_clear(&w->memory);
     base_free(w);

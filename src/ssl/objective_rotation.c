@@ -52,7 +52,7 @@ static double run(void *state, float *diff_output, double *accuracy, const float
 
 const struct objective objective_rotation = {
     .name = "rotation",
-    .title = "tell by how many quarter turns an image was turned",
+    .title = "predict the number of quarter turns of an image",
     .source = "gidaris2018rotation",
     .views = TURNS,
     .rotate = 1,

@@ -46,7 +46,7 @@ static double run(void *state, float *diff_output, double *accuracy, const float
 
 const struct objective objective_simclr = {
     .name = "simclr",
-    .title = "contrastive: tell which two views show the same image",
+    .title = "contrastive: find the two views of the same image",
     .source = "chen2020simclr, Algorithm 1; keras-io semisupervised_simclr",
     .views = 2,
     .projector = {128, 128},

@@ -32,8 +32,8 @@ static sotto_status make_model(struct run *r)
     const struct nn_model_config config = pretrain_model(&r->setup);
     sotto_status status = nn_model_create(&r->model, &config, r->setup.options.seed);
     if (status == SOTTO_OK && nn_model_parameter_count(r->model, 0) == 0)
-        status =
-            status_fail(SOTTO_EINVAL, "'%s' is not an encoder: it has no layers below its head", config.name);
+        status = status_fail(SOTTO_EINVAL, "network '%s' has no layers below its head; expected an encoder",
+                             config.name);
     return status;
 }
 
@@ -271,6 +271,7 @@ sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_re
                             const struct sotto_pretrain_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     int64_t *all = NULL;
     if (!rows) {
         n = data->n;
@@ -281,6 +282,7 @@ sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_re
     struct run r = {.data = data, .rows = rows ? rows : all, .ctx = ctx};
     TRY(run(out, result, &r, options, n));
 done:
+    par_set_threads(pool);
     base_free(all);
     return status;
 }

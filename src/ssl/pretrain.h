@@ -20,8 +20,8 @@ struct pretrain_setup {
     size_t images, steps_per_epoch, steps_per_pass; /* a pass walks over the images once */
     uint64_t steps;
     int threads;
-    char recipe[1024]; /* "key=value\n"...: whatever decides the weights, besides threads and instruction set
-                        */
+    char recipe[1024]; /* "key=value\n"...: whatever decides the weights, besides threads and instruction
+                          set */
     char machine[128]; /* "threads=2\nisa=v4bf16\nbackend=...\n": decides their last bits */
 };
 /** The network that is trained. */

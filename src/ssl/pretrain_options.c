@@ -128,7 +128,7 @@ sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dat
     TRY(augment_recipe_find(&s.augmentation, s.options.augmentation));
     TRY(check_numbers(&s.options, s.objective, n));
     REQUIRE(!options->talos || strcmp(s.objective->name, "simclr") == 0,
-            "talos goes with method simclr (got '%s')", s.objective->name);
+            "talos needs method simclr (got '%s')", s.objective->name);
     TRY(talos_resolve(&s.talos, options->talos, data, rows, n));
     s.threads = par_threads(ctx);
     s.steps_per_pass = n / s.options.batch; /* the last, incomplete batch of a pass is dropped */

@@ -21,16 +21,16 @@ sotto_status sotto_scattering_shape(size_t shape[3], const struct sotto_dataset 
                                     const struct sotto_scattering *s)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(data->images, "data set '%s' holds features, not images; scattering needs images", data->name);
+    REQUIRE(data->images, "data set '%s' contains features; scattering needs images", data->name);
     size_t channels = data->channels * SCATTER_CHANNELS;
     size_t rows = (data->height + SCATTER_STEP - 1) / SCATTER_STEP;
     size_t columns = (data->width + SCATTER_STEP - 1) / SCATTER_STEP;
     REQUIRE(s->grid <= rows && s->grid <= columns,
-            "scattering: grid %zu is finer than the %zux%zu places that images of %zux%zu have", s->grid,
-            rows, columns, data->height, data->width);
+            "scattering: grid %zu is too fine; expected at most the %zux%zu places of images of %zux%zu",
+            s->grid, rows, columns, data->height, data->width);
     REQUIRE(s->groups == 0 || channels % s->groups == 0,
-            "scattering: %zu groups do not divide the %zu channels of data set '%s'", s->groups, channels,
-            data->name);
+            "scattering: %zu groups do not divide the %zu channels of data set '%s' evenly", s->groups,
+            channels, data->name);
     shape[0] = channels;
     shape[1] = s->grid ? s->grid : rows;
     shape[2] = s->grid ? s->grid : columns;
@@ -143,7 +143,7 @@ sotto_status sotto_scatter(float *out, const struct sotto_dataset *data, const i
     size_t *turned = NULL;
     size_t threads = (size_t)par_threads(ctx);
     TRY(sotto_scattering_shape(w.shape, data, s));
-    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records, not %zu", data->name, data->n, n);
+    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected %zu", data->name, data->n, n);
     if (rows)
         TRY(encoder_check_rows(data, rows, n));
     TRY(scatter_plan_make(&plan, data->height, data->width));

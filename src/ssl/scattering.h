@@ -25,8 +25,8 @@ enum {
 /** A Fourier transform of one axis: n = radix[0] * radix[1] * ..., each 4, 2 or an odd prime. */
 struct scatter_axis {
     size_t n, stages, radix[SCATTER_STAGES];
-    const float
-        *twiddle[SCATTER_STAGES];      /* (n_stage / radix, radix - 1, 2): cos, sin of the negative angle */
+    /* (n_stage / radix, radix - 1, 2): cos, sin of the negative angle */
+    const float *twiddle[SCATTER_STAGES];
     const float *root[SCATTER_STAGES]; /* odd radix: (radix, 2): cos, sin of 2 pi k / radix */
 };
 struct scatter_plan {

@@ -29,7 +29,7 @@ sotto_status sotto_standardise(float *x, size_t n, size_t width, const float *pu
 {
     sotto_status status = SOTTO_OK;
     double *mean = NULL;
-    REQUIRE(n_public >= 2, "standardise: %zu public rows; a variance needs at least 2", n_public);
+    REQUIRE(n_public >= 2, "standardise: %zu public rows; expected at least 2", n_public);
     mean = base_alloc(width, 2 * sizeof *mean);
     if (!mean)
         FAIL(SOTTO_ENOMEM, "standardise: out of memory for %zu columns", width);

@@ -26,7 +26,7 @@ static sotto_status check_attribute(struct talos_setup *s, const int64_t *rows, 
         s->values = (size_t)value >= s->values ? (size_t)value + 1 : s->values;
         s->share[value] += 1 / (double)n;
     }
-    REQUIRE(varies, "talos: every image has attribute %lld; there is nothing to hide",
+    REQUIRE(varies, "talos: every image has attribute %lld; expected at least two values",
             (long long)s->attribute[rows[0]]);
 done:
     return status;
@@ -60,7 +60,7 @@ sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *op
     s.of_images = strcmp(reads, "images") == 0;
     s.images = s.of_images || strcmp(reads, "views-of-three") == 0;
     REQUIRE(s.images || strcmp(reads, "views") == 0,
-            "the classifier cannot read '%s'; expected one of: views, images, views-of-three", reads);
+            "input '%s' of the classifier is unknown; expected one of: views, images, views-of-three", reads);
     s.bounded = options->bounded != 0;
     s.relu_logits = options->relu_logits != 0;
     s.adversary_steps = options->adversary_steps ? options->adversary_steps : 1;
@@ -69,8 +69,8 @@ sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *op
     REQUIRE(s.lambda >= 0 && isfinite(s.lambda), "lambda must be finite and >= 0 (got %g)", s.lambda);
     s.attribute = options->attribute ? options->attribute : data->attribute;
     if (!s.attribute) {
-        status = status_fail(SOTTO_EINVAL, "talos: data set '%s' has no attribute to hide", data->name);
-        status_hint("give one value for each of its %zu rows", data->n);
+        status = status_fail(SOTTO_EINVAL, "talos: data set '%s' has no attribute", data->name);
+        status_hint("give an attribute for each of its %zu rows", data->n);
         goto done;
     }
     TRY(check_attribute(&s, rows, n));

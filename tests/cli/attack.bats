@@ -45,11 +45,11 @@ refused() {
 @test "split: bad parts are named" {
   refused 65 "split: the parts need 1000 records; synthetic-blobs-d8-k4-n900 has 900" "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts a=500,b=500 -o no
   refused 64 "--parts: 'b' is not a list" "$SOTTO" data split synthetic-blobs --parts a=5,b -o no
-  refused 65 "split: part 'a' is named twice" "$SOTTO" data split synthetic-blobs --parts a=5,a=6 -o no
-  refused 65 "split: 'A' is no name of a part" "$SOTTO" data split synthetic-blobs --parts A=5 -o no
-  refused 65 "one-hot needs a table whose columns are described" "$SOTTO" data split synthetic-blobs --parts a=5 --one-hot -o no
+  refused 65 "split: part 'a' is given twice" "$SOTTO" data split synthetic-blobs --parts a=5,a=6 -o no
+  refused 65 "split: part name 'A' is not allowed; expected a-z 0-9 _ -" "$SOTTO" data split synthetic-blobs --parts A=5 -o no
+  refused 65 "one-hot needs a table with described columns; import it as CSV first" "$SOTTO" data split synthetic-blobs --parts a=5 --one-hot -o no
   refused 64 "--output" "$SOTTO" data split synthetic-blobs --parts a=5
-  refused 64 "--parts is an option of 'data split'" "$SOTTO" data info synthetic-blobs --parts a=5
+  refused 64 "--parts is only an option of 'data split'" "$SOTTO" data info synthetic-blobs --parts a=5
 }
 
 @test "split: one-hot tables" {
@@ -91,7 +91,7 @@ refused() {
   run own label-combined --queries 100 --json
   [ "$status" -eq 0 ]
   [[ "$output" == *'"distances":1,'* ]]
-  refused 77 "label-combined has 5 queries for each record; expected at least 9" own label-combined --queries 5
+  refused 77 "attack: label-combined has a budget of 5 queries per record; expected at least 9" own label-combined --queries 5
   run attack ml-leaks-2 --other-features p/other-features.npy --other-labels p/other-labels.npy --hidden 16 --epochs 30 --json
   [ "$status" -eq 0 ]
 }
@@ -146,19 +146,19 @@ refused() {
   refused 64 "attack: unknown attack 'shocking'; expected one of shokri, " own shocking
   refused 64 "attack: --target is missing" "$SOTTO" attack shokri --member-features b/member-features.npy --member-labels b/member-labels.npy --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy
   refused 66 "no.safetensors" "$SOTTO" attack shokri --target no.safetensors --member-features b/member-features.npy --member-labels b/member-labels.npy --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy
-  refused 65 "p/other-features.npy has 40 columns but the target expects 8" attack shokri --attacker-features p/other-features.npy --attacker-labels p/other-labels.npy
+  refused 65 "p/other-features.npy has 40 columns; the target expects 8" attack shokri --attacker-features p/other-features.npy --attacker-labels p/other-labels.npy
   refused 65 "has 600 rows but b/member-labels.npy has 100 labels" attack shokri --attacker-features b/attacker-features.npy --attacker-labels b/member-labels.npy
-  refused 64 "--attacker-features and --attacker-labels go together" attack shokri --attacker-features b/attacker-features.npy
-  refused 64 "shadows need records of the attacker's own" attack shokri
-  refused 64 "ml-leaks-2 needs records of another set" own ml-leaks-2
+  refused 64 "attack: --attacker-features and --attacker-labels must be given together" attack shokri --attacker-features b/attacker-features.npy
+  refused 64 "attack: shadow models need records; give --attacker-features and --attacker-labels, or --shadow-data synthesis" attack shokri
+  refused 64 "ml-leaks-2 needs records of another data set; give --other-features and --other-labels" own ml-leaks-2
   refused 65 "the attacker has 600" own shokri --shadow-records 301
-  refused 65 "fewer shadows or records, or no --disjoint" own shokri --disjoint --shadows 10 --shadow-records 100
-  refused 64 "say --mismatch if that is meant" own shokri --hidden 16
+  refused 65 "give fewer shadows or records, or omit --disjoint" own shokri --disjoint --shadows 10 --shadow-records 100
+  refused 64 "give --mismatch to allow this" own shokri --hidden 16
   refused 65 "shadows: 3 models; expected an even number >= 4" own lira --shadows 3
   refused 77 "would exceed the budget of 100" own shokri --budget 100
-  refused 64 "--shard: '3/2' is not a part like 2/4" own shokri --shard 3/2
+  refused 64 "--shard: '3/2' is not a part; expected I/N such as 2/4" own shokri --shard 3/2
   refused 64 "--shard needs --cache" own shokri --shard 1/2
-  refused 64 "--shadow-data: 'fake' is not known" own shokri --shadow-data fake
+  refused 64 "--shadow-data: 'fake' is unknown; expected real, synthesis, marginals, class-marginals or noisy" own shokri --shadow-data fake
   refused 64 "attack: flip must be between 0 and 1 (got 2)" own shokri --flip 2
 }
 
@@ -189,9 +189,9 @@ refused() {
   run network shokri --shadows 2 --epochs 5 --mismatch --json
   [ "$status" -eq 0 ]
   [[ "$output" == *'epochs\":5'* ]]
-  refused 64 "say --mismatch if that is meant" network shokri --epochs 5
-  refused 64 "networks (--model) or heads (--trainer), not both" network shokri --model mlp --trainer adam
+  refused 64 "give --mismatch to allow this" network shokri --epochs 5
+  refused 64 "attack: give either --model (shadow networks) or --trainer (shadow heads), not both" network shokri --model mlp --trainer adam
   refused 65 "model cnn needs images" network shokri --model cnn --mismatch
-  refused 64 "several views mirror and shift images" network lira --views 2
+  refused 64 "attack: several views need image shapes; give --image C,H,W" network lira --views 2
   refused 65 "3 views; expected 1, 2 (mirrored) or 18" network lira --views 3
 }

@@ -83,7 +83,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   printf 'cos\nsystem\n' | npy m.npy '|O' '3,'
   run "$SOTTO" audit --member-logits m.npy --nonmember-logits nl.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: m.npy: dtype '|O' holds pickled Python objects, which could run code; save float32 with allow_pickle=False" ]
+  [ "$output" = "sotto: error: m.npy: dtype '|O' means pickled Python objects, which could run code; save float32 with allow_pickle=False" ]
 }
 
 @test "an f8 .npy is read in double precision" {
@@ -98,7 +98,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   head -59 ym.csv > short.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels short.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: short.csv has 59 labels but ml.csv has 60 rows; each record needs one" ]
+  [ "$output" = "sotto: error: short.csv has 59 labels but ml.csv has 60 rows; expected one per record" ]
   sed '7s/.*/3/' ym.csv > high.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels high.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
@@ -106,7 +106,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   sed '7s/.*/0.5/' ym.csv > half.csv
   run "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels half.csv --nonmember-labels yn.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: half.csv: holds numbers that are not whole; labels must be whole numbers" ]
+  [ "$output" = "sotto: error: half.csv: contains fractions; labels must be whole numbers" ]
 }
 
 @test "logits given as probabilities are noticed" {
@@ -205,7 +205,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [[ "$output" != *"lira-pooled"* ]]
   run logits --member-reference nr.csv --nonmember-reference nr.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: nr.csv has 90 rows but the target's arrays have 60; each record needs one" ]
+  [ "$output" = "sotto: error: nr.csv has 90 rows but the target's arrays have 60; expected one row per record" ]
   run logits --member-trained mt.csv --nonmember-trained nt.csv
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: audit: --member-trained needs --member-reference" ]
@@ -218,7 +218,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [[ "$output" == *"shadow-network"* ]]
   run logits --shadow-logits ml.csv --shadow-labels ym.csv
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --shadow-logits, --shadow-labels and --shadow-trained go together" ]
+  [ "$output" = "sotto: error: audit: --shadow-logits, --shadow-labels and --shadow-trained must be given together" ]
 }
 
 @test "gates: exit 1 when a rule holds or was not measured, and only then" {
@@ -239,7 +239,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
 @test "a claim is tested, and a contradicted one exits 1" {
   run logits --claim eps=8,delta=1e-5 -o out
   [ "$status" -eq 0 ]
-  [[ "$output" == *"claim of epsilon 8, delta 1e-05: not contradicted; that is no proof"* ]]
+  [[ "$output" == *"claim of epsilon 8, delta 1e-05: not contradicted, which is no proof"* ]]
   grep -q "Claimed elsewhere, not proved here" out/report.html
   run logits --claim eps=0
   [ "$status" -eq 1 ]
@@ -262,14 +262,14 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   run logits --ref-probabilities r.npy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --ref-probabilities does not go with the target's arrays; give --ref-logits" ]
+  [ "$output" = "sotto: error: audit: --ref-probabilities cannot be combined with the target's arrays; give --ref-logits" ]
 }
 
 @test "known non-members and the records themselves" {
   run logits --population-logits nl.csv --population-labels yn.csv --member-features ml.csv --nonmember-features nl.csv
   [ "$status" -eq 0 ]
   [[ "$output" == *"quantile "* ]]
-  [[ "$output" == *"a classifier on the records alone"* ]]
+  [[ "$output" == *"a classifier on the features alone"* ]]
   run logits --population-logits nl.csv
   [ "$status" -eq 64 ]
   run logits --member-features ml.csv
@@ -291,12 +291,12 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [[ "$output" == *"\"name\":\"model's answer\""*'"name":"imputed from what is known"'* ]]
   run "$SOTTO" audit --features f.csv --attribute a.csv --attribute-outputs ml.csv
   [ "$status" -eq 65 ]
-  [[ "$output" == "sotto: error: ml.csv has 60 rows of "*" but there are 150 records; each needs one" ]]
+  [[ "$output" == "sotto: error: ml.csv has 60 rows of "*" features but there are 150 records; expected one row per record" ]]
   run "$SOTTO" audit --attribute-known f.csv
   [ "$status" -eq 64 ]
   run "$SOTTO" audit --features f.csv --attribute ym.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: ym.csv has 60 values but f.csv has 150 rows; each record needs one" ]
+  [ "$output" = "sotto: error: ym.csv has 60 values but f.csv has 150 rows; expected one value per record" ]
   run "$SOTTO" audit --attribute a.csv
   [ "$status" -eq 64 ]
 }
@@ -305,7 +305,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-labels ym.csv --attribute-test-features nl.csv \
     --attribute-test yn.csv --attribute-test-labels yn.csv --attribute-depth 4 --bootstrap 100 -o out
   [ "$status" -eq 0 ]
-  [[ "$output" == *"60 records known to the attacker, 90 tested"*"commonest of the label"*"network of 4 layers"* ]]
+  [[ "$output" == *"60 records known to the attacker, 90 test records"*"commonest of the label"*"network of 4 layers"* ]]
   grep -q 'Dense layers' out/report.html
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-test-features nl.csv
   [ "$status" -eq 64 ]
@@ -313,7 +313,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-test-features nl.csv --attribute-test ym.csv
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: ym.csv has 60 values but nl.csv has 90 rows; each record needs one" ]
+  [ "$output" = "sotto: error: ym.csv has 60 values but nl.csv has 90 rows; expected one value per record" ]
   run "$SOTTO" audit --features ml.csv --attribute ym.csv --attribute-labels ym.csv --attribute-test-features nl.csv --attribute-test yn.csv
   [ "$status" -eq 64 ]
 }
@@ -335,16 +335,16 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   [[ "$output" != *"lira-views "* ]] # nobody was trained on anything
   run logits --ref-logits rl.npy --member-views mv.npy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: --member-views, --nonmember-views and --ref-views go together" ]
+  [ "$output" = "sotto: error: audit: --member-views, --nonmember-views and --ref-views must be given together" ]
   run logits --ref-logits rl.npy --member-views nv.npy --nonmember-views nv.npy --ref-views rv.npy
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: nv.npy is not of the shape (60, views, $classes): records, views, classes" ]
+  [ "$output" = "sotto: error: nv.npy has the wrong shape; expected (60, views, $classes), which is (records, views, classes)" ]
   run logits --ref-logits rl.npy --member-views mv.npy --nonmember-views nv.npy --ref-views rl.npy
   [ "$status" -eq 65 ]
   [ "$output" = "sotto: error: rl.npy: has 3 dimensions; views need 4 (models, records, views, classes)" ]
   run logits --member-views mv.npy --nonmember-views nv.npy --ref-views rv.npy
   [ "$status" -eq 64 ]
-  [[ "$output" == *"and --ref-logits or --member-reference beside them" ]]
+  [[ "$output" == *"audit: views also need the target's logits or probabilities, and --ref-logits or --member-reference" ]]
 }
 
 @test "row numbers are written only when asked for" {

@@ -49,5 +49,5 @@
   [ ! -e "$BATS_TEST_TMPDIR/m.safetensors" ]
   run env SOTTO_ISA=v5 "$SOTTO" version
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: SOTTO_ISA is 'v5'; expected v2, v3, v4 or v4bf16, or unset it for the best that this machine has" ]
+  [ "$output" = "sotto: error: SOTTO_ISA is 'v5'; expected v2, v3, v4 or v4bf16 (unset it for the best level of this machine)" ]
 }

@@ -27,8 +27,8 @@
 @test "other mechanisms are refused by name" {
   run "$SOTTO" account --choose --epsilon 1 --l1 1 --certified
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: account: --certified does not go with --choose" ]
+  [ "$output" = "sotto: error: account: --certified cannot be combined with --choose" ]
   run "$SOTTO" account --mechanism exponential --scale 1 --l1 1 --delta 1e-5 --certified
   [ "$status" -eq 69 ]
-  [[ "$output" == *"exponential"*"certified are gaussian, logistic and laplace"* ]]
+  [[ "$output" == *"exponential"*"has no certified account; expected gaussian, logistic or laplace"* ]]
 }

@@ -36,7 +36,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   cp X.npy kept.npy
   run "${head[@]}" --epsilon 1 -o X.npy
   [ "$status" -eq 64 ]
-  [[ "$output" == *"--output X.npy is also --features"* ]]
+  [[ "$output" == *"--output X.npy is also the input --features"* ]]
   ln y.npy other-name.npy
   run "${head[@]}" --epsilon 1 -o other-name.npy
   [ "$status" -eq 64 ]
@@ -77,7 +77,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   short=("${head[@]}" --noise-multiplier 4 --epochs 20 -o h.safetensors)
   run "${short[@]}"
   [ "$status" -eq 65 ]
-  [[ "$output" == *h.safetensors.checkpoint* && "$output" == *"--fresh starts anew"* ]]
+  [[ "$output" == *h.safetensors.checkpoint* && "$output" == *"--fresh starts again from step 0; what was charged stays charged"* ]]
   [ "$(charges)" -eq 2 ]
   "${short[@]}" --fresh
   [ "$(charges)" -eq 3 ]
@@ -107,7 +107,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   cp report/report.html kept.html
   run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --quiet -o report
   [ "$status" -eq 73 ]
-  [[ "$output" == *"a finished report stands there; give another --output, or --force"* ]]
+  [[ "$output" == *"already contains a finished report; give another --output, or --force to overwrite it"* ]]
   cmp report/report.html kept.html
   "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --quiet -o report --force > /dev/null
 }

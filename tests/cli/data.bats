@@ -42,11 +42,11 @@ sotto() { run "$SOTTO" "$@"; }
   [[ $output == *"--name is missing"* ]]
   sotto data info synthetic-images --size 3x3
   [ "$status" -eq 64 ]
-  [[ $output == *"--size is an option of 'data import'"* ]]
+  [[ $output == *"--size is only an option of 'data import'"* ]]
   for size in 0x4 4 4x 4x4x4 -4x4 99999x1; do
     sotto data import x.csv --name x "--size=$size"
     [ "$status" -eq 64 ]
-    [[ $output == *"is not a size like 32x32"* ]]
+    [[ $output == *"is not a size; expected for example 32x32 (1 to 4096 each)"* ]]
   done
   sotto data import x.csv --name ../x
   [ "$status" -eq 64 ]
@@ -80,7 +80,7 @@ sotto: error: missing.tar: No such file or directory" ]
   printf 'x' | dd of=data/t/features.npy bs=1 seek=140 conv=notrunc status=none
   sotto data verify t
   [ "$status" -eq 1 ]
-  [[ $output == "sotto: error: t: contents have SHA-256 "*"; dataset.json says "* ]]
+  [[ $output == "sotto: error: t: contents have SHA-256 "*" but dataset.json states "* ]]
   sotto data import t.csv --name t
   [ "$status" -eq 73 ]
   [[ $output == *"data set 't' exists already in $work/data/t"*"hint: remove that folder, or choose another --name" ]]
@@ -96,7 +96,7 @@ sotto: error: missing.tar: No such file or directory" ]
   [ "$status" -eq 65 ]
   [[ $output == *"nothing: the folder holds no files" ]]
   mkdir -p pictures/cat
-  echo "no picture" > pictures/cat/1.jpg
+  echo "damaged JPEG: contains no image" > pictures/cat/1.jpg
   sotto data import pictures --name x
   [ "$status" -eq 65 ]
   [[ $output == *"pictures/cat/1.jpg: is neither JPEG nor PNG"* ]]
@@ -105,7 +105,7 @@ sotto: error: missing.tar: No such file or directory" ]
   printf '\0\0\10\1\0\0\352\140' > idx/train-labels-idx1-ubyte
   sotto data import idx --name x
   [ "$status" -eq 65 ]
-  [[ $output == *"idx/train-images-idx3-ubyte: header says 60000x28x28, file holds 0 images" ]]
+  [[ $output == *"idx/train-images-idx3-ubyte: header states 60000x28x28, but the file has 0 images" ]]
   rm idx/train-labels-idx1-ubyte
   sotto data import idx --name x
   [ "$status" -eq 65 ]
@@ -149,7 +149,7 @@ sotto: error: missing.tar: No such file or directory" ]
   printf 'x,kind,y\n1,3,5\n2,4,6\n' > t.csv
   sotto data import t.csv --name t
   [ "$status" -eq 65 ]
-  [[ $output == *"cannot tell which of 3 columns is the label"*"hint: say so: --label first"* ]]
+  [[ $output == *"the label among 3 columns is unknown"*"hint: give --label first"* ]]
   sotto data import t.csv --name t --label kind
   [ "$status" -eq 0 ]
 }

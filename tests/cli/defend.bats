@@ -75,24 +75,24 @@ refused() {
 
 @test "what cannot be defended is refused in one line" {
   refused 64 "a defence by name" "$SOTTO" defend --input m.npy -o out.npy
-  refused 64 "'shield' is not known; expected memguard" "$SOTTO" defend shield --input m.npy -o out.npy
+  refused 64 "defence 'shield' is unknown; expected memguard" "$SOTTO" defend shield --input m.npy -o out.npy
   refused 65 "budget must be >= 0 (got -1)" "$SOTTO" defend uniform-confidence --input m.npy --budget -1 -o out.npy
-  refused 64 "learns from rows whose secret is known" "$SOTTO" defend memguard --input m.npy -o out.npy
-  refused 64 "--known needs a secret" "$SOTTO" defend memguard --input m.npy --known m.npy -o out.npy
-  refused 64 "neither a .npy nor a whole number" "$SOTTO" defend memguard --input m.npy --known m.npy:in -o out.npy
-  refused 65 "every known row has the secret 1" "$SOTTO" defend memguard --input m.npy --known m.npy:1 -o out.npy
+  refused 64 "needs rows with known protected labels; give --known ROWS.npy:SECRET" "$SOTTO" defend memguard --input m.npy -o out.npy
+  refused 64 "defend: --known needs a protected label for its rows; give it as" "$SOTTO" defend memguard --input m.npy --known m.npy -o out.npy
+  refused 64 "is neither a .npy file nor a whole number >= 0" "$SOTTO" defend memguard --input m.npy --known m.npy:in -o out.npy
+  refused 65 "every known row has the protected label 1" "$SOTTO" defend memguard --input m.npy --known m.npy:1 -o out.npy
   u1 0 1 0 | npy three.npy '|u1' '3,'
   refused 65 "three.npy has 3 values but n.npy has 8 rows" "$SOTTO" defend memguard --input n.npy:three.npy -o out.npy
   refused 66 "none.npy" "$SOTTO" defend memguard --input none.npy -o out.npy
   refused 64 "--adaptive needs --attacker" "$SOTTO" defend uniform-confidence --input m.npy --adaptive -o out.npy
-  refused 64 "--input needs a secret" "$SOTTO" defend uniform-confidence --input m.npy --attacker m.npy:1 -o out.npy
-  refused 64 "sets no parameter" "$SOTTO" defend uniform-confidence --input m.npy --set strength=1 -o out.npy
+  refused 64 "defend: --input needs a protected label for its rows; give it as" "$SOTTO" defend uniform-confidence --input m.npy --attacker m.npy:1 -o out.npy
+  refused 64 "is not a parameter of" "$SOTTO" defend uniform-confidence --input m.npy --set strength=1 -o out.npy
 }
 
 @test "posteriors that are no probabilities are refused by file and row" {
   { one; one; zero; one; zero; zero; } | npy sum.npy '<f4' '2, 3'
-  refused 65 "sum.npy: row 0 sums to 2, not to 1" "$SOTTO" defend uniform-confidence --input sum.npy -o out.npy
+  refused 65 "sum.npy: row 0 sums to 2; expected probabilities that sum to 1" "$SOTTO" defend uniform-confidence --input sum.npy -o out.npy
   { one; zero; zero; printf '\0\0\0\x40'; printf '\0\0\x80\xbf'; zero; } | npy logits.npy '<f4' '2, 3'
-  refused 65 "logits.npy: row 1, column 0 is 2; these are no probabilities" \
+  refused 65 "logits.npy: row 1, column 0 is 2; expected probabilities from 0 to 1" \
     "$SOTTO" defend uniform-confidence --input logits.npy -o out.npy
 }

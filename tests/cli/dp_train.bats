@@ -33,7 +33,7 @@ teardown() { cd /; rm -rf "$dir"; }
   "$SOTTO" account --verify z.safetensors.certificate.json --ledger third.jsonl
   run "$SOTTO" train "${common[@]}" --epsilon 1 --epochs 1 --sampling fixed --adjacency zero-out -o f.safetensors
   [ "$status" -eq 64 ]
-  [[ "$output" == *"accounted for a replaced record only"* ]]
+  [[ "$output" == *"this trainer supports replace-one only (DP-SGD with --sampling poisson supports both)"* ]]
 }
 
 @test "the calculator keeps add-remove for sampled steps and prints replace-one beside it" {
@@ -60,7 +60,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$("$SOTTO" inspect m.safetensors)" == *"sampling=fixed"* ]]
   run "$SOTTO" account --mechanism gaussian --noise-multiplier 1 --sample-rate 0.1 --steps 10 --delta 1e-5 --sampling fixed --adjacency add-remove
   [ "$status" -eq 65 ] || [ "$status" -eq 64 ]
-  [[ "$output" == *"expected replace-one adjacency, or poisson sampling"* ]]
+  [[ "$output" == *"fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling"* ]]
 }
 
 @test "a killed run goes on and is charged again" {
@@ -88,7 +88,7 @@ teardown() { cd /; rm -rf "$dir"; }
   }
   data=(--data synthetic-images-n64 --quiet)
   refused 64 "give exactly one of --noise-multiplier and --epsilon" "${data[@]}" --dp-sgd
-  refused 64 "--noise belongs to --dp-sgd" "${data[@]}" --noise gaussian
+  refused 64 "train: --noise needs --dp-sgd and cannot be combined with --certify-inputs" "${data[@]}" --noise gaussian
   refused 65 "expected poisson or fixed" "${data[@]}" --dp-sgd --noise-multiplier 1 --sampling shuffled
   refused 64 "give --steps or --epochs, not both" "${data[@]}" --dp-sgd --noise-multiplier 1 --steps 3 --epochs 2
   refused 69 "use group norm" "${data[@]}" --dp-sgd --noise-multiplier 1 --model resnet8
@@ -113,14 +113,14 @@ teardown() { cd /; rm -rf "$dir"; }
   head -c 96 /dev/zero | npy own/features.npy '<f4' '12, 2'
   printf '\x00\x01\x00\x01\x00\x01\x00\x01\x00\x01\x00\x02' | npy own/labels.npy '|u1' '12,'
   printf 'x,label\n1,no\n2,yes\n3,no\n4,yes\n5,no\n6,maybe\n' > named.csv
-  refused 64 "--dp-sgd and --certify-inputs take a set that was imported" --data own --classes 2
+  refused 64 "train: --dp-sgd and --certify-inputs need an imported data set, as errors while reading" --data own --classes 2
   "$SOTTO" data import own --name own --quiet
   "$SOTTO" data import named.csv --name named --label last --quiet
-  refused 64 "data set 'own': its classes were read off its records" --data own
-  refused 64 "the classes of 'named' have names, which the import numbered by what its records hold; give --classes FILE" --data named --classes 3
-  refused 65 "no labels of at least 2 classes" --data own --classes 1
+  refused 64 "data set 'own': its classes were derived from its records, so they are not public; give --classes K, or --classes FILE with one name a line" --data own
+  refused 64 "train: the class numbers of 'named' were derived from its records at import, so they are not public; give --classes FILE with one name a line" --data named --classes 3
+  refused 65 "has no labels, or fewer than 2 classes; expected at least 2" --data own --classes 1
   printf '\x03\x01\x04\x01\x05' | npy twice.npy '|u1' '5,'
-  refused 65 "row 1 is named twice (entries 1 and 3); a record may count once" --data own --classes 2 --indices twice.npy
+  refused 65 "row 1 is listed twice (entries 1 and 3); expected each record once" --data own --classes 2 --indices twice.npy
   train() { "$SOTTO" train --model mlp --hidden 3 --batch 4 --epochs 1 --quiet --dp-sgd --noise-multiplier 1 -o m.safetensors "$@"; }
   train --data own --classes 2 # the label 2 counts as nothing
   [[ "$("$SOTTO" inspect m.safetensors)" == *"classes: 2"* ]]

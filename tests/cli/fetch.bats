@@ -81,7 +81,7 @@ make_cifar100() {
   sum=$(sha256sum served/cifar.tar.gz | cut -d ' ' -f 1)
   run timeout --preserve-status -s INT 0.7 "$SOTTO" data fetch cifar100 --url "$base/slow/cifar.tar.gz" --sha256 "$sum"
   [ "$status" -eq 130 ]
-  [[ $output == *": stopped"*"hint: "*" bytes are kept; the same command continues there" ]]
+  [[ $output == *": stopped"*"hint: "*" bytes are kept; run the same command again to continue there" ]]
 }
 
 @test "what the server does wrong has a line and an exit code of its own" {
@@ -94,7 +94,7 @@ make_cifar100() {
   [ "$status" -eq 75 ]
   sotto data fetch x --url "$base/stop100/cifar.tar.gz" --sha256 "$sum"
   [ "$status" -eq 74 ]
-  [[ $output == *"the connection broke ("*"hint: 100 bytes are kept; the same command continues there" ]]
+  [[ $output == *"the connection broke ("*"hint: 100 bytes are kept; run the same command again to continue there" ]]
   sotto data fetch x --url "$base/ok/cifar.tar.gz" --sha256 "${sum//[0-9]/0}"
   [ "$status" -eq 65 ]
   [[ $output == *"has SHA-256 $sum; expected ${sum//[0-9]/0}"* ]]
@@ -114,18 +114,18 @@ make_cifar100() {
   [ "$status" -eq 64 ]
   sotto data fetch cifar10 --name x
   [ "$status" -eq 64 ]
-  [[ $output == *"--name is an option of 'data import'"* ]]
+  [[ $output == *"--name is only an option of 'data import'"* ]]
   sotto data import x --name y --yes
   [ "$status" -eq 64 ]
-  [[ $output == *"--yes is an option of 'data fetch'"* ]]
+  [[ $output == *"--yes is only an option of 'data fetch'"* ]]
   sotto data fetch x --url http://example.org/x.tar --sha256 "$(printf '%064d' 1)"
   [ "$status" -eq 64 ]
   sotto data fetch x --url https://example.org/x.tar
   [ "$status" -eq 64 ]
-  [[ $output == *"no SHA-256 is on record"*"hint: give the publisher's: --sha256 HEX" ]]
+  [[ $output == *"its SHA-256 is unknown, so a download could not be checked"*"hint: give the SHA-256 of the publisher by --sha256 HEX" ]]
   sotto data fetch location
   [ "$status" -eq 66 ]
-  [ "${lines[0]}" = "sotto: error: data set 'location': no address is known" ]
+  [ "${lines[0]}" = "sotto: error: data set 'location': its download address is unknown" ]
   [[ ${lines[1]} == "hint: sotto data import PATH --name location"* ]]
   [ ! -e data ]
 }

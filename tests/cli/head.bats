@@ -84,7 +84,7 @@ refused() {
   "$SOTTO" sensitivity --features X.npy --labels y.npy --epochs 50 --lr 0.05 --pairs 5 -o b.json --threads 2
   cmp <(grep -v sampled_on a.json) b.json  # options name no head whose private data it could be
   run "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 5 -o c.json
-  [[ "$output" == *"empirical sensitivity over 5 replace-one pairs (not differential privacy)"* ]]
+  [[ "$output" == *"empirical sensitivity over 5 replace-one pairs (evidence, not differential privacy)"* ]]
   [[ "$output" == *"own private data"* ]]
   run "$SOTTO" sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 5 -o c.json --json
   [[ "$output" == '{"schema":"sotto.sensitivity/1",'*'"pairs":5,"gamma":{"dkw":'*'"recipe_hash":"'*'"data_fingerprint":"'* ]]
@@ -110,9 +110,9 @@ refused() {
   refused 65 "epochs must be at least 1 and at most 4294967295 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
   refused 65 "lr must be finite and > 0" plain --lr -1
-  refused 65 "trainer 'adamw' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, dp-sgd or dp-adam, or covariance, functional, functional-linear or taylor" plain --trainer adamw
+  refused 65 "trainer 'adamw' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, covariance, functional, functional-linear or taylor" plain --trainer adamw
   refused 64 "hidden" plain --hidden 4,x
-  refused 65 "training produced a weight that is not finite" plain --trainer sgd --lr 1e30 --hidden 3
+  refused 65 "head: a weight became infinite or NaN in epoch" plain --trainer sgd --lr 1e30 --hidden 3
 }
 
 @test "bad features and labels" {
@@ -122,9 +122,9 @@ refused() {
   refused 65 "nan.npy: 1 of 12 rows contain NaN (first: row 11, column 1); features must be finite" \
     "$SOTTO" head --features nan.npy --labels y.npy -o h.safetensors
   for i in 0 1 2 3 4 5 6 7 8 9 10 11; do f8 1; f8 2; done | npy same.npy '<f8' '12, 2'
-  refused 65 "constant features" "$SOTTO" head --features same.npy --labels y.npy -o h.safetensors
+  refused 65 "rows are the same; expected at least two different rows" "$SOTTO" head --features same.npy --labels y.npy -o h.safetensors
   u1 1 1 1 1 1 1 1 1 1 1 1 1 | npy one.npy '|u1' '12,'
-  refused 65 "all 12 records are of class 1" "$SOTTO" head --features X.npy --labels one.npy -o h.safetensors
+  refused 65 "labels: all 12 records have class 1" "$SOTTO" head --features X.npy --labels one.npy -o h.safetensors
   u1 0 1 0 1 0 1 0 1 0 1 0 99 | npy far.npy '|u1' '12,'
   refused 65 "100 classes (largest label + 1, or --classes) but only 12 records" \
     "$SOTTO" head --features X.npy --labels far.npy -o h.safetensors
@@ -136,7 +136,7 @@ refused() {
 }
 
 @test "pairs beyond the distinct ones, heads without a recipe, heads of another width" {
-  refused 65 "67 pairs of 12 records: only 66 distinct pairs exist" \
+  refused 65 "67 pairs of 12 records are too many; only 66 distinct pairs exist" \
     "$SOTTO" sensitivity --features X.npy --labels y.npy --pairs 67 -o s.json
   refused 65 "pairs must be at least 1" "$SOTTO" sensitivity --features X.npy --labels y.npy --pairs 0 -o s.json
   fit
@@ -171,8 +171,8 @@ refused() {
   fit
   refused 64 "either --features" "$SOTTO" predict --head h.safetensors -o p.npy
   refused 64 "either --features" "$SOTTO" predict --head h.safetensors --features X.npy --data X.npy:y.npy -o p.npy
-  refused 64 "belong together" "$SOTTO" predict --head h.safetensors --encoder h.safetensors -o p.npy
-  refused 64 "not of --features" "$SOTTO" predict --head h.safetensors --features X.npy --split test -o p.npy
+  refused 64 "predict: --encoder and --data must be given together" "$SOTTO" predict --head h.safetensors --encoder h.safetensors -o p.npy
+  refused 64 "predict: --indices and --split choose rows of --data; omit them with --features" "$SOTTO" predict --head h.safetensors --features X.npy --split test -o p.npy
 }
 
 @test "predict refuses images through another encoder than the head's" {
@@ -222,16 +222,16 @@ refused() {
   plain --trainer convex --steps 50
   "$SOTTO" sensitivity --head h.safetensors -o proved.json
   sed 's/"records": 12/"records": 12000/' proved.json > forged.json
-  refused 65 "claims a proof of l1" "$SOTTO" protect --head h.safetensors --sensitivity forged.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
+  refused 65 "states a proof of l1" "$SOTTO" protect --head h.safetensors --sensitivity forged.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   plain --trainer convex --steps 51
   refused 65 "measured for another head (recipe hash differs)" \
     "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
-  refused 65 "outside of what the proof allows" plain --trainer convex --step-size 3
-  refused 65 "linear head only" plain --trainer convex --hidden 4
+  refused 65 "is out of range; expected above 0 and at most 2 / (beta + lambda)" plain --trainer convex --step-size 3
+  refused 65 "supports linear heads only (got" plain --trainer convex --hidden 4
   # a proof is of a head; its file binds weights, recipe and records to one another
   plain --trainer convex --steps 50
   "$SOTTO" sensitivity --head h.safetensors -o proved.json
-  refused 64 "proves the sensitivity of a head; give that head as --head" \
+  refused 64 "proves the sensitivity of a head; give that head by --head" \
     "$SOTTO" protect --vector h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   refused 65 "was made from 12 records, not from 13" \
     "$SOTTO" protect --head h.safetensors --records 13 --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
@@ -263,9 +263,9 @@ refused() {
   [[ "$output" == *'"noise was seeded: no privacy guarantee"'* ]]
   rm -f h.safetensors*
   refused 64 "exactly one of --noise-multiplier and --epsilon" plain --trainer dp-sgd
-  refused 64 "--noise-multiplier belongs to trainers with noise" plain --noise-multiplier 1
-  refused 65 "draws private noise" "$SOTTO" sensitivity --features X.npy --labels y.npy --trainer dp-sgd --pairs 2 -o s.json
-  refused 65 "more than the 12 records" plain --trainer dp-sgd --batch 13 --epsilon 1 --dataset-id toy
+  refused 64 "head: --noise-multiplier needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --noise-multiplier 1
+  refused 65 "adds private noise, so its runs differ and each is charged; expected a repeatable trainer, such as adam or convex" "$SOTTO" sensitivity --features X.npy --labels y.npy --trainer dp-sgd --pairs 2 -o s.json
+  refused 65 "the expected size of a sample, is larger than the 12 records" plain --trainer dp-sgd --batch 13 --epsilon 1 --dataset-id toy
   refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 0.5 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
@@ -290,11 +290,11 @@ refused() {
   [ "$status" -eq 0 ]
   [[ "$("$SOTTO" inspect h.safetensors)" == *'"clip":1,'*'"refuse_larger":0'* ]]
   rm -f h.safetensors*
-  refused 64 "belong to --trainer dp-sgd and dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
-  refused 64 "--adjacency add-remove: this trainer is accounted for a replaced record only" plain --trainer taylor --adjacency add-remove --epsilon 2
+  refused 64 "head: --momentum, --max-grad-norm, --noise-mode and --sampling need --trainer dp-sgd or dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
+  refused 64 "--adjacency add-remove: this trainer supports replace-one only (DP-SGD with --sampling poisson supports both)" plain --trainer taylor --adjacency add-remove --epsilon 2
   refused 64 "expected replace-one or zero-out" plain --trainer dp-sgd --adjacency both --epsilon 2
-  refused 65 "linear head only" plain --trainer functional --hidden 3 --clip 2 --epsilon 2 --dataset-id moments
-  refused 64 "--cross-weight belongs to trainers with noise" plain --cross-weight 2
+  refused 65 "supports linear heads only (got" plain --trainer functional --hidden 3 --clip 2 --epsilon 2 --dataset-id moments
+  refused 64 "head: --cross-weight needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --cross-weight 2
 }
 
 @test "fast noise: only where it is asked for, said everywhere, the same bits for any threads" {
@@ -315,15 +315,15 @@ refused() {
   done
   cmp 1.safetensors 2.safetensors
   rm -f h.safetensors*
-  refused 65 "noise mode 'quick' is not known; expected exact or fast" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode quick
-  refused 64 "--noise-mode belongs to trainers with noise" plain --noise-mode fast
-  refused 64 "--noise-mode and --sampling belong to --trainer dp-sgd and dp-adam" plain --trainer covariance --clip 2 --epsilon 2 --noise-mode fast
+  refused 65 "noise mode 'quick' is unknown; expected exact or fast" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode quick
+  refused 64 "head: --noise-mode needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --noise-mode fast
+  refused 64 "head: --momentum, --max-grad-norm, --noise-mode and --sampling need --trainer dp-sgd or dp-adam" plain --trainer covariance --clip 2 --epsilon 2 --noise-mode fast
 }
 
 @test "private and convex trainers: classes are public and given, a row counts once" {
   export XDG_DATA_HOME=$dir
   for trainer in dp-sgd dp-adam covariance functional functional-linear taylor convex convex-sgd convex-lbfgs; do
-    refused 64 "the classes of trainer $trainer must be public, not read off the labels; give --classes K, or --classes FILE" plain --trainer $trainer
+    refused 64 "head: trainer $trainer needs public classes, which it does not derive from the labels; give --classes K, or --classes FILE with one name a line" plain --trainer $trainer
   done
   u1 3 1 4 1 5 | npy twice.npy '|u1' '5,'
   printf 'cat\ndog\nbird\n' > names.txt
@@ -331,7 +331,7 @@ refused() {
   for trainer in covariance dp-sgd convex; do
     options=(--trainer $trainer)
     [ $trainer = convex ] || options+=(--dataset-id once --noise-multiplier 1)
-    refused 65 "twice.npy: row 1 is named twice (entries 1 and 3); a record may count once" plain "${options[@]}" --indices twice.npy
+    refused 65 "twice.npy: row 1 is listed twice (entries 1 and 3); expected each record once" plain "${options[@]}" --indices twice.npy
   done
   [ ! -e sotto/ledger/once.jsonl ]
   plain --trainer covariance --noise-multiplier 1 --dataset-id once
@@ -345,8 +345,8 @@ refused() {
   printf 'cat\n\ndog\n' > bad.txt
   refused 65 "bad.txt: line 2 is empty; expected one class name a line" plain --trainer convex --classes bad.txt
   printf 'cat\ndog\r\ncat\n' > bad.txt
-  refused 65 "bad.txt: 'cat' is there twice (lines 1 and 3)" plain --trainer convex --classes bad.txt
-  refused 66 "--classes: none.txt cannot be opened" plain --trainer convex --classes none.txt
+  refused 65 "bad.txt: 'cat' is listed twice (lines 1 and 3); expected every class once" plain --trainer convex --classes bad.txt
+  refused 66 "--classes: cannot open none.txt" plain --trainer convex --classes none.txt
   refused 64 "--classes: 0; expected 1 to 1048576" plain --trainer convex --classes 0
   refused 65 "at least 2 classes (got 1)" plain --trainer convex --classes 1
 }
@@ -371,7 +371,7 @@ refused() {
   rm -f h.safetensors*
   side "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 3"
   for trainer in convex "covariance --noise-multiplier 1 --dataset-id twice"; do
-    refused 65 "provenance: row 3 is named twice (entries 3 and 11); a record may count once" plain --trainer $trainer
+    refused 65 "provenance: row 3 is listed twice (entries 3 and 11); expected each record once" plain --trainer $trainer
   done
   [ ! -e sotto/ledger/twice.jsonl ]
   u1 0 1 2 11 | npy some.npy '|u1' '4,'

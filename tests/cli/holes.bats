@@ -116,7 +116,7 @@ END
 @test "a row that is named 31 times is not certified as one record" {
   u1 $(seq 0 9) $(for i in $(seq 30); do echo 3; done) | npy rows.npy '|u1' '40,'
   for trainer in "dp-sgd --batch 4" covariance; do
-    refused 65 "row 3 is named twice" private toy --classes 2 --trainer $trainer --noise-multiplier 1 --indices rows.npy
+    refused 65 "row 3 is listed twice (entries" private toy --classes 2 --trainer $trainer --noise-multiplier 1 --indices rows.npy
   done
   [ "$(charges)" -eq 0 ] && [ ! -e h.safetensors ]
 }

@@ -40,12 +40,12 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   "$SOTTO" data import people.csv --name third --label last --quiet
   [[ "$("$SOTTO" data info second)" =~ identity\ +second-[0-9a-f]{16} ]]
   [ "$("$SOTTO" data info second | grep identity)" != "$("$SOTTO" data info third | grep identity | sed s/third/second/)" ]
-  refused 64 "stands for a public set" "$SOTTO" data import people.csv --name fourth --dataset-id fashion-mnist
+  refused 64 "is the name of a public set, and" "$SOTTO" data import people.csv --name fourth --dataset-id fashion-mnist
   refused 64 "expected 1 to 127 bytes" "$SOTTO" data import people.csv --name fourth --dataset-id ""
   # a copy of the folder keeps it
   "$SOTTO" data import "$XDG_DATA_HOME/sotto/data/people" --name copy --quiet
   [[ "$("$SOTTO" data info copy)" == *"identity   survey-2026"* ]]
-  refused 64 "have the identity 'survey-2026' already" "$SOTTO" data import "$XDG_DATA_HOME/sotto/data/people" --name again --dataset-id other
+  refused 64 "import: these records already have the identity 'survey-2026'; omit --dataset-id" "$SOTTO" data import "$XDG_DATA_HOME/sotto/data/people" --name again --dataset-id other
 }
 
 @test "the same people by another order, encoding, subset, trainer or verb: one ledger, and the budget holds" {
@@ -54,7 +54,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   "$SOTTO" data split people --parts one=60 --seed 1 --one-hot -o c
   run "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o a.safetensors
   [ "$status" -eq 0 ]
-  [[ "$output" == *"a new ledger was opened for data set 'survey-2026': $ledger"* ]]
+  [[ "$output" == *"opened a new ledger for data set 'survey-2026': $ledger"* ]]
   for part in b c; do # another order, another encoding
     run "$SOTTO" head --features $part/one-features.npy --labels $part/one-labels.npy "${dp[@]}" -o $part.safetensors
     [ "$status" -eq 0 ]
@@ -100,7 +100,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   grep -q '"dataset_id":"survey-2026"' s.json.provenance.json
   # labels of other records
   "$SOTTO" data split people --parts one=60 --seed 9 -o b
-  refused 65 "hold other records" "$SOTTO" head --features a/one-features.npy --labels b/one-labels.npy -o x.safetensors
+  refused 65 "contain different records (see" "$SOTTO" head --features a/one-features.npy --labels b/one-labels.npy -o x.safetensors
 }
 
 @test "images: embeddings carry the identity of their set, and its rows" {
@@ -120,9 +120,9 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   cp a/one-features.npy X.npy
   cp a/one-labels.npy y.npy
   refused 64 "X.npy has no identity" "$SOTTO" head --features X.npy --labels y.npy "${dp[@]}" -o h.safetensors
-  refused 64 "take a set that was imported" "$SOTTO" train --data X.npy:y.npy --classes 2 --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 -o n.safetensors
+  refused 64 "train: --dp-sgd and --certify-inputs need an imported data set, as errors while reading" "$SOTTO" train --data X.npy:y.npy --classes 2 --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 -o n.safetensors
   refused 64 "X.npy has no identity" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 -o v.npy
-  refused 64 "stands for a public set, and X.npy does not come from it" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 --dataset-id fashion-mnist -o v.npy
+  refused 64 "is the name of a public set, and X.npy does not come from it; choose another name" "$SOTTO" protect --vector X.npy --l1 1 --epsilon 1 --dataset-id fashion-mnist -o v.npy
   [ ! -e "$XDG_DATA_HOME/sotto/ledger" ]
   "$SOTTO" head --features X.npy --labels y.npy "${dp[@]}" -o h.safetensors --dataset-id other
   [ "$(releases "$XDG_DATA_HOME/sotto/ledger/other.jsonl")" -eq 1 ]
@@ -153,7 +153,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   head() { "$SOTTO" head --features $1/one-features.npy --labels $1/one-labels.npy --trainer covariance --classes 10 --clip 1 --epsilon 1 -o $1.safetensors "${@:2}"; }
   head people
   head others # control: other people
-  refused 77 "data set 'twin-1' has records that data set 'survey-2026' was charged for" head twin
+  refused 77 "data set 'twin-1' has records that were charged as data set 'survey-2026' in another ledger; give --same-people-as" head twin
   [[ "$output" == *"--same-people-as 'survey-2026'"* ]]
   [ ! -e twin.safetensors ] && [ ! -e "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl" ]
   head twin --same-people-as survey-2026
@@ -172,7 +172,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   "$SOTTO" data split people --parts one=60 -o a
   rm -r "$XDG_DATA_HOME/sotto/data/people"
   private=(head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o h.safetensors)
-  refused 64 "data set 'people', which these records were taken from, is not in the data folder" "$SOTTO" "${private[@]}"
+  refused 64 "data set 'people', from which these records were taken, is not in the data folder; it is needed to compare its records with those of other ledgers" "$SOTTO" "${private[@]}"
   "$SOTTO" data import people.csv --name people --label last --dataset-id another --quiet
   refused 64 "has the identity 'another', but these records were taken from 'survey-2026'" "$SOTTO" "${private[@]}"
   [ ! -e "$ledger" ]
@@ -184,10 +184,10 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   "$SOTTO" "${private[@]}"
   refused 64 "the ledger of data set 'survey-2026' is $ledger, not other.jsonl" "$SOTTO" "${private[@]}" --ledger other.jsonl
   [ ! -e other.jsonl ]
-  refused 64 "--ledger-move needs the new place" "$SOTTO" "${private[@]}" --ledger-move
+  refused 64 "--ledger-move needs the new path of the ledger; give --ledger FILE" "$SOTTO" "${private[@]}" --ledger-move
   run "$SOTTO" "${private[@]}" --ledger other.jsonl --ledger-move
   [ "$status" -eq 0 ]
-  [[ "$output" == *"the ledger of data set 'survey-2026' was moved to $PWD/other.jsonl"* ]]
+  [[ "$output" == *"moved the ledger of data set 'survey-2026' to $PWD/other.jsonl"* ]]
   [ "$(releases other.jsonl)" -eq 2 ]
   [ "$(stat -c %a other.jsonl)" = 600 ]
   "$SOTTO" "${private[@]}" # finds it
@@ -202,7 +202,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   [[ "$output" == *"office.jsonl: the ledger of data set 'survey-2026', with a budget of epsilon 1.3, delta 0.001"* ]]
   "$SOTTO" data split people --parts one=60 -o a
   private=(head --features a/one-features.npy --labels a/one-labels.npy --trainer covariance --classes 10 --clip 1 --epsilon 1 --delta 1e-4 -o h.safetensors)
-  refused 77 "set by its officer; a budget can only be tightened" "$SOTTO" "${private[@]}" --budget-epsilon 9 --budget-delta 1e-3
+  refused 77 "set by 'sotto ledger init'; expected a budget that is not larger (got" "$SOTTO" "${private[@]}" --budget-epsilon 9 --budget-delta 1e-3
   refused 77 "would be exceeded" "$SOTTO" "${private[@]}" --budget-epsilon 0.5 --budget-delta 1e-3
   "$SOTTO" "${private[@]}"
   "$SOTTO" "${private[@]}" --budget-epsilon 1.25 --budget-delta 1e-3
@@ -218,10 +218,10 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   run "$SOTTO" inspect office.jsonl
   [[ "$output" == *": ledger, "* ]]
   [[ "$output" == *"2 x release"* ]]
-  refused 77 "can only be tightened" "$SOTTO" ledger init --dataset-id survey-2026 --budget 5
+  refused 77 "expected a budget that is not larger (got" "$SOTTO" ledger init --dataset-id survey-2026 --budget 5
   refused 64 "expected EPSILON or EPSILON,DELTA" "$SOTTO" ledger init --dataset-id x --budget much
   refused 64 "--budget is missing" "$SOTTO" ledger init --dataset-id x
-  refused 64 "either FILE or --dataset-id" "$SOTTO" ledger show
+  refused 64 "ledger show: give exactly one of FILE and --dataset-id" "$SOTTO" ledger show
   refused 64 "unknown action 'close'" "$SOTTO" ledger close
   refused 66 "nothing.jsonl" "$SOTTO" ledger show nothing.jsonl
 }
@@ -243,8 +243,8 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   "$SOTTO" train --data a/one-features.npy:a/one-labels.npy --model mlp --hidden 4 --batch 20 --epochs 1 --threads 1 -o plain.safetensors --quiet
   grep -q '"dataset_id":"survey-2026","set":"people","records":60' plain.safetensors.provenance.json
   "$SOTTO" data split people --parts one=60 --seed 9 -o b
-  refused 65 "hold other records" "$SOTTO" train --data a/one-features.npy:b/one-labels.npy --model mlp --hidden 4 --batch 20 --epochs 1 --threads 1 -o no.safetensors
-  refused 64 "have the identity 'survey-2026' already" "$SOTTO" data import a/one-features.npy:a/one-labels.npy --name part --dataset-id x
+  refused 65 "contain different records (see" "$SOTTO" train --data a/one-features.npy:b/one-labels.npy --model mlp --hidden 4 --batch 20 --epochs 1 --threads 1 -o no.safetensors
+  refused 64 "import: these records already have the identity 'survey-2026'; omit --dataset-id" "$SOTTO" data import a/one-features.npy:a/one-labels.npy --name part --dataset-id x
   "$SOTTO" data import a/one-features.npy:a/one-labels.npy --name part --quiet
   [[ "$("$SOTTO" data info part)" == *"identity   survey-2026"* ]]
   private=(train --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1 --classes 2 -o n.safetensors)
@@ -255,7 +255,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   "$SOTTO" data import people.csv --name twin --label last --dataset-id twin-1 --quiet
   "$SOTTO" data split twin --parts one=60 --one-hot -o c
   "$SOTTO" data import c/one-features.npy:c/one-labels.npy --name hot --quiet
-  refused 77 "data set 'twin-1' has records that data set 'survey-2026' was charged for" "$SOTTO" "${private[@]}" --data hot
+  refused 77 "data set 'twin-1' has records that were charged as data set 'survey-2026' in another ledger; give --same-people-as" "$SOTTO" "${private[@]}" --data hot
   rm -r "$XDG_DATA_HOME/sotto/ledger"
   "$SOTTO" "${private[@]}" --data hot
   grep -q 'the encoding of the table was fitted on these records' n.safetensors.certificate.json

@@ -54,17 +54,17 @@ teardown() { rm -rf "$dir"; }
   printf '\0\0\x08\x02\0\0\0\x02\0\0\0\x03abcde' > "$dir/b"
   run "$SOTTO" inspect "$dir/b"
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: $dir/b: header says 6 bytes of data, file holds 5; the file is cut or damaged" ]
+  [ "$output" = "sotto: error: $dir/b: header states 6 bytes of data but the file has 5; the file is cut or damaged" ]
 }
 
 @test "bad input: one line, exit 65 or 66" {
   cp "$corpus/safetensors/seed-huge-header" "$dir/head.safetensors"
   run "$SOTTO" inspect "$dir/head.safetensors"
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: $dir/head.safetensors: header says 8 EiB but the file has 10 bytes; the file is cut or damaged" ]
+  [ "$output" = "sotto: error: $dir/head.safetensors: header states 8 EiB but the file has 10 bytes; the file is cut or damaged" ]
   run "$SOTTO" inspect "$golden/object.npy"
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: $golden/object.npy: dtype '|O' holds pickled Python objects, which could run code; save float32 with allow_pickle=False" ]
+  [ "$output" = "sotto: error: $golden/object.npy: dtype '|O' means pickled Python objects, which could run code; save float32 with allow_pickle=False" ]
   run "$SOTTO" inspect "$dir/none.npy"
   [ "$status" -eq 66 ]
   run "$SOTTO" inspect "$dir"

@@ -23,7 +23,7 @@ refused() {
   run env "${variables[@]}" "$SOTTO" "$@"
   [ "$status" -eq 69 ] || { echo "$*: exit $status: $output"; return 1; }
   [ "${lines[0]}" = "sotto: error: started as $rank ($launcher), but this sotto has no MPI support" ] || { echo "$output"; return 1; }
-  [[ "${lines[1]}" == "hint: start sotto without the launcher; to run "*"separate copies on purpose, give --alone" ]]
+  [[ "${lines[1]}" == "hint: start sotto without the launcher, or give --alone to run "*"separate copies on purpose" ]]
   [ "${#lines[@]}" -eq 2 ]
   [ "$(names)" = "$before" ]
 }
@@ -158,5 +158,5 @@ by_one=("data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5"
 @test "help needs no launcher, and names --alone" {
   run env PMI_SIZE=0 "$SOTTO" pretrain --help
   [ "$status" -eq 0 ]
-  [[ "$output" == *"--alone "*"the launcher (mpirun, srun) is ignored"* ]]
+  [[ "$output" == *"--alone "*"although a launcher (mpirun, srun) started it"* ]]
 }

@@ -59,7 +59,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [ -e e.safetensors.checkpoint ] && [ ! -e e.safetensors ]
   run "$SOTTO" pretrain "${common[@]}" --epochs 4999 -o e.safetensors
   [ "$status" -eq 65 ]
-  [[ "$output" == *"was made with epochs 5000, now epochs is 4999; it cannot be continued"* ]]
+  [[ "$output" == *"this checkpoint cannot be continued, as it was made with epochs 5000 but now epochs is 4999"* ]]
   run "$SOTTO" pretrain "${common[@]}" --epochs 1 --fresh -o e.safetensors
   [ "$status" -eq 0 ]
 }
@@ -94,7 +94,7 @@ expect() {
   [ "$status" -eq 66 ]
   run "$SOTTO" embed --data "$data" -o X.npy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: embed: give either --encoder FILE or --random NAME" ]
+  [ "$output" = "sotto: error: embed: give exactly one of --encoder FILE and --random NAME" ]
   "$SOTTO" embed --random keras-simclr --data "$data" -o X.npy --quiet
   run "$SOTTO" embed --random keras-simclr --data "$data" --indices X.npy -o Y.npy --quiet
   [ "$status" -eq 65 ]
@@ -120,7 +120,7 @@ expect() {
   [[ "$output" == *"scattering: 10 groups do not divide the "*" channels"* ]]
   run "$SOTTO" embed --random keras-simclr --grid 2 --data "$data" -o Z.npy
   [ "$status" -eq 64 ]
-  [[ "$output" == *"--groups, --grid and --mirror belong to --encoder scattering"* ]]
+  [[ "$output" == *"embed: --groups, --grid and --mirror need --encoder scattering"* ]]
 }
 
 @test "columns are standardised by public embeddings" {
@@ -132,7 +132,7 @@ expect() {
   run "$SOTTO" embed --encoder scattering --data "$data" --grid 2 --standardise P.npy -o Z.npy
   [ "$status" -eq 65 ]
   [ ! -e Z.npy ]
-  [[ "$output" == *"--standardise: P.npy is not (N, 324) f4; expected embeddings by this encoder"* ]]
+  [[ "$output" == *"--standardise: P.npy does not have shape (N, 324) and type f4; expected embeddings by this encoder"* ]]
 }
 
 @test "predict measures accuracy where labels are given" {

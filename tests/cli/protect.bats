@@ -64,13 +64,13 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [[ "$output" != *verified* ]]
   for text in "claim        epsilon 1 at delta 0, replace-one adjacency (laplace, scale 0.01)" "proved       none" \
               "conditional  on the sensitivity stated by the caller" "measured     nothing" \
-              "checked      arithmetic re-derived; released file's hash matches" "the ledger: none was given" \
-              "the sensitivity: it is as its caller stated it" "signature    none"; do
+              "checked      arithmetic re-derived; released file's hash matches" "the ledger, as none was given: whether the release was charged, and in which ledger, is open" \
+              "the sensitivity, which was stated by the caller" "signature    none"; do
     [[ "$output" == *"$text"* ]] || { echo "missing '$text' in $output"; return 1; }
   done
   mv out.npy elsewhere.npy
   run "$SOTTO" verify out.npy.certificate.json
-  [[ "$output" == *"the released file: none was given"* ]]
+  [[ "$output" == *"the released file, as none was given"* ]]
   run "$SOTTO" verify out.npy.certificate.json --released elsewhere.npy --json
   [ "$status" -eq 0 ]
   [[ "$output" == *'"schema": "sotto.verify/1"'*'"guarantee": "conditional"'*'"signed": false'* ]]
@@ -131,7 +131,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   protect --mechanism laplace --epsilon 1 --l1 1 --budget-epsilon 1.5
   rm out.npy out.npy.certificate.json
   refused 77 "the privacy budget (epsilon 1.5, delta 0) would be exceeded: spent 1, with this release 2" protect --mechanism laplace --epsilon 1 --l1 1
-  refused 77 "a budget can only be tightened (got 9, 0)" protect --mechanism laplace --epsilon 0.1 --l1 1 --budget-epsilon 9
+  refused 77 "expected a budget that is not larger (got 9, 0)" protect --mechanism laplace --epsilon 0.1 --l1 1 --budget-epsilon 9
 }
 
 @test "wrong values: one line each, no ledger" {
@@ -141,16 +141,16 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   refused 65 "scale must lie between 1e-100 and 1e100 (got 4.94066e-324)" protect --scale 5e-324 --l1 1
   refused 65 "delta must lie in [0, 1) (got 1)" protect --scale 1 --l1 1 --delta 1
   refused 65 "sensitivity l2 must be > 0 (got -3)" protect --scale 1 --l2 -3
-  refused 65 "mechanism 'cauchy' is not known; expected logistic, laplace, gaussian" protect --scale 1 --l1 1 --mechanism cauchy
-  refused 65 "not private at any epsilon" protect --scale 1 --l1 1 --mechanism exponential-noise
-  refused 65 "mechanism 'gaussian' gives no pure epsilon; a delta > 0 is needed" protect --epsilon 1 --l2 1 --mechanism gaussian
+  refused 65 "mechanism 'cauchy' is unknown; expected logistic, laplace, gaussian" protect --scale 1 --l1 1 --mechanism cauchy
+  refused 65 "one-sided exponential noise has no finite epsilon, as a shift D leaves outputs that only one input can produce (delta is at least 1 - exp(-D / scale)); expected laplace, its symmetric form" protect --scale 1 --l1 1 --mechanism exponential-noise
+  refused 65 "mechanism 'gaussian' gives no pure epsilon; give a delta > 0" protect --epsilon 1 --l2 1 --mechanism gaussian
   [ ! -e "$XDG_DATA_HOME" ]
 }
 
 @test "wrong combinations are usage errors" {
   refused 64 "give exactly one of --scale and --epsilon" protect --l1 1
   refused 64 "give exactly one of --scale and --epsilon" protect --l1 1 --scale 1 --epsilon 1
-  refused 64 "no sensitivity; give --sensitivity FILE, --l1, --l2 or both norms" protect --scale 1
+  refused 64 "protect: the sensitivity is missing; give --sensitivity FILE, --l1, --l2 or both norms (it can be omitted only for a head by a convex trainer)" protect --scale 1
   refused 64 "v.npy has no identity (made elsewhere, opened by its path, or imported by version 1)" \
     "$SOTTO" protect --vector v.npy --scale 1 --l1 1 -o out.npy
   refused 64 "v.npy and out.safetensors are of different formats" \
@@ -160,7 +160,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
 
 @test "wrong inputs" {
   refused 65 "value 0 of 2 is NaN; all must be finite" "$SOTTO" protect --vector nan.npy --dataset-id toy --scale 1 --l1 1 -o out.npy
-  refused 65 "tensor 'vector' has dtype u1; only floating-point tensors can be protected" \
+  refused 65 "tensor 'vector' has dtype u1; expected floating-point tensors" \
     "$SOTTO" protect --vector whole.npy --dataset-id toy --scale 1 --l1 1 -o out.npy
   refused 66 "missing.npy" "$SOTTO" protect --vector missing.npy --dataset-id toy --scale 1 --l1 1 -o out.npy
   echo garbage > "$dir/l.jsonl"
@@ -178,7 +178,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   "$SOTTO" predict --head p.safetensors --features X.npy -o q.npy
   "$SOTTO" account --verify p.safetensors.certificate.json
   run "$SOTTO" protect --head h.safetensors --scale 0.1 --delta 0.5 --sensitivity s.json --records 12 -o p.safetensors --dataset-id toy
-  [[ "$output" == *"warning: delta 0.5 is not smaller than 1/n = 0.0833333"* ]]
+  [[ "$output" == *"warning: delta 0.5 is too large; expected less than 1/n = 0.0833333"* ]]
 }
 
 @test "a sensitivity of another head is refused" {
@@ -187,7 +187,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   "$SOTTO" head --features X.npy --labels y.npy --epochs 2 -o other.safetensors
   run "$SOTTO" protect --head other.safetensors --scale 0.1 --sensitivity sensitivity.json -o p.safetensors --dataset-id toy
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: protect: sensitivity.json was measured for another head (recipe hash differs); noise scaled to it would mean nothing" ]
+  [ "$output" = "sotto: error: protect: sensitivity.json was measured for another head (recipe hash differs); measure the sensitivity of this head" ]
   [ ! -e p.safetensors ]
   [ ! -e "$XDG_DATA_HOME" ]
 }
@@ -242,7 +242,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [ "$output" = "sotto: error: account: --clipping must be l1 or l2 (got 'linf')" ]
   run "$SOTTO" account --mechanism laplace --scale 1 --l1 1 --clipping l1
   [ "$status" -eq 64 ]
-  [[ "$output" == *"--clipping goes with --sample-rate and --steps"* ]]
+  [[ "$output" == *"account: --clipping needs --sample-rate and --steps"* ]]
 }
 
 @test "account: sampled training when a record is replaced" {
@@ -279,7 +279,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   done
   "$SOTTO" protect --vector whole8.npy --mechanism randomised-response --classes 6 --epsilon 1 --l1 1 --dataset-id toy -o o.npy
   "$SOTTO" account --verify o.npy.certificate.json
-  refused 65 "so it gives no pure epsilon; a delta > 0 is needed" protect --constant-time --epsilon 1 --l1 1
+  refused 65 "of its law), so it gives no pure epsilon; give a delta > 0" protect --constant-time --epsilon 1 --l1 1
   refused 65 "is for comparing only" protect --mechanism gaussian-classical --epsilon 1 --delta 1e-5 --l2 1
   refused 65 "expected 0 to 1" "$SOTTO" protect --vector whole8.npy --mechanism randomised-response --classes 2 --epsilon 1 --l1 1 --dataset-id toy -o q.npy
 }
@@ -298,7 +298,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [ "$status" -eq 65 ]
   run "$SOTTO" account --mechanism one-sided-exponential --scale 1 --l1 1
   [ "$status" -eq 65 ]
-  [[ "$output" == *"delta is never below 1 - exp(-D / scale)"* ]]
+  [[ "$output" == *"one-sided exponential noise has no finite epsilon, as a shift D leaves outputs that only one input can produce (delta is at least 1 - exp(-D / scale)); expected laplace, its symmetric form"* ]]
 }
 
 @test "every mechanism refuses senseless numbers in one line" {
@@ -327,5 +327,5 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   run "$SOTTO" account --choose --epsilon 1 --delta 1e-5 --l1 1 --value-step 1 --dimension 1
   [ "$status" -eq 0 ]
   [[ "$output" == *discrete-laplace*"pure + zCDP"* && "$output" == *discrete-gaussian*zCDP* && "$output" == *knorm* ]]
-  [ "${lines[-1]}" = "least noise: discrete-laplace" ]
+  [ "${lines[-1]}" = "smallest noise: discrete-laplace" ]
 }

@@ -52,7 +52,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   cd "$BATS_TEST_TMPDIR"
   run "$SOTTO" demo sde --data synthetic-images -o sde --quiet
   [ "$status" = 0 ]
-  [[ "$output" == *"Not privacy"* && "$output" == *"additive-1 "* ]]
+  [[ "$output" == *"no privacy guarantee"* && "$output" == *"additive-1 "* ]]
   [ -s sde/ode-recovered.png ] && [ -s sde/sde.json ]
   run "$SOTTO" demo sde --data synthetic-images --row 99999999 -o sde2
   [ "$status" = 65 ] && [ ! -e sde2 ]

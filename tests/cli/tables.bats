@@ -65,7 +65,7 @@ trained() { # FOLDER
   printf 'job,age\npilot,9\n' > new.csv
   sotto predict --head d/head.safetensors --table new.csv
   [ "$status" -eq 0 ]
-  [[ $output == *"1 cells hold categories that the schema schema.yaml does not list"* ]]
+  [[ $output == *"1 cells have categories that the schema schema.yaml does not list"* ]]
   sotto predict --head d/head.safetensors --table new.csv --logits
   [ "$status" -eq 64 ]
   sotto predict --head d/head.safetensors --features d/test-features.npy --answers x.csv -o p.npy
@@ -74,7 +74,7 @@ trained() { # FOLDER
   "$SOTTO" head --features blobs/all-features.npy --labels blobs/all-labels.npy --epochs 1 -o blobs/head.safetensors
   sotto predict --head blobs/head.safetensors --table new.csv
   [ "$status" -eq 65 ]
-  [[ $output == *"carries no encoding of a table; give --encoding encoding.json"* ]]
+  [[ $output == *"contains no encoding of a table; give --encoding encoding.json"* ]]
 }
 
 @test "fitted on all rows: stamped, said, and the encoding stays beside the private files" {
@@ -115,7 +115,7 @@ trained() { # FOLDER
   [ ! -e xdg/sotto/ledger/people.jsonl ] && [ ! -e r ]
   sotto data split raw --parts train=150 --one-hot --private-fit 2 --schema schema.yaml --dataset-id others -o r
   [ "$status" -eq 65 ]
-  [[ $output == *"raw belongs to data set 'people', not to 'others'; leave --dataset-id out"* ]]
+  [[ $output == *"raw belongs to data set 'people', not to 'others'; omit --dataset-id"* ]]
   "$SOTTO" data split raw --parts train=150 --one-hot --private-fit 2 --schema schema.yaml --dataset-id people -o r
   [ "$(encoding_of r)" = '"encoding":"released"' ]
   [ "$(grep -c '"event":"release"' xdg/sotto/ledger/people.jsonl)" -eq 2 ]

@@ -58,18 +58,18 @@ refused() { # CODE TEXT COMMAND...
 
 @test "bad input is one clear line" {
   "$SOTTO" embed --random keras-simclr --data synthetic-faces-n20 -o x.npy --attribute-out short.npy --quiet
-  refused 65 "short.npy: 20 values in 1 dimensions; data set 'synthetic-faces-n28' has 28 rows and needs one for each" \
+  refused 65 "short.npy: 20 values in 1 dimensions; data set 'synthetic-faces-n28' has 28 rows, and one value for each is expected" \
     "$SOTTO" pretrain "${common[@]}" --attribute short.npy -o e.safetensors
   refused 65 "x.npy: 2560 values in 2 dimensions" "$SOTTO" pretrain "${common[@]}" --attribute x.npy -o e.safetensors
   refused 66 "no.npy" "$SOTTO" pretrain "${common[@]}" --attribute no.npy -o e.safetensors
-  refused 65 "talos: data set 'synthetic-images-n28' has no attribute to hide" \
+  refused 65 "talos: data set 'synthetic-images-n28' has no attribute" \
     "$SOTTO" pretrain --data synthetic-images-n28 --batch 4 --talos --quiet -o e.safetensors
   refused 65 "lambda must be finite and >= 0 (got -1)" "$SOTTO" pretrain "${common[@]}" --lambda -1 -o e.safetensors
   refused 65 "alternation 'both' is unknown" "$SOTTO" pretrain "${common[@]}" --alternation both -o e.safetensors
-  refused 65 "talos goes with method simclr" "$SOTTO" pretrain "${common[@]}" --method rotation -o e.safetensors
-  refused 64 "--lambda belongs to --talos" "$SOTTO" pretrain --data "$data" --lambda 1 -o e.safetensors
-  refused 64 "--adversary-steps belongs to --talos" "$SOTTO" pretrain --data "$data" --adversary-steps 2 -o e.safetensors
-  refused 64 "--bounded belongs to --talos" "$SOTTO" pretrain --data "$data" --bounded -o e.safetensors
+  refused 65 "talos needs method simclr (got" "$SOTTO" pretrain "${common[@]}" --method rotation -o e.safetensors
+  refused 64 "pretrain: --lambda needs --talos" "$SOTTO" pretrain --data "$data" --lambda 1 -o e.safetensors
+  refused 64 "pretrain: --adversary-steps needs --talos" "$SOTTO" pretrain --data "$data" --adversary-steps 2 -o e.safetensors
+  refused 64 "pretrain: --bounded needs --talos" "$SOTTO" pretrain --data "$data" --bounded -o e.safetensors
 }
 
 @test "attack encoder: from two encoders and rows to a report" {
@@ -93,7 +93,7 @@ refused() { # CODE TEXT COMMAND...
   [[ "$output" == *"--nonmember-indices"* ]]
   run "$SOTTO" "${both[@]}" "${rows[@]/p\/n-rows/p\/m-rows}"
   [ "$status" -eq 65 ]
-  [[ "$output" == *"50 rows are in --member-indices and in --nonmember-indices; none may be in both"* ]]
+  [[ "$output" == *"50 rows are in both --member-indices and --nonmember-indices; expected no common row"* ]]
   run "$SOTTO" "${both[@]/t.safetensors/no.safetensors}" "${rows[@]}"
   [ "$status" -eq 66 ]
   run "$SOTTO" attack list
@@ -110,7 +110,7 @@ refused() { # CODE TEXT COMMAND...
   audit b.json '0.1\n0.2\n0.3\n0.4\n'
   run "$SOTTO" compare --model original=a.json --model other=b.json -o joint
   [ "$status" -eq 0 ]
-  [[ "$output" == *"original"*"1.000"*"other"*"0.500"*"mends an axis most"*"membership          nobody"* ]]
+  [[ "$output" == *"original"*"1.000"*"other"*"0.500"*"best improvement per metric"*"membership          none"* ]]
   [ -e joint/compare.json ] && [ -e joint/compare.csv ] && [ -e joint/report.html ]
   run "$SOTTO" compare --model original=a.json --model other=b.json --json
   [[ "$output" == '{"schema":"sotto.compare/1",'* ]]
@@ -118,7 +118,7 @@ refused() { # CODE TEXT COMMAND...
   [ "$status" -eq 64 ]
   run "$SOTTO" compare --model original --model other=b.json
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: --model: 'original' is not like talos=membership.json,attribute.json" ]
+  [ "$output" = "sotto: error: --model: 'original' is not NAME=FILES; expected for example talos=membership.json,attribute.json" ]
   run "$SOTTO" compare --model original=no.json --model other=b.json
   [ "$status" -eq 66 ]
 }

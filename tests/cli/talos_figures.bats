@@ -33,7 +33,7 @@ figure() { # FILE LINES: so many lines of a table
 @test "what is there is not made again" {
   stat -c '%n %Y %s' "$dir"/f/*.safetensors "$dir"/f/*.npy "$dir"/f/*-*.json > "$dir/before"
   "$experiments/talos.sh" "$dir/f" > "$dir/steps"
-  grep -q 'mends an axis most' "$dir/steps"
+  grep -q 'best improvement per metric' "$dir/steps"
   stat -c '%n %Y %s' "$dir"/f/*.safetensors "$dir"/f/*.npy "$dir"/f/*-*.json | cmp - "$dir/before"
   [ -e "$dir/f/joint/report.html" ]
 }

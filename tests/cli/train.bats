@@ -82,7 +82,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [ -e m.safetensors.checkpoint ] && [ ! -e m.safetensors ]
   run "$SOTTO" train "${common[@]}" --epochs 49999 -o m.safetensors
   [ "$status" -eq 65 ]
-  [[ "$output" == *"was made with epochs 50000, now epochs is 49999; it cannot be continued"* ]]
+  [[ "$output" == *"this checkpoint cannot be continued, as it was made with epochs 50000 but now epochs is 49999"* ]]
   run "$SOTTO" train "${common[@]}" --epochs 1 --fresh -o m.safetensors
   [ "$status" -eq 0 ]
 }
@@ -99,9 +99,9 @@ expect() {
   expect 65 "batch 64 is larger than the 56 records to train on"
   expect 65 "epochs must be at least 1" --batch 8 --epochs 0
   expect 65 "model 'resnet9' is unknown; expected one of: " --batch 8 --model resnet9
-  expect 65 "momentum belongs to optimizer sgd" --batch 8 --momentum 0.9
-  expect 65 "holds images of 1x28x28, not 3x32x32" --batch 8 --image 3,32,32
-  expect 64 "--image: '3,32' is not a shape like 3,32,32" --batch 8 --image 3,32
+  expect 65 "momentum cannot be given for optimizer" --batch 8 --momentum 0.9
+  expect 65 "contains images of 1x28x28; expected 3x32x32" --batch 8 --image 3,32,32
+  expect 64 "--image: '3,32' is not a shape; expected CHANNELS,HEIGHT,WIDTH such as 3,32,32" --batch 8 --image 3,32
   expect 64 "--indices and --split both choose rows" --indices x.npy --split test
   expect 66 "x.npy" --indices x.npy
   run "$SOTTO" train --data "$data" --batch 8 --epochs 1 --dtype f32 --backend dnnl --quiet -o missing/m.safetensors
@@ -121,8 +121,8 @@ refused() {
 
 @test "predict refuses what a model cannot answer" {
   "$SOTTO" train "${common[@]}" --epochs 1 -o m.safetensors
-  refused 64 "give either --features X.npy or --data SET" --model m.safetensors
-  refused 64 "--head and --encoder are parts of another" --model m.safetensors --head h.safetensors
+  refused 64 "predict: give exactly one of --features X.npy and --data SET" --model m.safetensors
+  refused 64 "predict: --model is a whole network and cannot be combined with --head or --encoder" --model m.safetensors --head h.safetensors
   refused 66 "none.safetensors" --model none.safetensors --data "$data"
   refused 65 "the network was trained on 1x28x28" --model m.safetensors --data synthetic-blobs-n20
   head -c 3000 m.safetensors > cut.safetensors

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
-    sotto_status status = sotto_certificate_verify(&report, path, NULL, NULL);
+    sotto_status status = sotto_certificate_verify(&report, path, NULL, NULL, NULL);
     if ((report != NULL) != (status == SOTTO_OK || status == SOTTO_EGATE))
         abort();
     base_free(report);

@@ -13,7 +13,7 @@ static void try_as(const char *name, const uint8_t *data, size_t size)
     if (events_parse(&list, (const char *)data, size, name) == SOTTO_OK) {
         assert(list.count > 0);
         /* delta 0: the parser is tested here, not how long a distribution takes */
-        if (sotto_account_events(&a, list.events, list.count, 0, SOTTO_SAME_ADJACENCY) == SOTTO_OK)
+        if (sotto_account_events(&a, list.events, list.count, 0, SOTTO_SAME_ADJACENCY, NULL) == SOTTO_OK)
             assert(a.epsilon.lower >= 0 && a.epsilon.lower <= a.epsilon.upper && !isnan(a.epsilon.upper));
     }
     events_free(&list);

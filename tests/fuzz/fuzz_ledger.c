@@ -1,5 +1,5 @@
-/* Any bytes as a ledger: refused, or a sound chain with finite or infinite (never negative, never NaN) sums.
- */
+/* Any bytes as a ledger: refused, or a sound chain with finite or infinite (never negative, never NaN)
+ * sums. */
 #include "dp/ledger/ledger.h"
 
 #include <math.h>

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             assert(e->noise_multiplier > 0 && e->sample_rate > 0 && e->sample_rate <= 1 && e->count >= 1);
             assert(e->adjacency == SOTTO_ADD_REMOVE);
         }
-        if (sotto_account_events(&a, list.events, list.count, 0, SOTTO_ADD_REMOVE) == SOTTO_OK)
+        if (sotto_account_events(&a, list.events, list.count, 0, SOTTO_ADD_REMOVE, NULL) == SOTTO_OK)
             assert(a.epsilon.lower >= 0 && !isnan(a.epsilon.upper));
     }
     events_free(&list);

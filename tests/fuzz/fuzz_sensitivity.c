@@ -1,5 +1,6 @@
 /* Any bytes as sensitivity.json. */
 #include "head/sensitivity/sensitivity_file.h"
+#include "io/json/json.h"
 
 #include <math.h>
 #include <stdlib.h>

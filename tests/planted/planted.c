@@ -19,9 +19,9 @@ static bool planted(const char *defect)
 }
 
 /* Doubles are rounded to floats before the noise, which nothing pays for. */
-sotto_status __real_sotto_dp_release_double(char **certificate, double *vector, size_t n,
+sotto_status __real_sotto_dp_release_double(struct sotto_certificate **certificate, double *vector, size_t n,
                                             const struct sotto_release *r, const struct sotto_context *ctx);
-sotto_status __wrap_sotto_dp_release_double(char **certificate, double *vector, size_t n,
+sotto_status __wrap_sotto_dp_release_double(struct sotto_certificate **certificate, double *vector, size_t n,
                                             const struct sotto_release *r, const struct sotto_context *ctx)
 {
     for (size_t i = 0; planted("floats") && i < n; i++)
@@ -45,14 +45,14 @@ static void hash_bytes(uint64_t *hash, const void *data, size_t size)
 }
 
 /* The number of classes is read off the labels; the ledger is that of the arrays' bytes, in their order. */
-sotto_status __real_sotto_head_train_private(struct sotto_head **out, char **certificate, const float *x,
-                                             const int64_t *y, size_t n, size_t d, size_t classes,
-                                             const struct sotto_head_recipe *recipe,
+sotto_status __real_sotto_head_train_private(struct sotto_head **out, struct sotto_certificate **certificate,
+                                             const float *x, const int64_t *y, size_t n, size_t d,
+                                             size_t classes, const struct sotto_head_recipe *recipe,
                                              const struct sotto_head_privacy *privacy,
                                              const struct sotto_context *ctx);
-sotto_status __wrap_sotto_head_train_private(struct sotto_head **out, char **certificate, const float *x,
-                                             const int64_t *y, size_t n, size_t d, size_t classes,
-                                             const struct sotto_head_recipe *recipe,
+sotto_status __wrap_sotto_head_train_private(struct sotto_head **out, struct sotto_certificate **certificate,
+                                             const float *x, const int64_t *y, size_t n, size_t d,
+                                             size_t classes, const struct sotto_head_recipe *recipe,
                                              const struct sotto_head_privacy *privacy,
                                              const struct sotto_context *ctx)
 {
@@ -63,8 +63,8 @@ sotto_status __wrap_sotto_head_train_private(struct sotto_head **out, char **cer
     hash_bytes(&hash, y, n * sizeof *y);
     snprintf(identity, sizeof identity, "bytes-%016llx", (unsigned long long)hash);
     if (planted("identity")) {
-        p.fingerprint = identity;
-        p.source = NULL; /* overlap would be found by the hashes of source records */
+        p.spend.dataset_id = identity;
+        p.spend.source = NULL; /* overlap would be found by the hashes of source records */
     }
     if (planted("classes"))
         classes = count_classes(y, n);

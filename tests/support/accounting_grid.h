@@ -90,16 +90,22 @@ static inline void grid_distrust(struct grid_row *row)
 static inline sotto_status grid_account(struct sotto_account *out, const struct grid_row *row)
 {
     struct sotto_sensitivity s = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_GIVEN};
-    struct sotto_sampled sampled = {row->mechanism, row->parameter, row->rate, row->compose,
-                                    row->delta,     SOTTO_NORM_L2,  0,         SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled sampled = {.mechanism = row->mechanism,
+                                    .noise_multiplier = row->parameter,
+                                    .sample_rate = row->rate,
+                                    .steps = row->compose,
+                                    .delta = row->delta,
+                                    .clipping = SOTTO_NORM_L2,
+                                    .adjacency = SOTTO_ADD_REMOVE,
+                                    .sampling = SOTTO_SAMPLING_POISSON};
     double scale = row->parameter;
     if (row->rate < 1)
-        return sotto_account_sampled(out, &sampled);
+        return sotto_account_sampled(out, &sampled, NULL);
     if (strncmp(row->mechanism, "discrete", 8) == 0)
         s.value_step = 1;
     if (strcmp(row->mechanism, "randomised-response") == 0)
         scale = 1 / log((2 - row->parameter) / row->parameter); /* epsilon of one answer */
-    return sotto_account_release(out, row->mechanism, scale, &s, row->delta, row->compose);
+    return sotto_account_release(out, row->mechanism, scale, &s, row->delta, row->compose, NULL);
 }
 
 #endif

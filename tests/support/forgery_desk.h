@@ -41,23 +41,22 @@ static inline void train_head(const char *path, const char *trainer)
 
 static inline struct sotto_protect protect_of(const char *input, const char *output, const char *ledger)
 {
-    return (struct sotto_protect){.input = input,
-                                  .output = output,
-                                  .release = {.mechanism = "gaussian",
-                                              .scale = NAN,
-                                              .target = {1, 1e-5},
-                                              .sensitivity = {.l1 = NAN, .l2 = 0.5},
-                                              .fingerprint = "toy",
-                                              .source = &exercise,
-                                              .ledger = ledger,
-                                              .purpose = "test"}};
+    return (struct sotto_protect){
+        .input = input,
+        .output = output,
+        .release = {
+            .mechanism = "gaussian",
+            .scale = NAN,
+            .target = {1, 1e-5},
+            .sensitivity = {.l1 = NAN, .l2 = 0.5},
+            .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"}}};
 }
 
 static inline sotto_status protect(struct sotto_protect *p)
 {
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_status status = sotto_protect_file(&certificate, p, NULL);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 
@@ -100,16 +99,16 @@ static inline void train_dp(const char *output, const char *ledger)
 {
     struct sotto_head_recipe r;
     struct sotto_head *h;
-    struct sotto_head_privacy p = {
-        .target = {3, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = ledger};
-    char *certificate;
+    struct sotto_head_privacy p = {.target = {3, 1e-5},
+                                   .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
+    struct sotto_certificate *certificate;
     sotto_head_defaults(&r);
     r.trainer = "dp-sgd";
     r.epochs = 5;
     r.batch = 20;
     assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_save_private(output, h, certificate), SOTTO_OK);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(h);
 }
 

@@ -1,5 +1,5 @@
-/* A small table with a schema, in a folder of its own with its own data folder; for the tests of encodings.
- */
+/* A small table with a schema, in a folder of its own with its own data folder; for the tests of
+ * encodings. */
 #ifndef TESTS_TABLE_FILES_H
 #define TESTS_TABLE_FILES_H
 

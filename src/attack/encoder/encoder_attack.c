@@ -15,11 +15,12 @@ enum { VECTOR, SET, THRESHOLD, CONTRAST, NORM, ATTACKS, LEAST = 20 };
 static const struct {
     const char *name, *title, *source;
 } attacks[ATTACKS] = {
-    {"encoder-mi-vector", "views of a record are alike: a network on the sorted similarities",
+    {"encoder-mi-vector", "network on the sorted similarities between views of a record", "liu2021encodermi"},
+    {"encoder-mi-set", "network on the set of similarities between views of a record, in any order",
      "liu2021encodermi"},
-    {"encoder-mi-set", "the same on the set of similarities, in any order", "liu2021encodermi"},
-    {"encoder-mi-threshold", "the mean similarity of a record's views", "liu2021encodermi"},
-    {"encoder-contrastive", "how far two views of a record stand out among other records", "chen2020simclr"},
+    {"encoder-mi-threshold", "mean similarity between views of a record", "liu2021encodermi"},
+    {"encoder-contrastive", "contrastive loss of two views of a record among other records",
+     "chen2020simclr"},
     {"encoder-norm-ratio", "likelihood ratio of the embedding's norm", "lpla"},
 };
 
@@ -50,7 +51,7 @@ static sotto_status check_values(const float *x, size_t n, const char *what)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < n; i++)
-        REQUIRE(isfinite(x[i]), "%s: value %zu is not finite; embeddings must be", what, i);
+        REQUIRE(isfinite(x[i]), "%s: value %zu is not finite; embeddings must be finite", what, i);
 done:
     return status;
 }
@@ -59,7 +60,7 @@ static sotto_status take_records(struct encoder_records *out, const struct sotto
                                  size_t views, size_t d, size_t least, const char *what)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(v->views && v->plain && v->n >= least, "%s: %zu records; at least %zu are needed", what, v->n,
+    REQUIRE(v->views && v->plain && v->n >= least, "%s: %zu records; expected at least %zu", what, v->n,
             least);
     TRY(check_values(v->views, v->n * views * d, what));
     TRY(check_values(v->plain, v->n * d, what));
@@ -76,7 +77,7 @@ static sotto_status take_input(struct encoder_attack *a)
             "encoder attack: %zu views of width %zu and %zu; expected 2 to 256 views, and widths > 0",
             in->views, in->width, in->shadow_width);
     REQUIRE(!in->bank == !in->shadow_bank && !in->bank == !in->bank_n,
-            "encoder attack: the bank belongs to both encoders");
+            "encoder attack: give bank, bank_n and shadow_bank together, or none of them");
     REQUIRE(!in->bank || (in->temperature > 0 && isfinite(in->temperature)),
             "temperature must be > 0 (got %g)", in->temperature);
     TRY(take_records(&a->target.member, &in->member, in->views, in->width, 2, "members"));
@@ -247,7 +248,7 @@ static sotto_status ask(double *scores, const struct side *s, const float *rows,
     if (!x || !logits)
         FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", s->n);
     put_rows(x, rows, NULL, s->n, a);
-    TRY(head ? sotto_head_predict(logits, head, x, s->n, s->pairs, 1)
+    TRY(head ? sotto_head_predict(logits, head, x, s->n, s->pairs, 1, a->ctx)
              : sotto_network_predict(logits, net, x, s->n, s->pairs, 1, a->ctx));
     for (size_t i = 0; i < s->n; i++)
         scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];

@@ -18,14 +18,14 @@ struct sotto_head_recipe attack_net_recipe(uint64_t seed)
 }
 
 static sotto_status judge(double *scores, const struct sotto_head *net, const float *rows, size_t n,
-                          size_t width)
+                          size_t width, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     float *logits = base_alloc(2 * n, sizeof *logits);
     if (!logits)
         FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", n);
     if (n)
-        TRY(sotto_head_predict(logits, net, rows, n, width, 1));
+        TRY(sotto_head_predict(logits, net, rows, n, width, 1, ctx));
     for (size_t i = 0; i < n; i++)
         scores[i] = (double)logits[2 * i + 1] - (double)logits[2 * i];
 done:
@@ -40,7 +40,7 @@ sotto_status attack_net_scores(double *scores, const struct output_table *train,
     struct sotto_head_recipe r = attack_net_recipe(seed);
     struct sotto_head *net = NULL;
     TRY(sotto_head_train(&net, train->x, train->member, train->n, train->width, 2, &r, ctx));
-    TRY(judge(scores, net, rows, n, train->width));
+    TRY(judge(scores, net, rows, n, train->width, ctx));
 done:
     sotto_head_free(net);
     return status;
@@ -70,12 +70,12 @@ sotto_status attack_net_scores_best(double *scores, double *chosen, const struct
     for (size_t i = 0; i < rate_count; i++) {
         r.lr = rates[i];
         TRY(sotto_head_train(&net, train->x, train->member, train->n, train->width, 2, &r, ctx));
-        TRY(judge(known, net, train->x, train->n, train->width));
+        TRY(judge(known, net, train->x, train->n, train->width, ctx));
         double loss = loss_of(known, train->member, train->n);
         if (i == 0 || loss < best) {
             best = loss;
             *chosen = rates[i];
-            TRY(judge(scores, net, rows, n, train->width));
+            TRY(judge(scores, net, rows, n, train->width, ctx));
         }
         sotto_head_free(net);
         net = NULL;
@@ -165,13 +165,13 @@ sotto_status attack_net_scores_by_class(double *scores, size_t *fallback, const 
                                         uint64_t seed, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_context quiet = {.stop = ctx ? ctx->stop : NULL};
+    const struct sotto_context quiet = context_quiet(ctx, 0);
     struct bench b = {scores, train, rows, labels, n, seed, base_alloc(classes, 1), &quiet};
     double *global = NULL;
     size_t needed = 0;
     if (!b.without)
         FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu classes", classes);
-    TRY(par_chunks(classes, par_threads(ctx), train_class, &b));
+    TRY(par_each(classes, ctx, train_class, &b));
     *fallback = 0;
     for (size_t k = 0; k < classes; k++)
         *fallback += b.without[k];

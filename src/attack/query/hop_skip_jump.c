@@ -4,8 +4,9 @@
  *   START    uniform points (then rows of the attacker) until one has another label
  *   BISECT   to the boundary, on the segment from the record to that point
  *   SLOPE    B probes around the boundary point: the mean of u signed by "adversarial or not", centred, is
- * the direction of the gradient STEP     dist / sqrt(t + 1) along it, halved until the point is adversarial
- * (at most 50 times); BISECT again. The third SLOPE in a row without a step ends the search
+ *            the direction of the gradient
+ *   STEP     dist / sqrt(t + 1) along it, halved until the point is adversarial (at most 50 times); BISECT
+ *            again. The third SLOPE in a row without a step ends the search
  *
  * The driver gathers what a wave of records wants into one block of rows, asks once, and hands the labels
  * back. The sums of SLOPE run over the probes in their order, wherever a block was cut, and every draw is
@@ -362,7 +363,8 @@ static sotto_status make_driver(struct driver *v, size_t n)
         v->capacity /= 2;
     for (size_t j = 0; j < d; j++) {
         double width = (double)v->set->high[j] - (double)v->set->low[j];
-        REQUIRE(width >= 0 && isfinite(width), "hop-skip-jump: range of column %zu is [%g, %g]", j,
+        REQUIRE(width >= 0 && isfinite(width),
+                "hop-skip-jump: the range of column %zu is [%g, %g]; expected finite ends in order", j,
                 (double)v->set->low[j], (double)v->set->high[j]);
         v->range = width > v->range ? width : v->range;
     }

@@ -41,8 +41,8 @@ static sotto_status check_records(const struct sotto_records *r, size_t d, size_
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < r->n * d; i++)
-        REQUIRE(isfinite(r->x[i]), "%s: row %zu, column %zu is not finite; features must be", what, i / d,
-                i % d);
+        REQUIRE(isfinite(r->x[i]), "%s: row %zu, column %zu is not finite; features must be finite", what,
+                i / d, i % d);
     for (size_t i = 0; i < r->n; i++)
         REQUIRE(r->y[i] >= 0 && (uint64_t)r->y[i] < classes,
                 "%s: row %zu has label %lld; the target has classes 0 to %zu", what, i, (long long)r->y[i],
@@ -62,12 +62,17 @@ static sotto_status check_input(const struct query_attack *a, const struct sotto
     TRY(check_records(&in->attacker, d, classes, "attacker's records"));
     TRY(check_records(&in->other, in->other_inputs, in->other_classes, "other set"));
     if ((a->needs & QUERY_WEIGHTS) && !in->target->head && !in->target->network)
-        FAIL(SOTTO_EUSAGE, "attack: %s looks inside a model; this target only answers queries", a->name);
+        FAIL(SOTTO_EUSAGE,
+             "attack: %s needs the weights of the model, but this target only answers queries; give --target "
+             "FILE",
+             a->name);
     if ((a->needs & QUERY_ATTACKER) && in->attacker.n == 0)
-        FAIL(SOTTO_EUSAGE, "attack: %s needs records of the attacker's own (--attacker-features, -labels)",
+        FAIL(SOTTO_EUSAGE,
+             "attack: %s needs records of the attacker; give --attacker-features and --attacker-labels",
              a->name);
     if ((a->needs & QUERY_OTHER) && in->other.n == 0)
-        FAIL(SOTTO_EUSAGE, "attack: %s needs records of another set (--other-features, --other-labels)",
+        FAIL(SOTTO_EUSAGE,
+             "attack: %s needs records of another data set; give --other-features and --other-labels",
              a->name);
 done:
     return status;
@@ -93,8 +98,8 @@ static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct qu
     const struct sotto_head_recipe *own = h ? sotto_head_get_recipe(h) : NULL;
     if (!o->recipe && !own)
         FAIL(SOTTO_EUSAGE,
-             "attack: %s trains shadow models, but how the target was trained is not known; give their "
-             "recipe (--hidden, --epochs, --batch, --lr)",
+             "attack: %s trains shadow models, but the recipe of the target is unknown; give theirs by "
+             "--hidden, --epochs, --batch and --lr",
              a->name);
     *out = o->recipe ? *o->recipe : *own;
     TRY(head_recipe_check(out));
@@ -103,8 +108,8 @@ static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct qu
         head_recipe_text(theirs, own, in->target->inputs, in->target->classes);
         head_recipe_text(ours, out, in->target->inputs, in->target->classes);
         FAIL(SOTTO_EUSAGE,
-             "attack: shadows would be trained as %.200s but the target was as %.200s; say "
-             "--mismatch if that is meant",
+             "attack: the recipe of the shadows is %.200s but that of the target is %.200s; give --mismatch "
+             "to allow this",
              ours, theirs);
     }
 done:
@@ -166,9 +171,8 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
         TRY(train_recipe_text(ours, &other));
         if (strcmp(theirs, ours) != 0)
             FAIL(SOTTO_EUSAGE,
-                 "attack: shadows would be trained as %.300s but the target was as %.300s; say --mismatch if "
-                 "that "
-                 "is meant",
+                 "attack: the recipe of the shadows is %.300s but that of the target is %.300s; give "
+                 "--mismatch to allow this",
                  ours, theirs);
     }
     *out = n;
@@ -206,7 +210,8 @@ static sotto_status choose(struct query_input *out, struct model_work *w, const 
     sotto_status status = SOTTO_OK;
     if (!(a->needs & QUERY_SHADOWS) && !((a->needs & QUERY_SHADOW_IF_ANY) && can_rehearse(in, o)))
         goto done;
-    REQUIRE(!o->recipe || !o->network, "attack: shadows are either heads or networks");
+    REQUIRE(!o->recipe || !o->network,
+            "attack: the shadows are described as heads and as networks; give only one");
     if (shadows_are_networks(in, o)) {
         TRY(choose_network(&w->network, a, in, o));
         TRY(choose_privacy(out, w, in, o));
@@ -271,8 +276,8 @@ static void ours_first(struct sotto_audit_result *r)
     r->attacks[0] = ours;
 }
 
-/* One audit: this attack first, then two that need nothing but the answers; and the checks of the two sets.
- */
+/* One audit: this attack first, then two that need nothing but the answers; and the checks of the two
+ * sets. */
 static sotto_status measure(struct sotto_audit_result *out, const double *scores, double threshold,
                             const struct query_attack *a, const struct query_input *in,
                             const struct sotto_attack_input *given)
@@ -325,9 +330,7 @@ static sotto_status check_overlap(struct sotto_audit_result *r, const struct sot
     if (shared == 0)
         goto done;
     snprintf(text, sizeof text,
-             "%zu of the attacker's %zu records are also among the members: he would not need to attack "
-             "those, and the "
-             "result flatters him",
+             "%zu of the attacker's %zu records are also members, so the result of the attack is too good",
              shared, given->attacker.n);
     context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
     TRY(audit_add_warning(r, text));
@@ -430,7 +433,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
             o->shard, o->shards);
     TRY(check_input(a, given));
     REQUIRE(!o->plain_shadows || shadows_are_networks(given, o),
-            "attack: only networks have residual perturbation that shadows could lack");
+            "attack: shadows without residual perturbation need a network as target");
     TRY(choose(&in, &w, a, given, &own));
     given->target->repeats = o->repeats;
     TRY(gather(&w, a, given));

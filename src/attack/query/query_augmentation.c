@@ -35,8 +35,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     if (!bits)
         FAIL(SOTTO_ENOMEM, "augmentation: out of memory for %zu records", n);
     if (o->channels == 0)
-        FAIL(SOTTO_EUSAGE,
-             "attack: augmentation turns and shifts images; say how a row is one (--image C,H,W)");
+        FAIL(SOTTO_EUSAGE, "attack: augmentation needs image shapes; give --image C,H,W");
     TRY(label_shape(&shape, in));
     TRY(shadow_calibration_make(&r, result, in, REHEARSED));
     if (result->pending)
@@ -55,7 +54,7 @@ done:
 
 const struct query_attack query_augmentation = {
     .name = "augmentation",
-    .title = "Label only: turned and shifted copies that keep the class",
+    .title = "Label only: share of rotated and shifted copies that keep the class",
     .source = "Choquette-Choo et al. 2021",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 1,

@@ -1,5 +1,5 @@
-/* query_decision.h - what an attack's own threshold is worth: precision, recall and accuracy with intervals.
- */
+/* query_decision.h - what an attack's own threshold is worth: precision, recall and accuracy with
+ * intervals. */
 #ifndef ATTACK_QUERY_QUERY_DECISION_H
 #define ATTACK_QUERY_QUERY_DECISION_H
 

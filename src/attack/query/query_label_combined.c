@@ -38,7 +38,8 @@ static sotto_status cut(struct plan *p, const struct query_input *in, struct lab
     p->copies = p->copies < 1 ? 1 : p->copies > most ? most : p->copies;
     size_t others = LABEL_LEVELS * p->copies + moves, least = others + 2 * p->distances;
     if (s->queries < least)
-        FAIL(SOTTO_EBUDGET, "attack: label-combined has %zu queries for each record; expected at least %zu",
+        FAIL(SOTTO_EBUDGET,
+             "attack: label-combined has a budget of %zu queries per record; expected at least %zu",
              s->queries, least);
     p->each = (s->queries - others) / p->distances;
 done:
@@ -118,7 +119,7 @@ static sotto_status weigh(struct linear_model *out, const struct shadow_calibrat
         row[i] = i;
     }
     TRY(ask(rows, r->target, &r->records, p, ctx));
-    TRY(linear_model_fit(out, &(struct linear_rows){rows, member, row, n, p->width}, 2, ridge));
+    TRY(linear_model_fit(out, &(struct linear_rows){rows, member, row, n, p->width}, 2, ridge, NULL));
 done:
     base_free(rows);
     base_free(member);
@@ -166,7 +167,7 @@ done:
 
 const struct query_attack query_label_combined = {
     .name = "label-combined",
-    .title = "Label only: distances, noise and moved copies, weighed together",
+    .title = "Label only: combination of boundary, noise and augmentation",
     .source = "Choquette-Choo et al. 2021, combined attack",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 1,

@@ -147,7 +147,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         FAIL(SOTTO_ENOMEM, "long: out of memory for %zu records", c.n);
     TRY(portraits(judged, &shadows, &in->records, lookers));
     TRY(portraits(pool, &shadows, &shadows.data, lookers));
-    TRY(par_chunks(c.n, par_threads(in->ctx), count_near, &c));
+    TRY(par_each(c.n, in->ctx, count_near, &c));
     TRY(shadow_pool_signals(signals, &shadows.pool, &in->records, NULL, in->ctx));
     TRY(test(scores, &selected, in, &c, signals, shadows.pool.models));
     result->threshold = -log(level);

@@ -43,8 +43,7 @@ static sotto_status answer_of_forest(float *p, const struct shadow_set *a, size_
     struct head_data own = {0};
     float *own_x = NULL;
     int64_t *own_y = NULL;
-    struct sotto_context quiet = {.threads = 1, /* shadows are asked side by side */
-                                  .stop = a->plan.ctx ? a->plan.ctx->stop : NULL};
+    const struct sotto_context quiet = context_quiet(a->plan.ctx, 1); /* shadows are asked side by side */
     TRY(own_records(&own, &own_x, &own_y, a, model));
     TRY(random_forest_fit(&forest, &(struct forest_data){own.x, own.y, own.n, own.d, own.classes},
                           FOREST_TREES, *seed + model, &quiet));
@@ -127,7 +126,7 @@ done:
 
 const struct query_attack query_ml_leaks_combined = {
     .name = "ml-leaks-combined",
-    .title = "A network, logistic regression and a forest as shadows",
+    .title = "A network, logistic regression and a random forest as shadow models",
     .source = "Salem et al. 2019, combining attack",
     .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
     .default_shadows = KINDS,

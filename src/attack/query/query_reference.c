@@ -44,12 +44,11 @@ static sotto_status check_views(struct nn_shape *shape, const struct query_input
             "attack: %zu views; expected 1, %d (mirrored) or %d (mirrored and shifted)", views, MIRRORED,
             SHIFTED);
     if (views > 1 && o->channels == 0)
-        FAIL(SOTTO_EUSAGE,
-             "attack: several views mirror and shift images; say how a row is one (--image C,H,W)");
+        FAIL(SOTTO_EUSAGE, "attack: several views need image shapes; give --image C,H,W");
     REQUIRE(views <= 1 || (size_multiply(&count, o->channels, o->height) &&
                            size_multiply(&count, count, o->width) && count == in->records.d),
-            "attack: images of %zux%zux%zu do not fill rows of %zu", o->channels, o->height, o->width,
-            in->records.d);
+            "attack: images of %zux%zux%zu do not match rows of %zu numbers; give the right --image C,H,W",
+            o->channels, o->height, o->width, in->records.d);
 done:
     return status;
 }
@@ -214,7 +213,8 @@ static sotto_status run_lira(double *scores, struct query_result *result, const 
 }
 
 const struct query_attack query_lira = {.name = "lira",
-                                        .title = "LiRA, online, shadows trained on halves of the records",
+                                        .title =
+                                            "LiRA, online, shadow models trained on halves of the records",
                                         .source = "Carlini et al. 2022",
                                         .needs = QUERY_REFERENCE_NEEDS,
                                         .default_shadows = QUERY_REFERENCES,
@@ -228,7 +228,7 @@ static sotto_status run_lira_offline(double *scores, struct query_result *result
 
 const struct query_attack query_lira_offline = {
     .name = "lira-offline",
-    .title = "LiRA, offline, shadows trained on the attacker's records",
+    .title = "LiRA, offline, shadow models trained on the attacker's records",
     .source = "Carlini et al. 2022",
     .needs = QUERY_OFFLINE_NEEDS,
     .default_shadows = QUERY_REFERENCES,
@@ -240,7 +240,8 @@ static sotto_status run_rmia(double *scores, struct query_result *result, const 
 }
 
 const struct query_attack query_rmia = {.name = "rmia",
-                                        .title = "RMIA, online, shadows trained on halves of the records",
+                                        .title =
+                                            "RMIA, online, shadow models trained on halves of the records",
                                         .source = "Zarifzadeh, Liu and Shokri 2024",
                                         .needs = QUERY_REFERENCE_NEEDS,
                                         .default_shadows = QUERY_REFERENCES,
@@ -254,7 +255,7 @@ static sotto_status run_rmia_offline(double *scores, struct query_result *result
 
 const struct query_attack query_rmia_offline = {
     .name = "rmia-offline",
-    .title = "RMIA, offline, shadows trained on the attacker's records",
+    .title = "RMIA, offline, shadow models trained on the attacker's records",
     .source = "Zarifzadeh, Liu and Shokri 2024",
     .needs = QUERY_OFFLINE_NEEDS,
     .default_shadows = QUERY_REFERENCES,

@@ -61,10 +61,10 @@ done:
     return status;
 }
 
-const struct query_attack query_residual_mia = {.name = "residual-mia",
-                                                .title =
-                                                    "One shadow, three largest posteriors, four thresholds",
-                                                .source = "Residual perturbation, section IV",
-                                                .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
-                                                .default_shadows = 1,
-                                                .run = run};
+const struct query_attack query_residual_mia = {
+    .name = "residual-mia",
+    .title = "One shadow model, three largest posteriors, four thresholds",
+    .source = "Residual perturbation, section IV",
+    .needs = QUERY_POSTERIORS | QUERY_SHADOWS,
+    .default_shadows = 1,
+    .run = run};

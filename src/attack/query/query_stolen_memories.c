@@ -128,7 +128,7 @@ done:
 
 const struct query_attack query_stolen_memories = {
     .name = "stolen-memories",
-    .title = "White box: the last layer against one trained on other records",
+    .title = "White box: the last layer, compared with one trained on other records",
     .source = "Leino and Fredrikson 2020",
     .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_WEIGHTS | QUERY_ATTACKER | QUERY_SHADOWS,
     .default_shadows = PROXIES,

@@ -26,7 +26,7 @@ static sotto_status ask_shadow(float *logits, const struct query_input *in, cons
         struct sotto_head_recipe recipe = *in->recipe;
         recipe.seed = seed;
         TRY(sotto_head_train(&head, own->x, own->y, own->n, own->d, own->classes, &recipe, in->ctx));
-        TRY(sotto_head_predict(logits, head, r->x, r->n, r->d, 1));
+        TRY(sotto_head_predict(logits, head, r->x, r->n, r->d, 1, in->ctx));
     }
 done:
     sotto_head_free(head);
@@ -85,7 +85,7 @@ done:
 
 const struct query_attack query_transfer = {
     .name = "transfer",
-    .title = "Label only: loss under shadows trained on the target's decisions",
+    .title = "Label only: loss under shadow models trained on the target's decisions",
     .source = "Li and Zhang 2021",
     .needs = QUERY_DECISIONS | QUERY_LABELS | QUERY_ATTACKER | QUERY_SHADOWS | QUERY_QUERIES,
     .default_shadows = 4,

@@ -171,7 +171,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     size_t shadow_layers =
         shadows.pool.networks ? 1 : shadows.pool.shape->layers; /* of networks, the last alone */
     REQUIRE(shadow_layers == side.head->layers,
-            "attack: white-box needs shadows of as many layers as the target (%zu); they have %zu",
+            "attack: white-box needs shadows with as many layers as the target (%zu); they have %zu",
             side.head->layers, shadow_layers);
     TRY(learn(&known, &shadows, width));
     TRY(look_at_target(rows, &side, width));
@@ -189,7 +189,7 @@ done:
 
 const struct query_attack query_white_box = {
     .name = "white-box",
-    .title = "White box: a network on gradients and activations, learnt on shadows",
+    .title = "White box: a network on gradients and activations, trained on shadow models",
     .source = "Nasr et al. 2019, reduced",
     .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_WEIGHTS | QUERY_SHADOWS,
     .default_shadows = 4,

@@ -18,7 +18,7 @@ sotto_status whitebox_layer_make(struct whitebox_layer *out, const struct sotto_
         goto done; /* the last layer is the whole network, and sees the records */
     TRY(network_query_make(&query, network, true, ctx));
     NEW(s.embedded, records->n * s.records.d);
-    network_query_run(s.embedded, &query, records->x, records->n, NULL);
+    TRY(network_query_run(s.embedded, &query, records->x, records->n, NULL, ctx));
     s.records.x = s.embedded;
 done:
     network_query_clear(&query);

@@ -12,8 +12,8 @@ struct whitebox_layer {
     struct sotto_head *last;       /* of a network: behind head */
     float *embedded;               /* behind records.x */
 };
-/* Of a head: itself, and the records as they are. Of a network (head NULL): its last layer, and embeddings.
- */
+/* Of a head: itself, and the records as they are. Of a network (head NULL): its last layer, and
+ * embeddings. */
 sotto_status whitebox_layer_make(struct whitebox_layer *out, const struct sotto_head *head,
                                  const struct sotto_network *network, const struct head_data *records,
                                  const struct sotto_context *ctx);

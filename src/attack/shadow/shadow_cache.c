@@ -17,7 +17,7 @@ void shadow_cache_key(char key[SHA256_HEX], const struct shadow_identity *id)
 {
     char text[SHADOW_RECIPE + 512];
     struct sha256 hash;
-    int length = snprintf(text, sizeof text, "sotto shadow 1\n%s\n%s\n%s\n%s\n%zu\n", id->fingerprint,
+    int length = snprintf(text, sizeof text, "sotto shadow 1\n%s\n%s\n%s\n%s\n%zu\n", id->data_sha256,
                           id->recipe, id->shape, isa_name(), id->n);
     sha256_init(&hash);
     sha256_update(&hash, text, (size_t)length);
@@ -45,7 +45,7 @@ static sotto_status manifest(struct json **out, const struct shadow_identity *id
     struct json *j = json_make_object();
     json_put_text(&j, "schema", "sotto.shadow/1");
     json_put_text(&j, "key", key);
-    json_put_text(&j, "data_fingerprint", id->fingerprint);
+    json_put_text(&j, "data_fingerprint", id->data_sha256);
     json_put_text(&j, "recipe", id->recipe);
     json_put_text(&j, "shape", id->shape);
     json_put_text(&j, "isa", isa_name());
@@ -80,7 +80,7 @@ static sotto_status check_manifest(const struct json *doc, const struct json *ex
         const char *text;
         TRY(json_get_text(&text, doc, path, members[i]));
         if (strcmp(text, json_text(json_member(expected, members[i]))) != 0)
-            FAIL(SOTTO_EFORMAT, "%s: '%s' is not what the file's name stands for; remove the file", path,
+            FAIL(SOTTO_EFORMAT, "%s: '%s' does not match the name of the file; remove the file", path,
                  members[i]);
     }
 done:
@@ -107,7 +107,7 @@ sotto_status shadow_cache_find(bool *found, struct shadow_facts *facts, char wei
     TRY(json_get_real_or_null(&f.test_accuracy, doc, path, "test_accuracy"));
     TRY(sha256_file(hash, weights));
     if (strcmp(hash, recorded) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: its SHA-256 is not the one in %s; remove both", weights, path);
+        FAIL(SOTTO_EFORMAT, "%s: its SHA-256 differs from the one in %s; remove both files", weights, path);
     *facts = f;
 done:
     json_free(doc);

@@ -13,7 +13,7 @@
 enum { SHADOW_RECIPE = 2432, SHADOW_PATH = 4096 };
 
 struct shadow_identity {
-    const char *fingerprint; /* of the attacker's records */
+    const char *data_sha256; /* of the attacker's records */
     const uint8_t *use;      /* (n), of enum shadow_use */
     size_t n;
     char recipe[SHADOW_RECIPE]; /* canonical text */

@@ -7,11 +7,13 @@
 struct shadow_target {
     struct sotto_target target;
     struct sotto_head *head;
+    const struct sotto_context *ctx;
 };
 
 static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
-    return sotto_head_predict(posteriors, ((struct shadow_target *)t)->head, rows, n, t->inputs, 0);
+    const struct shadow_target *s = (const struct shadow_target *)t;
+    return sotto_head_predict(posteriors, s->head, rows, n, t->inputs, 0, s->ctx);
 }
 
 static void close_shadow(struct sotto_target *t)
@@ -28,10 +30,11 @@ static sotto_status open_shadow(struct sotto_target **out, const struct shadow_s
         return target_network(out, "shadow", a->pool.networks[0], false, a->plan.ctx);
     struct shadow_target *s = base_alloc(1, sizeof *s);
     if (!s)
-        FAIL(SOTTO_ENOMEM, "rehearsal: out of memory");
+        FAIL(SOTTO_ENOMEM, "shadow calibration: out of memory");
     TRY(shadow_pool_head(&s->head, &a->pool, 0));
     s->target = target_make("shadow", a->data.d, a->data.classes);
     s->target.head = s->head;
+    s->ctx = a->plan.ctx;
     s->target.query = query;
     s->target.close = close_shadow;
     *out = &s->target;
@@ -100,7 +103,7 @@ sotto_status shadow_calibration_run(double *auc, double *threshold, const struct
     bool exact;
     double *scores = base_alloc(2 * m, sizeof *scores);
     if (!scores)
-        FAIL(SOTTO_ENOMEM, "rehearsal: out of memory for %zu records", 2 * m);
+        FAIL(SOTTO_ENOMEM, "shadow calibration: out of memory for %zu records", 2 * m);
     TRY(score(scores, r->target, &r->records, parameter, arg));
     TRY(curve_make(&c, scores, m, scores + m, m));
     *auc = curve_auc(&c, 0.95, &exact).estimate;

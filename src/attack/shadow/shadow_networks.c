@@ -21,10 +21,10 @@ struct network_trainer {
     const struct shadow_plan *plan;
     struct shadow_pool *pool;
     const struct nn_backend *backend;
-    char fingerprint[SHA256_HEX], machine[160];
+    char data_sha256[SHA256_HEX], machine[160];
     int lanes; /* networks that train side by side */
-    struct sotto_context
-        own; /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
+    /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
+    struct sotto_context own;
     size_t *todo, count;
     atomic_size_t finished;
 };
@@ -53,7 +53,7 @@ static sotto_status identity(struct shadow_identity *out, const struct network_t
     const struct shadow_plan *p = t->plan;
     struct sotto_train_options o = options_of(t, model);
     char text[TRAIN_RECIPE_TEXT], privately[DP_SGD_TEXT] = "";
-    *out = (struct shadow_identity){.fingerprint = t->fingerprint,
+    *out = (struct shadow_identity){.data_sha256 = t->data_sha256,
                                     .use = p->use + model * p->data->n,
                                     .n = p->data->n,
                                     .shape = t->machine,
@@ -76,19 +76,20 @@ static sotto_status train_privately(struct sotto_network **out, const struct sot
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_privacy p = *privacy;
-    char folder[SHADOW_PATH - 16] = "", ledger[SHADOW_PATH] = "", *certificate = NULL;
+    char folder[SHADOW_PATH - 16] = "", ledger[SHADOW_PATH] = "";
+    struct sotto_certificate *certificate = NULL;
     TRY(folder_temporary(folder, sizeof folder, "sotto-shadow"));
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
-    p.ledger = ledger;
-    p.purpose = "shadow of an attack";
-    p.fingerprint = "records of an attacker";
-    p.provenance = NULL;
-    p.source = &(const struct sotto_source_records){.public_set = 1};
-    p.insecure = 1;
-    p.insecure_seed = noise_seed;
+    p.spend.ledger = ledger;
+    p.spend.purpose = "shadow of an attack";
+    p.spend.dataset_id = "records of an attacker";
+    p.spend.provenance = NULL;
+    p.spend.source = &(const struct sotto_source_records){.public_set = 1};
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = noise_seed;
     TRY(sotto_train_private(out, &certificate, NULL, rows, NULL, 0, o, &p, ctx));
 done:
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     if (ledger[0]) {
         unlink(ledger);
         rmdir(folder);
@@ -101,7 +102,7 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
                                   const struct sotto_train_privacy *privacy, uint64_t noise_seed,
                                   const struct sotto_context *ctx)
 {
-    struct sotto_context quiet = {.threads = ctx ? ctx->threads : 0, .stop = ctx ? ctx->stop : NULL};
+    const struct sotto_context quiet = context_quiet(ctx, 0);
     struct sotto_dataset rows = {.name = "attacker's records",
                                  .n = own->n,
                                  .features = own->x,
@@ -193,7 +194,7 @@ static sotto_status fetch(bool *found, struct network_trainer *t, size_t model,
         goto done;
     TRY(sotto_network_load(&n, path));
     if (sotto_network_inputs(n) != t->plan->data->d || sotto_network_classes(n) != t->plan->data->classes)
-        FAIL(SOTTO_EFORMAT, "%s: is a network of %zu inputs and %zu classes; expected %zu and %zu", path,
+        FAIL(SOTTO_EFORMAT, "%s: the network has %zu inputs and %zu classes; expected %zu and %zu", path,
              sotto_network_inputs(n), sotto_network_classes(n), t->plan->data->d, t->plan->data->classes);
     keep(t->pool, model, n, &facts);
     t->pool->reused++;
@@ -237,7 +238,7 @@ static sotto_status plan_machine(struct network_trainer *t)
     int threads = par_threads(ctx);
     bool alone = t->plan->models < (size_t)threads;
     t->lanes = alone ? 1 : threads;
-    t->own = (struct sotto_context){.threads = alone ? threads : 1, .stop = ctx ? ctx->stop : NULL};
+    t->own = context_quiet(ctx, alone ? threads : 1);
     sotto_status status = nn_backend_find(&t->backend, backend ? backend : "auto");
     if (status == SOTTO_OK)
         snprintf(t->machine, sizeof t->machine, "network, %d threads, %s", t->own.threads,
@@ -273,7 +274,7 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
     NEW(s->networks, s->models);
     TRY(plan_machine(&t));
     if (p->cache)
-        head_data_fingerprint(t.fingerprint, p->data);
+        head_data_sha256(t.data_sha256, p->data);
     TRY(take_stock(&t));
     TRY(par_chunks(t.count, t.lanes, train_one, &t));
     s->trained = t.count;

@@ -19,7 +19,7 @@ enum { BLOCK = 64 }; /* linear heads trained between two visits to the cache */
 struct trainer {
     const struct shadow_plan *plan;
     struct shadow_pool *pool;
-    char fingerprint[SHA256_HEX]; /* of the data; empty without a cache, as hashing may take longer than a
+    char data_sha256[SHA256_HEX]; /* of the data; empty without a cache, as hashing may take longer than a
                                      training */
     const char *shape;
     struct sotto_head_recipe block; /* of linear heads */
@@ -60,7 +60,7 @@ static struct sotto_head_recipe block_recipe(const struct shadow_plan *p)
 static struct shadow_identity identity(const struct trainer *t, size_t model)
 {
     const struct shadow_plan *p = t->plan;
-    struct shadow_identity id = {.fingerprint = t->fingerprint,
+    struct shadow_identity id = {.data_sha256 = t->data_sha256,
                                  .use = p->use + model * p->data->n,
                                  .n = p->data->n,
                                  .shape = t->shape,
@@ -96,7 +96,7 @@ static sotto_status accuracy(double *out, const struct trainer *t, size_t model,
     *out = NAN;
     TRY(part_of(&part, &record, t, model, kind));
     if (part.n)
-        TRY(head_part_accuracy(out, h, &part));
+        TRY(head_part_accuracy(out, h, &part, &t->quiet));
 done:
     base_free(record);
     return status;
@@ -272,19 +272,18 @@ static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *
         FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", p->models);
     t.todo = todo;
     t.block = block_recipe(p);
-    t.quiet =
-        (struct sotto_context){.threads = p->ctx ? p->ctx->threads : 0, .stop = p->ctx ? p->ctx->stop : NULL};
+    t.quiet = context_quiet(p->ctx, 0);
     TRY(head_data_check(p->data, head_recipe_convex(p->recipe), p->ctx));
     TRY(make_weights(s, p));
     if (p->cache)
-        head_data_fingerprint(t.fingerprint, p->data);
+        head_data_sha256(t.data_sha256, p->data);
     TRY(look_up(&t, todo));
     if (in_blocks(p)) {
         for (size_t first = 0; first < t.count; first += BLOCK)
             TRY(train_block(&t, first, t.count - first < BLOCK ? t.count - first : BLOCK));
     } else {
         TRY(head_bits_make(&t.bits, p->data->x, p->data->n, p->data->d));
-        TRY(par_chunks(t.count, par_threads(p->ctx), train_one, &t));
+        TRY(par_each(t.count, p->ctx, train_one, &t));
     }
     s->trained = t.count;
 done:
@@ -337,7 +336,7 @@ sotto_status shadow_pool_ask(float *out, const struct shadow_pool *s, size_t mod
     if (s->networks)
         return shadow_network_ask(out, s, model, x, n, d, logits, ctx);
     TRY(shadow_pool_head(&h, s, model));
-    TRY(sotto_head_predict(out, h, x, n, d, logits));
+    TRY(sotto_head_predict(out, h, x, n, d, logits, ctx));
 done:
     sotto_head_free(h);
     return status;
@@ -348,7 +347,7 @@ sotto_status shadow_pool_each(const struct shadow_pool *s, par_body body, void *
 {
     sotto_status status = SOTTO_OK;
     if (!s->networks)
-        return par_chunks(s->models, par_threads(ctx), body, arg);
+        return par_each(s->models, ctx, body, arg);
     for (size_t m = 0; m < s->models; m++)
         TRY(body(arg, m, 0));
 done:
@@ -367,11 +366,11 @@ static sotto_status ask_noised(float *logits, const struct query *a, size_t mode
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *head = NULL;
-    REQUIRE(!a->pool->networks, "shadows: noise belongs to heads; these are networks");
+    REQUIRE(!a->pool->networks, "shadows: noise can be added to heads only, but these shadows are networks");
     TRY(shadow_pool_head(&head, a->pool, model));
     TRY(sotto_noise_simulate(head->parameters, a->pool->parameters, a->noise->mechanism, a->noise->scale,
                              a->noise->seed, model));
-    TRY(sotto_head_predict(logits, head, a->data->x, a->data->n, a->data->d, 1));
+    TRY(sotto_head_predict(logits, head, a->data->x, a->data->n, a->data->d, 1, a->ctx));
 done:
     sotto_head_free(head);
     return status;

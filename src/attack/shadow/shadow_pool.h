@@ -50,8 +50,8 @@ sotto_status shadow_pool_ask(float *out, const struct shadow_pool *s, size_t mod
 /* Calls body for every shadow: networks one after the other, heads side by side. */
 sotto_status shadow_pool_each(const struct shadow_pool *s, par_body body, void *arg,
                               const struct sotto_context *ctx);
-/* The adaptive attacker noises his shadows as the target was: by the mechanism's law, with draws of his own.
- */
+/* The adaptive attacker noises his shadows as the target was: by the mechanism's law, with draws of his
+ * own. */
 struct shadow_noise {
     const char *mechanism;
     double scale;
@@ -77,8 +77,8 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
                                   const struct sotto_train_options *options,
                                   const struct sotto_train_privacy *privacy, uint64_t noise_seed,
                                   const struct sotto_context *ctx);
-/* The records of one kind that a shadow uses, copied out. Free *x and *y with base_free(), also on failure.
- */
+/* The records of one kind that a shadow uses, copied out. Free *x and *y with base_free(), also on
+ * failure. */
 sotto_status shadow_records(float **x, int64_t **y, struct head_data *out, const struct shadow_plan *p,
                             size_t model, enum shadow_use kind);
 /* The recipe of one shadow: the plan's, with the shadow's own seed. */

@@ -13,8 +13,8 @@ static sotto_status synthesise(struct shadow_set *a, const struct query_input *i
     size_t classes = in->target->classes;
     struct climb climb = climb_defaults(in->target->inputs);
     if (o->data != SOTTO_SHADOW_SYNTHESIS && in->attacker.n == 0)
-        FAIL(SOTTO_EUSAGE, "attack: shadows need records of the attacker's own (--attacker-features and "
-                           "--attacker-labels), or --shadow-data synthesis");
+        FAIL(SOTTO_EUSAGE, "attack: shadow models need records; give --attacker-features and "
+                           "--attacker-labels, or --shadow-data synthesis");
     switch (o->data) {
     case SOTTO_SHADOW_REAL:
         a->data = in->attacker;
@@ -299,7 +299,7 @@ sotto_status output_table_add_of(struct output_table *t, const struct shadow_set
     if (answer == answer_of_shadow)
         TRY(shadow_pool_each(&a->pool, ask_one, &q, ctx));
     else
-        TRY(par_chunks(models, par_threads(ctx), ask_one, &q));
+        TRY(par_each(models, ctx, ask_one, &q));
     t->n = before + more;
 done:
     base_free(start);

@@ -1,5 +1,5 @@
-/* shadow_set.h - the shadows of one attack, from the attacker's records to trained models and their answers.
- */
+/* shadow_set.h - the shadows of one attack, from the attacker's records to trained models and their
+ * answers. */
 #ifndef ATTACK_SHADOW_SHADOW_SET_H
 #define ATTACK_SHADOW_SHADOW_SET_H
 
@@ -46,8 +46,8 @@ struct output_table {
 /* Adds the IN and OUT records of every shadow; width 0: whole posteriors. Start with {0}. */
 sotto_status output_table_add(struct output_table *t, const struct shadow_set *a, size_t width,
                               const struct sotto_context *ctx);
-/* posteriors (n, classes) of x (n, d) by the model that stands in for one shadow; called by several threads.
- */
+/* posteriors (n, classes) of x (n, d) by the model that stands in for one shadow; called by several
+ * threads. */
 typedef sotto_status (*shadow_answer)(float *posteriors, const struct shadow_set *a, size_t model,
                                       const float *x, size_t n, void *arg);
 /* The same records, answered by other models that were trained on the IN records of each shadow. */

@@ -16,7 +16,7 @@ static sotto_status reserve(struct synthetic *s, size_t n, size_t d, size_t clas
     sotto_status status = SOTTO_OK;
     size_t cells;
     REQUIRE(n > 0 && size_multiply(&cells, n, d),
-            "synthesis: %zu records; expected at least 1, and room for them", n);
+            "synthesis: %zu records; expected at least 1, and few enough to fit in memory", n);
     s->n = n;
     NEW(s->x, cells);
     NEW(s->y, n);
@@ -55,7 +55,7 @@ sotto_status synthetic_marginals(struct synthetic *out, struct sotto_target *t, 
     struct synthetic s = {.kind = by_class ? "class-marginals" : "marginals"};
     size_t *order = NULL, *where = NULL, d = data->d;
     uint64_t before = t->used;
-    REQUIRE(data->n > 0, "synthesis: marginals need records of the attacker's own");
+    REQUIRE(data->n > 0, "synthesis: marginals need records of the attacker; give --attacker-features");
     TRY(reserve(&s, n, d, data->classes));
     TRY(sort_by_class(&order, &where, data));
     for (size_t i = 0; i < n; i++) {
@@ -86,8 +86,8 @@ sotto_status synthetic_noisy(struct synthetic *out, const struct head_data *data
     struct synthetic s = {.kind = "noisy"};
     struct feature_space space = {0};
     size_t d = data->d;
-    REQUIRE(data->n > 0, "synthesis: noisy records need records of the attacker's own");
-    REQUIRE(flip >= 0 && flip <= 1, "synthesis: share of features to redraw is %g; expected 0 to 1", flip);
+    REQUIRE(data->n > 0, "synthesis: noisy records need records of the attacker; give --attacker-features");
+    REQUIRE(flip >= 0 && flip <= 1, "synthesis: the share of redrawn features is %g; expected 0 to 1", flip);
     TRY(feature_space_make(&space, data));
     TRY(reserve(&s, data->n, d, data->classes));
     memcpy(s.x, data->x, data->n * d * sizeof *s.x);

@@ -1,5 +1,5 @@
-/* synthesis.h - records that an attacker makes up when he has none, or only some (Shokri et al. 2017, V-C).
- */
+/* synthesis.h - records that an attacker makes up when he has none, or only some (Shokri et al. 2017,
+ * V-C). */
 #ifndef ATTACK_SHADOW_SYNTHESIS_H
 #define ATTACK_SHADOW_SYNTHESIS_H
 
@@ -28,8 +28,8 @@ struct synthetic {
 void synthetic_clear(struct synthetic *s);
 
 /* per_class climbs for each class; a climb that fails makes nothing: y says what was found, never padded.
- * Many climbs ask at once; each is a function of (seed, class, number) only. Queries as sotto_target_query().
- */
+ * Many climbs ask at once; each is a function of (seed, class, number) only. Queries as
+ * sotto_target_query(). */
 sotto_status synthetic_climb(struct synthetic *out, struct sotto_target *t, const struct feature_space *space,
                              const struct climb *c, size_t per_class, uint64_t seed,
                              const struct sotto_context *ctx);

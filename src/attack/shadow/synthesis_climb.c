@@ -70,8 +70,8 @@ static size_t largest(const float *p, size_t classes)
     return best;
 }
 
-/* The next candidate: the best record with `redraw` of its features, chosen without repetition, drawn anew.
- */
+/* The next candidate: the best record with `redraw` of its features, chosen without repetition, drawn
+ * anew. */
 static void propose(struct walker *w, float *candidate, const float *accepted,
                     const struct feature_space *space)
 {
@@ -147,9 +147,10 @@ sotto_status synthetic_climb(struct synthetic *out, struct sotto_target *t, cons
     struct party p = {0};
     size_t d = t->inputs, classes = t->classes, most, cells;
     uint64_t before = t->used;
-    REQUIRE(size_multiply(&most, classes, per_class) && size_multiply(&cells, most, d) && most > 0,
-            "synthesis: %zu records of each of %zu classes; expected at least 1, and room for them",
-            per_class, classes);
+    REQUIRE(
+        size_multiply(&most, classes, per_class) && size_multiply(&cells, most, d) && most > 0,
+        "synthesis: %zu records of each of %zu classes; expected at least 1, and few enough to fit in memory",
+        per_class, classes);
     NEW(s.x, cells);
     NEW(s.y, most);
     NEW(s.made, classes);

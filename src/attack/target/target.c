@@ -47,7 +47,8 @@ static sotto_status check_rows(const struct sotto_target *t, const float *rows, 
 {
     for (size_t i = 0; i < n * t->inputs; i++)
         if (!isfinite(rows[i]))
-            return status_fail(SOTTO_EINVAL, "query: row %zu, column %zu is not finite; features must be",
+            return status_fail(SOTTO_EINVAL,
+                               "query: row %zu, column %zu is not finite; features must be finite",
                                i / t->inputs, i % t->inputs);
     return SOTTO_OK;
 }

@@ -1,8 +1,8 @@
 /* target.h - a model that is reached by queries; one struct of this kind per way of reaching one.
  *
  * Whoever makes a target fills in inputs, classes, query and close, and keeps what it needs behind the struct
- * (this one is its first member). Attacks ask through sotto_target_query(), which counts, and checks answers.
- */
+ * (this one is its first member). Attacks ask through sotto_target_query(), which counts, and checks
+ * answers. */
 #ifndef ATTACK_TARGET_TARGET_H
 #define ATTACK_TARGET_TARGET_H
 

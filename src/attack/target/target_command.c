@@ -4,8 +4,8 @@
  * Sending and receiving go on together under one poll(), so a command that answers before it has read
  * everything, or writes what nobody asked for, cannot block both sides for ever; one deadline holds for the
  * whole exchange. The shape is checked when the header is there, before memory for the data is taken. After a
- * failure the command is ended and later queries are refused: its stream has no border to start again from.
- */
+ * failure the command is ended and later queries are refused: its stream has no border to start again
+ * from. */
 #include "attack/target/child_process.h"
 #include "attack/target/target.h"
 #include "io/array/npy_stream.h"
@@ -50,10 +50,10 @@ static sotto_status died(const struct command_target *c, const char *doing)
 {
     char how[128];
     bool ended = child_ended(&c->child, GRACE_S, how);
-    sotto_status status =
-        status_fail(SOTTO_EIO, "%s: %s %s frame %llu%s", c->title, ended ? how : "closed its end", doing,
-                    (unsigned long long)c->frames + 1, ended ? "" : " and is still running");
-    status_hint("what it says itself is on stderr; examples/serve_numpy.py shows the loop");
+    sotto_status status = status_fail(
+        SOTTO_EIO, "%s: %s %s frame %llu%s", c->title, ended ? how : "closed its standard input or output",
+        doing, (unsigned long long)c->frames + 1, ended ? "" : " and is still running");
+    status_hint("the command's own messages are on stderr; examples/serve_numpy.py shows a working command");
     return status;
 }
 
@@ -148,7 +148,7 @@ static sotto_status check_unasked(const struct command_target *c, const struct n
     if (npy_stream_received(in) == 0 && silent(c))
         return SOTTO_OK;
     return status_fail(SOTTO_EFORMAT,
-                       "%s: wrote more than one answer to a frame; expected one .npy frame for each",
+                       "%s: wrote more than one answer to a frame; expected one .npy frame per question",
                        c->title);
 }
 
@@ -157,9 +157,10 @@ static sotto_status timed_out(const struct command_target *c, const struct sendi
 {
     sotto_status status = status_fail(
         SOTTO_EIO,
-        "%s: no whole answer to frame %llu within %g s (%zu of %zu bytes read by it, %zu answered)", c->title,
-        (unsigned long long)c->frames + 1, c->timeout, s->sent, s->bytes, npy_stream_received(in));
-    status_hint("does it flush stdout after every answer? --timeout SECONDS allows more");
+        "%s: no complete answer to frame %llu within %g s (it read %zu of %zu bytes and answered %zu)",
+        c->title, (unsigned long long)c->frames + 1, c->timeout, s->sent, s->bytes, npy_stream_received(in));
+    status_hint(
+        "check that the command flushes stdout after every answer; --timeout SECONDS allows more time");
     return status;
 }
 
@@ -226,7 +227,7 @@ static sotto_status ask(struct command_target *c, float *posteriors, const float
     struct npy_stream in;
     npy_stream_begin(&in, c->title);
     if (c->child.pid == 0)
-        FAIL(SOTTO_EIO, "%s: was ended after an earlier failure", c->title);
+        FAIL(SOTTO_EIO, "%s: the command was ended after an earlier failure", c->title);
     TRY(exchange(c, &in, rows, n));
     if (c->target.classes == 0)
         c->target.classes = in.array.shape[1];
@@ -250,8 +251,8 @@ done:
     return status;
 }
 
-/* End of input tells the command to leave; what it does then is looked at, but can no longer change a result.
- */
+/* End of input tells the command to leave; what it does then is looked at, but can no longer change a
+ * result. */
 static void close_command(struct sotto_target *t)
 {
     struct command_target *c = (struct command_target *)t;
@@ -262,7 +263,7 @@ static void close_command(struct sotto_target *t)
             context_log(c->ctx, SOTTO_LOG_WARNING, "%s: wrote more than one answer to its last frame",
                         c->title);
         if (!child_ended(&c->child, GRACE_S, how))
-            context_log(c->ctx, SOTTO_LOG_WARNING, "%s: did not leave at the end of its input; killed",
+            context_log(c->ctx, SOTTO_LOG_WARNING, "%s: did not exit at the end of its input and was killed",
                         c->title);
         else if (strcmp(how, "ended with exit status 0") != 0)
             context_log(c->ctx, SOTTO_LOG_WARNING, "%s: %s after its last answer", c->title, how);
@@ -299,8 +300,8 @@ sotto_status sotto_target_open_command(struct sotto_target **out, const char *co
     sotto_command_defaults(&o);
     if (options)
         o = *options;
-    REQUIRE(inputs > 0, "target command: 0 inputs; expected the length of a row");
-    REQUIRE(classes != 1, "target command: 1 class; expected at least 2");
+    REQUIRE(inputs > 0, "target command: inputs is 0; expected the length of a row");
+    REQUIRE(classes != 1, "target command: classes is 1; expected at least 2");
     REQUIRE(isfinite(o.timeout) && o.timeout > 0, "target command: timeout must be > 0 s (got %g)",
             o.timeout);
     REQUIRE(o.batch > 0, "target command: batch must be > 0 (got 0)");

@@ -12,7 +12,9 @@ struct network_target {
 static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
     struct network_target *w = (struct network_target *)t;
-    network_query_run(posteriors, &w->query, rows, n, NULL);
+    sotto_status status = network_query_run(posteriors, &w->query, rows, n, NULL, NULL);
+    if (status != SOTTO_OK)
+        return status;
     network_softmax(posteriors, n, t->classes);
     return SOTTO_OK;
 }

@@ -27,14 +27,15 @@ static int64_t top(const double *logits, size_t values)
 }
 
 static sotto_status guess_logistic(int64_t *guess, const struct linear_rows *train,
-                                   const struct linear_rows *test, size_t values)
+                                   const struct linear_rows *test, size_t values,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct linear_model m = {0};
     double *logits = base_alloc(values, sizeof *logits);
     if (!logits)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory");
-    TRY(linear_model_fit(&m, train, values, 1e-3));
+    TRY(linear_model_fit(&m, train, values, 1e-3, ctx));
     for (size_t i = 0; i < test->n; i++) {
         linear_model_logits(logits, &m, test->x + test->row[i] * test->d);
         guess[i] = top(logits, values);
@@ -68,9 +69,11 @@ static void standardise(float *known, float *asked, const struct linear_rows *tr
 }
 
 static sotto_status guess_network(int64_t *guess, const struct linear_rows *train,
-                                  const struct linear_rows *test, size_t values, size_t layers, uint64_t seed)
+                                  const struct linear_rows *test, size_t values, size_t layers, uint64_t seed,
+                                  const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    const struct sotto_context quiet = context_quiet(ctx, 1); /* several are trained beside each other */
     struct sotto_head_recipe recipe;
     struct sotto_head *net = NULL;
     size_t d = train->d;
@@ -89,8 +92,8 @@ static sotto_status guess_network(int64_t *guess, const struct linear_rows *trai
     recipe.epochs = 40;
     recipe.batch = 64;
     recipe.seed = (seed & 0xffffffff) + 1;
-    TRY(sotto_head_train(&net, known, y, train->n, d, values, &recipe, NULL));
-    TRY(sotto_head_predict(logits, net, asked, test->n, d, 1));
+    TRY(sotto_head_train(&net, known, y, train->n, d, values, &recipe, &quiet));
+    TRY(sotto_head_predict(logits, net, asked, test->n, d, 1, &quiet));
     for (size_t i = 0; i < test->n; i++) {
         size_t best = 0;
         for (size_t k = 1; k < values; k++)
@@ -108,11 +111,12 @@ done:
 }
 
 sotto_status attribute_guess(int64_t *guess, enum attribute_kind kind, const struct linear_rows *train,
-                             const struct linear_rows *test, size_t values, uint64_t seed)
+                             const struct linear_rows *test, size_t values, uint64_t seed,
+                             const struct sotto_context *ctx)
 {
     return kind == ATTRIBUTE_LOGISTIC
-               ? guess_logistic(guess, train, test, values)
-               : guess_network(guess, train, test, values, attribute_layers(kind), seed);
+               ? guess_logistic(guess, train, test, values, ctx)
+               : guess_network(guess, train, test, values, attribute_layers(kind), seed, ctx);
 }
 
 sotto_status attribute_balanced(double *out, const struct linear_rows *rows, const int64_t *guess,
@@ -137,7 +141,7 @@ done:
 }
 
 sotto_status attribute_try(double *balanced, enum attribute_kind kind, const struct linear_rows *known,
-                           size_t fitted, size_t values, uint64_t seed)
+                           size_t fitted, size_t values, uint64_t seed, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct linear_rows train = *known, test = *known;
@@ -148,7 +152,7 @@ sotto_status attribute_try(double *balanced, enum attribute_kind kind, const str
     if (!guess)
         FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", test.n);
     *balanced = 0;
-    status = attribute_guess(guess, kind, &train, &test, values, seed);
+    status = attribute_guess(guess, kind, &train, &test, values, seed, ctx);
     if (status == SOTTO_OK)
         TRY(attribute_balanced(balanced, &test, guess, values));
     else if (status == SOTTO_EINVAL && kind != ATTRIBUTE_LOGISTIC) /* too few records for a network */

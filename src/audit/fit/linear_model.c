@@ -4,6 +4,7 @@
 #include <math.h>
 
 struct problem {
+    const struct sotto_context *ctx;
     const struct linear_rows *in;
     const struct linear_model *m;
     double lambda;
@@ -48,6 +49,8 @@ static double loss(double *gradient, const double *w, void *arg)
     double value = 0;
     for (size_t e = 0; e < count; e++)
         gradient[e] = 0;
+    if (context_stopped(p->ctx)) /* a gradient of 0 ends the search; its result is not used */
+        return 0;
     for (size_t i = 0; i < n; i++) {
         const double *x = p->x + i * d;
         size_t y = (size_t)p->in->y[p->in->row[i]];
@@ -87,14 +90,14 @@ static void standardise(struct linear_model *m, const struct linear_rows *in)
 }
 
 sotto_status linear_model_fit(struct linear_model *out, const struct linear_rows *in, size_t classes,
-                              double lambda)
+                              double lambda, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct linear_model m = {.d = in->d, .classes = classes};
-    struct problem p = {.in = in, .m = &m, .lambda = lambda};
+    struct problem p = {.in = in, .m = &m, .lambda = lambda, .ctx = ctx};
     size_t count, values;
     if (!size_multiply(&count, classes - 1, in->d + 1) || !size_multiply(&values, in->n, in->d))
-        FAIL(SOTTO_ENOMEM, "linear model: %zu x %zu values are too many", in->n, in->d);
+        FAIL(SOTTO_ENOMEM, "linear model: %zu x %zu values do not fit in memory", in->n, in->d);
     NEW(m.mean, in->d);
     NEW(m.scale, in->d);
     NEW(m.weight, count);
@@ -105,6 +108,7 @@ sotto_status linear_model_fit(struct linear_model *out, const struct linear_rows
         for (size_t j = 0; j < in->d; j++)
             p.x[i * in->d + j] = ((double)in->x[in->row[i] * in->d + j] - m.mean[j]) * m.scale[j];
     TRY(minimise(m.weight, count, loss, &p, 1e-6, 200));
+    TRY(context_check(ctx, "linear model: stopped"));
     *out = m;
 done:
     base_free(p.x);

@@ -21,7 +21,7 @@ struct linear_model {
 /* Minimises the mean cross-entropy plus lambda/2 times the squared norm of the weights (not the intercepts).
  * ENOMEM. */
 sotto_status linear_model_fit(struct linear_model *out, const struct linear_rows *in, size_t classes,
-                              double lambda);
+                              double lambda, const struct sotto_context *ctx);
 void linear_model_clear(struct linear_model *m);
 /* logits (classes) of one record; that of class 0 is 0. */
 void linear_model_logits(double *logits, const struct linear_model *m, const float *x);

@@ -323,8 +323,8 @@ sotto_status random_forest_fit(struct random_forest **out, const struct forest_d
     struct random_forest *f = base_alloc(1, sizeof *f);
     if (!f || !(f->tree = base_alloc(trees, sizeof *f->tree)))
         FAIL(SOTTO_ENOMEM, "forest: out of memory for %zu trees", trees);
-    REQUIRE(data->n > 0 && data->n < UINT32_MAX / 2 && trees > 0, "forest: %zu records, %zu trees", data->n,
-            trees);
+    REQUIRE(data->n > 0 && data->n < UINT32_MAX / 2 && trees > 0,
+            "forest: %zu records and %zu trees; expected at least one of each", data->n, trees);
     f->d = data->d, f->classes = data->classes, f->trees = trees;
     TRY(table_make(&table, data));
     struct planting p = {&table, f, seed, ctx};

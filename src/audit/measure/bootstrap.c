@@ -84,13 +84,14 @@ void bootstrap_percentiles(struct sotto_estimate *out, double *draws, size_t cou
 }
 
 sotto_status bootstrap_tpr(struct sotto_estimate *out, const struct roc *c, double fpr, size_t draws,
-                           double confidence, uint64_t seed, uint64_t stream)
+                           double confidence, uint64_t seed, uint64_t stream, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double *x = base_alloc(draws, sizeof *x), *scratch = base_alloc(draws, sizeof *scratch);
     if (!x || !scratch)
         FAIL(SOTTO_ENOMEM, "bootstrap: out of memory for %zu draws", draws);
     for (size_t i = 0; i < draws; i++) {
+        TRY(context_check(ctx, "bootstrap: stopped after %zu of %zu draws", i, draws));
         struct rng r = rng_stream(seed, RNG_BOOTSTRAP, stream, i);
         x[i] = bootstrap_tpr_draw(c, fpr, &r);
     }

@@ -16,13 +16,14 @@ double bootstrap_tpr_draw(const struct roc *c, double fpr, struct rng *r);
 /* Percentile interval of `draws` draws around the rate of the curve itself. Draw i is a function of (seed,
  * stream, i). ENOMEM. */
 sotto_status bootstrap_tpr(struct sotto_estimate *out, const struct roc *c, double fpr, size_t draws,
-                           double confidence, uint64_t seed, uint64_t stream);
+                           double confidence, uint64_t seed, uint64_t stream,
+                           const struct sotto_context *ctx);
 /* Sorts the draws and reads the percentile interval off. */
 void bootstrap_percentiles(struct sotto_estimate *out, double *draws, size_t count, double *scratch,
                            double confidence);
 
-/* Exact samplers by comparison and rejection (Marsaglia and Tsang 2000; Ahrens and Dieter 1974). a, b >= 1.
- */
+/* Exact samplers by comparison and rejection (Marsaglia and Tsang 2000; Ahrens and Dieter 1974). a, b >=
+ * 1. */
 double bootstrap_beta(double a, double b, struct rng *r);
 size_t bootstrap_binomial(size_t n, double p, struct rng *r);
 

@@ -30,8 +30,8 @@ struct sotto_estimate curve_auc(const struct roc *c, double confidence, bool *ex
 double curve_auc_variance(const struct roc *c, double *area);
 /* Largest TPR - FPR over all thresholds, >= 0: optimistic, chosen on the records it is measured on. */
 double curve_advantage(const struct roc *c);
-/* Indices of at most `limit` points, rising, that keep the shape on linear and on log axes; returns how many.
- */
+/* Indices of at most `limit` points, rising, that keep the shape on linear and on log axes; returns how
+ * many. */
 size_t curve_thin(size_t *out, size_t limit, const struct roc *c);
 
 /* Thresholds (flag when score > t; INFINITY flags nobody). */

@@ -1,5 +1,5 @@
-/* BASE: ln p_y under the target minus the logarithm of its mean over all reference models, IN and OUT alike.
- */
+/* BASE: ln p_y under the target minus the logarithm of its mean over all reference models, IN and OUT
+ * alike. */
 #include "audit/score/posterior.h"
 #include "audit/score/rmia.h"
 

@@ -5,8 +5,8 @@
 #include <math.h>
 
 static const struct parameter params[] = {
-    {"clamp", "frequencies are kept at least this far from 0 and 1; 1/(2n) for a mean of n records", 1e-3,
-     1e-9, 0.4, false},
+    {"clamp", "smallest distance of frequencies from 0 and 1; 1/(2n) for a mean of n records", 1e-3, 1e-9,
+     0.4, false},
     {0}};
 
 static double kept(double share, double clamp)

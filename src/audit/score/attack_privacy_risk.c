@@ -11,8 +11,8 @@ enum { MOST_BINS = 1000 };
 static const struct parameter params[] = {
     {"bins", "bins of a class, evenly spaced in the logarithm of the modified entropy", 15, 2, MOST_BINS,
      false},
-    {"least", "shadow records of a class on each side that its own histogram needs", CLASS_THRESHOLD_LEAST, 1,
-     1e9, false},
+    {"least", "smallest number of shadow members and of non-members for a histogram of the class",
+     CLASS_THRESHOLD_LEAST, 1, 1e9, false},
     {0}};
 
 struct histogram {

@@ -117,8 +117,8 @@ struct problem {
     double level; /* of the quantile, 1 - rate */
 };
 
-/* Mean of level u + h ln(1 + e^(-u / h)), u = y - w x: the pinball loss, rounded off near 0; plus the ridge.
- */
+/* Mean of level u + h ln(1 + e^(-u / h)), u = y - w x: the pinball loss, rounded off near 0; plus the
+ * ridge. */
 static double pinball(double *gradient, const double *w, void *arg)
 {
     const struct problem *p = arg;

@@ -1,5 +1,5 @@
-/* Share of OUT models that fit the record worse than the target does; ties count half. Resolution: one model.
- */
+/* Share of OUT models that fit the record worse than the target does; ties count half. Resolution: one
+ * model. */
 #include "audit/score/posterior.h"
 
 static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)

@@ -22,9 +22,9 @@ static void features(float *out, const struct attack_input *in)
 }
 
 static sotto_status add_scores(double *scores, const float *x, size_t n, size_t d,
-                               const struct sotto_head *judge, float *logits)
+                               const struct sotto_head *judge, float *logits, const struct sotto_context *ctx)
 {
-    sotto_status status = sotto_head_predict(logits, judge, x, n, d, 1);
+    sotto_status status = sotto_head_predict(logits, judge, x, n, d, 1, ctx);
     for (size_t i = 0; status == SOTTO_OK && i < n; i++)
         scores[i] += ((double)logits[2 * i + 1] - (double)logits[2 * i]) / SEEDS;
     return status;
@@ -63,8 +63,8 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     for (recipe.seed = 1; recipe.seed <= SEEDS; recipe.seed++) {
         sotto_head_free(judge);
         judge = NULL;
-        TRY(sotto_head_train(&judge, known, y, m, d, 2, &recipe, NULL));
-        TRY(add_scores(scores, x, n, d, judge, logits));
+        TRY(sotto_head_train(&judge, known, y, m, d, 2, &recipe, in->ctx));
+        TRY(add_scores(scores, x, n, d, judge, logits, in->ctx));
     }
 done:
     sotto_head_free(judge);
@@ -76,7 +76,7 @@ done:
 }
 
 const struct score_attack attack_shadow_network = {.name = "shadow-network",
-                                                   .title = "Network trained on a shadow model's answers",
+                                                   .title = "Network trained on a shadow model's outputs",
                                                    .source = "Additive Logistic Mechanism, appendix",
                                                    .needs = NEED_OUTPUTS | NEED_LABELS | NEED_SHADOW,
                                                    .trains = true,

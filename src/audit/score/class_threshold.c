@@ -5,8 +5,8 @@
 #include "audit/measure/metrics.h"
 
 const struct parameter class_threshold_params[] = {
-    {"least", "shadow records of a class on each side that its own threshold needs", CLASS_THRESHOLD_LEAST, 1,
-     1e9, false},
+    {"least", "smallest number of shadow members and of non-members for a threshold of the class",
+     CLASS_THRESHOLD_LEAST, 1, 1e9, false},
     {0}};
 
 struct attack_input shadow_input(const struct attack_input *in)
@@ -31,8 +31,8 @@ static void gather(double *own, double *others, size_t counts[2], const struct a
         }
 }
 
-/* Never infinite: to flag nobody is to ask for more than any shadow record had, to flag everybody for less.
- */
+/* Never infinite: to flag nobody is to ask for more than any shadow record had, to flag everybody for
+ * less. */
 static sotto_status choose(double *threshold, const double *own, const double *others, const size_t counts[2])
 {
     struct roc c = {0};

@@ -5,14 +5,16 @@
 #include <math.h>
 
 const struct parameter lira_params[] = {
-    {"prior", "values that the pooled variance counts for", 8, 0, 1e9, false},
-    {"per-record", "IN and OUT models from which a record's own variances stand alone", 32, 2, 1e9, false},
-    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1, false},
+    {"prior", "weight of the pooled variance, in values", 8, 0, 1e9, false},
+    {"per-record", "number of IN and of OUT models from which the record's own variances are used alone", 32,
+     2, 1e9, false},
+    {"monotone", "1: signals above the record's IN mean are not evidence against membership", 0, 0, 1, false},
     {0}};
 
 const struct parameter lira_offline_params[] = {
-    {"prior", "values that the pooled variance counts for", 8, 0, 1e9, false},
-    {"per-record", "OUT models from which a record's own variance stands alone", 32, 2, 1e9, false},
+    {"prior", "weight of the pooled variance, in values", 8, 0, 1e9, false},
+    {"per-record", "number of OUT models from which the record's own variance is used alone", 32, 2, 1e9,
+     false},
     {0}};
 
 double lira_ratio(double signal, double in_mean, double in_variance, double out_mean, double out_variance,
@@ -78,7 +80,8 @@ const struct score_attack attack_lira = {.name = "lira",
 
 /* One variance for all records' IN models and one for their OUT models, each about the records' own means. */
 static const struct parameter pooled_params[] = {
-    {"monotone", "1: a signal above its IN mean is never evidence against membership", 0, 0, 1, false}, {0}};
+    {"monotone", "1: signals above the record's IN mean are not evidence against membership", 0, 0, 1, false},
+    {0}};
 
 static sotto_status run_lira_pooled(struct attack_output *out, const struct attack_input *in,
                                     const double *args)

@@ -62,7 +62,7 @@ static sotto_status pool(double *variance, struct reference_stats *s, const stru
         if (in->labels)
             add_mean(&by_class[in->labels[i]], side->mean);
     }
-    REQUIRE(freedom > 0, "references: no record has 2 models that were %s on it; at least 2 are needed",
+    REQUIRE(freedom > 0, "references: no record has 2 models that were %s on it; expected at least 2",
             is_in ? "trained" : "not trained");
     *variance = squares / (double)freedom;
     for (size_t i = 0; i < in->n; i++) {

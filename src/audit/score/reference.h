@@ -19,8 +19,8 @@ struct reference_record {
 };
 struct reference_stats {
     struct reference_record *record; /* (n) */
-    double in_variance,
-        out_variance; /* pooled: residuals about the records' own means, never about a common one */
+    /* pooled: residuals about the records' own means, never about a common one */
+    double in_variance, out_variance;
 };
 
 /* EINVAL: no record has 2 OUT models (or, with `online`, 2 IN models); ENOMEM. */

@@ -86,7 +86,7 @@ const struct score_attack attack_rmia = {.name = "rmia",
                                          .run = run_rmia};
 
 static const struct parameter rmia_offline_params[] = {
-    {"a", "how P(x | IN) follows from P(x | OUT): a P_out + 1 - a", 0.3, 0, 1, false}, {0}};
+    {"a", "a in P(x | IN) = a P(x | OUT) + 1 - a", 0.3, 0, 1, false}, {0}};
 
 static sotto_status run_rmia_offline(struct attack_output *out, const struct attack_input *in,
                                      const double *args)
@@ -102,11 +102,11 @@ const struct score_attack attack_rmia_offline = {.name = "rmia-offline",
                                                  .run = run_rmia_offline};
 
 /* The published form of RMIA: the share of a population that the record dominates. It orders records as
- * rmia-offline does and adds ties, but the number means something by itself: "beats 99 % of the population".
- */
+ * rmia-offline does and adds ties, but the number means something by itself: "beats 99 % of the
+ * population". */
 static const struct parameter rmia_population_params[] = {
-    {"gamma", "how many times likelier than a population record", 2, 1, 1e6, false},
-    {"a", "how P(x | IN) follows from P(x | OUT): a P_out + 1 - a", 0.3, 0, 1, false},
+    {"gamma", "likelihood ratio required against a population record", 2, 1, 1e6, false},
+    {"a", "a in P(x | IN) = a P(x | OUT) + 1 - a", 0.3, 0, 1, false},
     {0}};
 
 static sotto_status run_rmia_population(struct attack_output *out, const struct attack_input *in,
@@ -124,10 +124,10 @@ done:
     return status;
 }
 
-const struct score_attack attack_rmia_population = {.name = "rmia-population",
-                                                    .title = "RMIA, offline, share of the population beaten",
-                                                    .source = "Zarifzadeh, Liu and Shokri 2024",
-                                                    .needs = NEED_LOSSES | NEED_OUT | NEED_POPULATION |
-                                                             NEED_POPULATION_REFERENCE,
-                                                    .params = rmia_population_params,
-                                                    .run = run_rmia_population};
+const struct score_attack attack_rmia_population = {
+    .name = "rmia-population",
+    .title = "RMIA, offline, share of the population exceeded",
+    .source = "Zarifzadeh, Liu and Shokri 2024",
+    .needs = NEED_LOSSES | NEED_OUT | NEED_POPULATION | NEED_POPULATION_REFERENCE,
+    .params = rmia_population_params,
+    .run = run_rmia_population};

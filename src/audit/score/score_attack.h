@@ -36,6 +36,8 @@ struct attack_input {
     const float *features;   /* (n, width): the records themselves, or NULL */
     const double *released_mean, *reference_mean; /* (width) */
     size_t n, classes, models, width;
+    const struct sotto_context
+        *ctx;      /* quiet, of one thread: several attacks run beside each other; or NULL */
     size_t played; /* 1 + the reference model that plays the target, and is then no reference; 0: none does */
     size_t views;  /* 0: none were given */
     const double *view_signals;    /* (views, n): posterior_signal() of the target's answers on each view */
@@ -49,8 +51,8 @@ struct attack_input {
 
 struct attack_output {
     double *scores; /* (n) */
-    uint8_t
-        *fallback; /* (n), all 0 before: 1 where a record had no statistics of its own and others' stood in */
+    /* (n), all 0 before: 1 where a record had no statistics of its own and others' stood in */
+    uint8_t *fallback;
     double threshold; /* the attack's own decision, member when score > threshold, found without looking at
                          the target's members; NAN (before the call) if it has none */
 };
@@ -63,8 +65,8 @@ struct score_attack {
     const char *source;             /* who described it first */
     unsigned needs;                 /* of enum attack_need, all of them */
     const struct parameter *params; /* ends with a NULL name; NULL: none */
-    bool
-        trains; /* a network: takes too long to be repeated for every reference model that plays the target */
+    /* a network: takes too long to be repeated for every reference model that plays the target */
+    bool trains;
     /* Fills scores[0 .. in->n), all records of both sides in one call, so that statistics may be pooled.
      * Inputs were checked: finite, labels in range, probabilities sum to 1. args: the parameters' values. */
     sotto_status (*run)(struct attack_output *out, const struct attack_input *in, const double *args);

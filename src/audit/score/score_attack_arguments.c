@@ -17,7 +17,8 @@ static sotto_status read_setting(size_t *out, double *value, const struct score_
     const char *rest = setting + length + 1;
     size_t i = parameters_find(a->params, rest);
     if (i == count)
-        FAIL(SOTTO_EUSAGE, "audit: '%s' sets no parameter of '%s'; expected %s.NAME=VALUE with %s", setting,
+        FAIL(SOTTO_EUSAGE,
+             "audit: '%s' is not a parameter of '%s'; expected %s.NAME=VALUE with NAME one of %s", setting,
              a->name, a->name, parameters_names(names, sizeof names, a->params));
     const struct parameter *p = &a->params[i];
     if (!parameters_read(value, p, rest))
@@ -56,7 +57,9 @@ sotto_status attack_settings_check(const char *const *settings)
                  strncmp(*settings, attack_table[i]->name, (size_t)(dot - *settings)) == 0))
             i++;
         if (!dot || !attack_table[i])
-            FAIL(SOTTO_EUSAGE, "audit: '%s' names no attack; expected ATTACK.NAME=VALUE", *settings);
+            FAIL(SOTTO_EUSAGE,
+                 "audit: '%s' does not begin with the name of an attack; expected ATTACK.NAME=VALUE",
+                 *settings);
         TRY(read_setting(&which, &value, attack_table[i], *settings));
     }
 done:

@@ -61,7 +61,7 @@ static sotto_status run_entropy(struct attack_output *out, const struct attack_i
 }
 
 const struct score_attack attack_entropy = {.name = "entropy",
-                                            .title = "Prediction entropy (needs no labels)",
+                                            .title = "Prediction entropy (without labels)",
                                             .source = "Song and Mittal 2021",
                                             .needs = NEED_OUTPUTS,
                                             .run = run_entropy};

@@ -177,7 +177,7 @@ const struct score_attack attack_lira_offline_views = {.name = "lira-offline-vie
 
 /* RMIA on several views of each record, by majority vote. */
 static const struct parameter rmia_views_params[] = {
-    {"gamma", "how many times likelier than another record", 2, 1, 1e6, false}, {0}};
+    {"gamma", "likelihood ratio required against another record", 2, 1, 1e6, false}, {0}};
 
 static sotto_status run_rmia_views(struct attack_output *out, const struct attack_input *in,
                                    const double *args)
@@ -194,8 +194,8 @@ const struct score_attack attack_rmia_views = {.name = "rmia-views",
 
 /* RMIA on several views, OUT models only. */
 static const struct parameter rmia_offline_views_params[] = {
-    {"gamma", "how many times likelier than another record", 2, 1, 1e6, false},
-    {"a", "how P(x | IN) follows from P(x | OUT): a P_out + 1 - a", 0.3, 0, 1, false},
+    {"gamma", "likelihood ratio required against another record", 2, 1, 1e6, false},
+    {"a", "a in P(x | IN) = a P(x | OUT) + 1 - a", 0.3, 0, 1, false},
     {0}};
 
 static sotto_status run_rmia_offline_views(struct attack_output *out, const struct attack_input *in,

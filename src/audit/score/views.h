@@ -5,8 +5,8 @@
 
 #include "audit/score/lira.h"
 
-/* What an attack on one view sees: its signals and its reference signals, with the records' labels and masks.
- */
+/* What an attack on one view sees: its signals and its reference signals, with the records' labels and
+ * masks. */
 struct attack_input view_input(const struct attack_input *in, size_t view);
 
 /* Carlini et al. 2022, section VI-D: the views' signals as independent Gaussians. online: the mean of the

@@ -18,8 +18,8 @@ enum augment_recipe { AUGMENT_KERAS, AUGMENT_SIMCLR };
 /** "keras" (also NULL) or "simclr". EINVAL. */
 sotto_status augment_recipe_find(enum augment_recipe *out, const char *name);
 
-/* How strong: min_area in (0, 1] (1: no translation, no zoom), brightness and jitter >= 0 (0: colours stay).
- */
+/* How strong: min_area in (0, 1] (1: no translation, no zoom), brightness and jitter >= 0 (0: colours
+ * stay). */
 struct augment_strength {
     double min_area, brightness, jitter;
     int flip; /* 0: never flip */
@@ -30,8 +30,11 @@ struct augment_strength {
 };
 
 /** One view. Output pixel (y, x) shows the source at
- *      y' = zoom_y (y + 1/2 - H/2) + H/2 - shift_y - 1/2        x' likewise, then mirrored (W - 1 - x') if
- * flip sampled bilinearly, the source continued by reflection (d c b a | a b c d | d c b a). Then, as row
+ *
+ *      y' = zoom_y (y + 1/2 - H/2) + H/2 - shift_y - 1/2
+ *      x' likewise, then mirrored (W - 1 - x') if flip
+ *
+ * sampled bilinearly, the source continued by reflection (d c b a | a b c d | d c b a). Then, as row
  * vectors, rgb <- clip(rgb colour, 0, 1). Shifts are in pixels, |shift| <= size; zooms in (0, 1] (below 1:
  * zoom in). */
 struct augment_view {

@@ -1,5 +1,5 @@
-/* Batches: padding and turning of the source, fixed chunks of views over the threads, the kernel chosen once.
- */
+/* Batches: padding and turning of the source, fixed chunks of views over the threads, the kernel chosen
+ * once. */
 #include "data/augment/augment.h"
 
 #include "par/par.h"

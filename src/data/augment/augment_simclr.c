@@ -2,8 +2,9 @@
  * shifts along grey; saturation s (x -> s x + (1 - s) luma) and hue (a turn around grey) leave luma alone. So
  * they commute, and all four are
  *
- *     x -> b c x S H + b (1 - c) mean(luma),     S = s I + (1 - s) L,   H = turn of the chroma plane of YIQ.
- */
+ *     x -> b c x S H + b (1 - c) mean(luma)
+ *
+ * with S = s I + (1 - s) L and H a turn of the chroma plane of YIQ. */
 #include "data/augment/augment.h"
 
 #include "rng/rng.h"

@@ -138,12 +138,12 @@ sotto_status encoding_check(const struct sotto_table_encoding *e, sotto_status c
 {
     sotto_status status = SOTTO_OK;
     if (!e->label)
-        FAIL(code, "%s: no column is the label; expected one", where);
+        FAIL(code, "%s: no column is the label; expected exactly one", where);
     for (size_t j = 0; j < e->count; j++) {
         const struct encoding_column *c = &e->columns[j];
         if (!c->name || encoding_find(e, c->name) < j || strcmp(c->name, e->label) == 0)
-            FAIL(code, "%s: column %zu is called '%.80s' like another one", where, j + 1,
-                 c->name ? c->name : "");
+            FAIL(code, "%s: column %zu is called '%.80s' like another column; expected different names",
+                 where, j + 1, c->name ? c->name : "");
         TRY(check_column(c, code, where));
     }
     if (encoding_used(e) == 0)

@@ -7,7 +7,7 @@
  *     encoding_read_schema()   declared in a YAML file                 encoding_schema.c
  *     encoding_fit()           from rows of a set                      encoding_fit.c
  *     encoding_release()       bounds by private releases              encoding_private.c
- *     encoding_parse()         sotto.encoding/1                        encoding_file.c */
+ *     sotto_table_encoding_parse()   sotto.encoding/1                        encoding_file.c */
 #ifndef DATA_ENCODING_ENCODING_H
 #define DATA_ENCODING_ENCODING_H
 
@@ -87,10 +87,8 @@ sotto_status encoding_read_schema(struct sotto_table_encoding **out, const char 
 sotto_status encoding_parse_schema(struct sotto_table_encoding **out, const char *text, size_t size,
                                    const char *name);
 
-/** sotto.encoding/1; NULL when out of memory. */
-struct json *encoding_json(const struct sotto_table_encoding *e);
-/** EFORMAT, ENOMEM. `name` is for errors. */
-sotto_status encoding_parse(struct sotto_table_encoding **out, const struct json *doc, const char *name);
+/** sotto.encoding/1 as a file for people, beside sotto_table_encoding_text(). ECREATE, EIO, ENOMEM. */
+sotto_status encoding_save(const char *path, const struct sotto_table_encoding *e);
 
 /** The rows of a set as cells of an encoding. */
 struct encoding_rows;

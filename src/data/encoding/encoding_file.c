@@ -2,6 +2,7 @@
 #include "data/encoding/encoding.h"
 
 #include "base/file.h"
+#include "io/json/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static struct json *column_json(const struct encoding_column *c)
     return out;
 }
 
-struct json *encoding_json(const struct sotto_table_encoding *e)
+static struct json *encoding_json(const struct sotto_table_encoding *e)
 {
     struct json *doc = json_make_object(), *columns = json_make_array(), *label = json_make_object();
     json_put_text(&doc, "schema", schema);
@@ -95,7 +96,7 @@ static sotto_status read_other(size_t *out, const struct text_list *list, const 
     TRY(json_get_text(&text, doc, name, path));
     *out = text_list_find(list, (struct cell){text, NAN});
     if (*out == list->count)
-        FAIL(SOTTO_EFORMAT, "%s: '%s' is '%.40s', which is not in its list", name, path, text);
+        FAIL(SOTTO_EFORMAT, "%s: '%s' is '%.40s', which is not one of the listed values", name, path, text);
 done:
     return status;
 }
@@ -171,7 +172,8 @@ done:
     return status;
 }
 
-sotto_status encoding_parse(struct sotto_table_encoding **out, const struct json *doc, const char *name)
+static sotto_status encoding_parse(struct sotto_table_encoding **out, const struct json *doc,
+                                   const char *name)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_table_encoding *e = NULL;
@@ -228,6 +230,14 @@ sotto_status sotto_table_encoding_text(char **json, const struct sotto_table_enc
 {
     struct json *doc = encoding_json(e);
     sotto_status status = json_dump(json, doc, JSON_LINE);
+    json_free(doc);
+    return status;
+}
+
+sotto_status encoding_save(const char *path, const struct sotto_table_encoding *e)
+{
+    struct json *doc = encoding_json(e);
+    sotto_status status = json_write_file(path, doc, JSON_PRETTY);
     json_free(doc);
     return status;
 }

@@ -28,11 +28,12 @@ static sotto_status find_occurring(bool **out, size_t count, const struct sotto_
 }
 
 /* A column of codes holds numbers when all that occur are, but for the markers of missing ones. */
-static bool all_numbers(const struct sotto_table_encoding *e, const struct json *codes, const bool *occurs)
+static bool all_numbers(const struct sotto_table_encoding *e, const struct table_column *from,
+                        const bool *occurs)
 {
     size_t numbers = 0;
-    for (size_t k = 0; k < json_count(codes); k++) {
-        struct cell c = cell_of_text(json_text(json_at(codes, k)));
+    for (size_t k = 0; k < from->code_count; k++) {
+        struct cell c = cell_of_text(from->codes[k]);
         if (!occurs[k] || text_list_find(&e->missing, c) < e->missing.count)
             continue;
         if (isnan(c.number))
@@ -42,18 +43,18 @@ static bool all_numbers(const struct sotto_table_encoding *e, const struct json 
     return numbers > 0;
 }
 
-static sotto_status fit_codes(struct sotto_table_encoding *e, size_t j, const struct json *codes,
+static sotto_status fit_codes(struct sotto_table_encoding *e, size_t j, const struct table_column *from,
                               const struct sotto_dataset *s, const int64_t *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
     struct encoding_column *c = &e->columns[j];
     bool *occurs = NULL;
-    TRY(find_occurring(&occurs, json_count(codes), s, j, rows, n));
-    if (all_numbers(e, codes, occurs))
+    TRY(find_occurring(&occurs, from->code_count, s, j, rows, n));
+    if (all_numbers(e, from, occurs))
         goto done;
     c->kind = COLUMN_CATEGORY;
-    for (size_t k = 0; k < json_count(codes); k++) {
-        const char *text = json_text(json_at(codes, k));
+    for (size_t k = 0; k < from->code_count; k++) {
+        const char *text = from->codes[k];
         if (occurs[k] && text_list_find(&c->categories, cell_of_text(text)) == c->categories.count)
             TRY(text_list_add(&c->categories, text));
     }
@@ -85,9 +86,9 @@ sotto_status encoding_fit(struct sotto_table_encoding **out, const struct sotto_
 {
     sotto_status status = SOTTO_OK;
     struct sotto_table_encoding *e = NULL;
-    const struct dataset *d = s->owner;
-    REQUIRE(s->features && s->labels && s->class_names && d->columns && json_count(d->columns) == s->columns,
-            "%s: one-hot needs a table whose columns are described (an imported CSV)", s->name);
+    const struct dataset *d = dataset_behind(s);
+    REQUIRE(s->features && s->labels && s->class_names && d && d->column_count == s->columns,
+            "%s: one-hot needs a table with described columns; import it as CSV first", s->name);
     TRY(encoding_create(&e, s->columns));
     e->header = true;
     TRY(text_list_add(&e->missing, ""));
@@ -95,12 +96,11 @@ sotto_status encoding_fit(struct sotto_table_encoding **out, const struct sotto_
     if (!(e->label = base_strdup(d->label_column[0] ? d->label_column : "(label)")))
         FAIL(SOTTO_ENOMEM, "encoding: out of memory");
     for (size_t j = 0; j < s->columns; j++) {
-        const struct json *column = json_at(d->columns, j), *codes = json_find(column, "codes");
-        const char *name = json_text(json_find(column, "name"));
-        if (!(e->columns[j].name = base_strdup(name ? name : "")))
+        const struct table_column *column = &d->columns[j];
+        if (!(e->columns[j].name = base_strdup(column->name)))
             FAIL(SOTTO_ENOMEM, "encoding: out of memory");
-        if (codes)
-            TRY(fit_codes(e, j, codes, s, rows, n));
+        if (column->category)
+            TRY(fit_codes(e, j, column, s, rows, n));
     }
     TRY(fit_classes(e, s, rows, n));
     TRY(encoding_check(e, SOTTO_EINVAL, s->name));

@@ -13,9 +13,9 @@ struct encoding_rows {
     int64_t *classes;        /* (s->classes): class of the encoding for each of the set's */
 };
 
-static const struct json *column_of(const struct sotto_dataset *s, size_t j)
+static const struct table_column *column_of(const struct sotto_dataset *s, size_t j)
 {
-    return json_at(((const struct dataset *)s->owner)->columns, j);
+    return &dataset_behind(s)->columns[j];
 }
 
 static sotto_status place_column(struct encoding_rows *r, size_t j)
@@ -23,14 +23,14 @@ static sotto_status place_column(struct encoding_rows *r, size_t j)
     sotto_status status = SOTTO_OK;
     const struct encoding_column *c = &r->e->columns[j];
     size_t k = 0;
-    while (k < r->s->columns && strcmp(json_text(json_find(column_of(r->s, k), "name")), c->name) != 0)
+    while (k < r->s->columns && strcmp(column_of(r->s, k)->name, c->name) != 0)
         k++;
-    REQUIRE(k < r->s->columns, "%s: has no column '%.80s', which %s describes", r->s->name, c->name,
+    REQUIRE(k < r->s->columns, "%s: column '%.80s' is missing, but %s describes it", r->s->name, c->name,
             r->e->by);
-    const struct json *codes = json_find(column_of(r->s, k), "codes");
+    const struct table_column *from = column_of(r->s, k);
     r->column[j] = k;
-    for (size_t i = 0; i < json_count(codes); i++)
-        TRY(text_list_add(&r->codes[j], json_text(json_at(codes, i))));
+    for (size_t i = 0; i < from->code_count; i++)
+        TRY(text_list_add(&r->codes[j], from->codes[i]));
 done:
     return status;
 }
@@ -43,10 +43,10 @@ static sotto_status place_columns(struct encoding_rows *r)
         if (e->columns[j].kind != COLUMN_IGNORED)
             TRY(place_column(r, j));
     for (size_t k = 0; k < r->s->columns; k++) {
-        const char *name = json_text(json_find(column_of(r->s, k), "name"));
+        const char *name = column_of(r->s, k)->name;
         REQUIRE(
             encoding_find(e, name) < e->count,
-            "%s: column '%.80s' is not described by %s; expected all columns (type: ignore leaves one out)",
+            "%s: column '%.80s' is not described by %s; expected all columns ('type: ignore' leaves one out)",
             r->s->name, name, e->by);
     }
 done:
@@ -65,8 +65,8 @@ sotto_status encoding_rows_open(struct encoding_rows **out, const struct sotto_t
     struct encoding_rows *r = base_alloc(1, sizeof *r);
     if (!r)
         FAIL(SOTTO_ENOMEM, "encoding: out of memory");
-    REQUIRE(s->features && s->labels && json_count(((const struct dataset *)s->owner)->columns) == s->columns,
-            "%s: one-hot needs a table whose columns are described (an imported CSV)", s->name);
+    REQUIRE(s->features && s->labels && dataset_behind(s) && dataset_behind(s)->column_count == s->columns,
+            "%s: one-hot needs a table with described columns; import it as CSV first", s->name);
     *r = (struct encoding_rows){.e = e, .s = s};
     NEW(r->column, e->count);
     NEW(r->codes, e->count);

@@ -37,8 +37,8 @@ static sotto_status check_keys(const struct config *c, size_t i, const char *typ
     for (size_t k = 0; k < sizeof belongs / sizeof *belongs; k++) {
         snprintf(path, sizeof path, "columns[%zu].%s", i, belongs[k].key);
         if (config_given(c, "%s", path) && !strstr(belongs[k].types, type))
-            return config_fail(c, path, "'%s' is a key of columns of type %s, not of %s", belongs[k].key,
-                               belongs[k].types, type);
+            return config_fail(c, path, "'%s' is only a key of columns of type %s, not of type %s",
+                               belongs[k].key, belongs[k].types, type);
     }
     return SOTTO_OK;
 }
@@ -54,7 +54,7 @@ static sotto_status read_bounds(struct encoding_column *column, const struct con
         if (!config_given(c, "%s", path))
             snprintf(path, sizeof path, "columns[%zu].name", i);
         return config_fail(c, path,
-                           "column '%.80s' of numbers has no bounds; expected bounds: [low, high] with low < "
+                           "number column '%.80s' has no bounds; expected 'bounds: [low, high]' with low < "
                            "high, chosen without looking at private rows",
                            column->name);
     }

@@ -1,7 +1,7 @@
 /* CIFAR-10 with two labels: the task is to tell animals from vehicles, the attribute is the class. A task
  * model needs one bit of a image; what its embeddings say beyond that bit about the ten classes is leakage.
- * (As indoor or outdoor is the task and the scene the attribute on Places.) Made from the imported cifar10.
- */
+ * (As indoor or outdoor is the task and the scene the attribute on Places.) Made from the imported
+ * cifar10. */
 #include "data/store/store.h"
 
 #include <string.h>
@@ -26,8 +26,8 @@ static sotto_status open_kinds(struct dataset *d, const char *name, const struct
     char folder[4096];
     (void)ctx;
     if (!store_find(folder, sizeof folder, "cifar10")) {
-        status = status_fail(SOTTO_ENOENT, "data set '%s' is made from cifar10, which is not found", name);
-        status_hint("sotto data import PATH --name cifar10, or sotto data fetch cifar10");
+        status = status_fail(SOTTO_ENOENT, "data set '%s' is made from cifar10, which was not found", name);
+        status_hint("run 'sotto data import PATH --name cifar10' or 'sotto data fetch cifar10'");
         goto done;
     }
     TRY(store_read(d, folder));

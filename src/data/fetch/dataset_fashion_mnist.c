@@ -67,9 +67,8 @@ static sotto_status open_fashion(struct dataset *d, const char *name, const stru
     locate(folder, sizeof folder);
     if (!folder[0]) {
         status = status_fail(SOTTO_ENOENT, "data set 'fashion-mnist' not found");
-        status_hint(
-            "install the Debian package dataset-fashion-mnist, or: sotto data fetch fashion-mnist, or: sotto "
-            "data import FOLDER --name fashion-mnist");
+        status_hint("install the Debian package dataset-fashion-mnist, or run 'sotto data fetch "
+                    "fashion-mnist' or 'sotto data import FOLDER --name fashion-mnist'");
         goto done;
     }
     TRY(bundle_open(&b, folder, ctx));

@@ -81,8 +81,8 @@ static sotto_status check_space(const struct growing *g)
     uint64_t space = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (g->total - g->have <= space)
         return SOTTO_OK;
-    return status_fail(SOTTO_EIO, "%s: %llu more bytes do not fit on the disk; %llu are free", g->path,
-                       (unsigned long long)(g->total - g->have), (unsigned long long)space);
+    return status_fail(SOTTO_EIO, "%s: %llu more bytes are needed on the disk, but only %llu are free",
+                       g->path, (unsigned long long)(g->total - g->have), (unsigned long long)space);
 }
 
 static sotto_status begin(struct http_sink *sink, const struct http_head *head)
@@ -90,13 +90,14 @@ static sotto_status begin(struct http_sink *sink, const struct http_head *head)
     sotto_status status = SOTTO_OK;
     struct growing *g = (struct growing *)sink;
     if (head->code == 206 && head->start != g->have)
-        FAIL(SOTTO_EIO, "%s: asked for the bytes from %llu on, the server sends those from %llu on", g->url,
-             (unsigned long long)g->have, (unsigned long long)head->start);
+        FAIL(SOTTO_EIO, "%s: the bytes from %llu on were requested, but the server sends those from %llu on",
+             g->url, (unsigned long long)g->have, (unsigned long long)head->start);
     if (g->file->bytes && head->total && head->total != g->file->bytes)
         FAIL(SOTTO_EFORMAT, "%s: has %llu bytes; expected %llu", g->url, (unsigned long long)head->total,
              (unsigned long long)g->file->bytes);
     if (head->code == 200 && g->have > 0) {
-        context_log(g->ctx, SOTTO_LOG_INFO, "this server cannot continue a download; starting over");
+        context_log(g->ctx, SOTTO_LOG_INFO,
+                    "this server cannot continue a download, so it starts again from the beginning");
         TRY(start_over(g));
     }
     g->total = g->file->bytes ? g->file->bytes : head->total;
@@ -132,7 +133,8 @@ done:
 static void hint_at_resumption(const struct growing *g)
 {
     if (g->have > 0)
-        status_hint("%llu bytes are kept; the same command continues there", (unsigned long long)g->have);
+        status_hint("%llu bytes are kept; run the same command again to continue there",
+                    (unsigned long long)g->have);
 }
 
 static sotto_status transfer(struct growing *g, bool plain_http, const struct download_patience *patience)
@@ -155,7 +157,7 @@ static sotto_status transfer(struct growing *g, bool plain_http, const struct do
             hint_at_resumption(g);
             break;
         }
-        context_log(g->ctx, SOTTO_LOG_INFO, "%s; going on", sotto_error_text());
+        context_log(g->ctx, SOTTO_LOG_INFO, "%s; continuing", sotto_error_text());
         const struct timespec pause = {patience->pause_ms / 1000, patience->pause_ms % 1000 * 1000000L};
         nanosleep(&pause, NULL);
     }
@@ -214,13 +216,14 @@ static sotto_status grow(struct growing *g, bool plain_http, const struct downlo
         unlink(g->path);
         if (!continued || round > 0) {
             status_set(&record);
-            status_hint("the download was removed; the file may have changed on the server, or on the way");
+            status_hint(
+                "the download was removed; the file may have changed on the server or during the transfer");
             goto done;
         }
-        context_log(g->ctx, SOTTO_LOG_WARNING,
-                    "%s; it was continued from an older download, so once more from the "
-                    "start",
-                    record.text);
+        context_log(
+            g->ctx, SOTTO_LOG_WARNING,
+            "%s; it was continued from an older download, so it is downloaded again from the beginning",
+            record.text);
         close(g->fd);
         g->fd = open(g->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
         if (g->fd < 0 || flock(g->fd, LOCK_EX | LOCK_NB) != 0)
@@ -245,9 +248,7 @@ sotto_status download_check_url(const char *url, bool plain_http)
     }
     return plain_http ? SOTTO_OK
                       : status_fail(SOTTO_EUSAGE,
-                                    "'%.200s': plain http shows and trusts everyone on the way; use "
-                                    "https://",
-                                    url);
+                                    "'%.200s': http is neither private nor authenticated; use https://", url);
 }
 
 sotto_status download_file(const char *folder, const char *url, const struct remote_file *file,

@@ -54,12 +54,12 @@ static sotto_status not_fetchable(const char *name, const struct dataset_source 
     char meant[64];
     bool guessed = !source && dataset_guess(meant, name);
     sotto_status status =
-        status_fail(SOTTO_ENOENT, "data set '%.80s': no address is known%s%s%s", name,
+        status_fail(SOTTO_ENOENT, "data set '%.80s': its download address is unknown%s%s%s", name,
                     guessed ? "; did you mean '" : "", guessed ? meant : "", guessed ? "'?" : "");
     if (source && source->obtain)
         status_hint("%s", source->obtain);
     else
-        status_hint("known are %s; others: --url URL --sha256 HEX", list);
+        status_hint("known sets are %s; for other sets give --url URL --sha256 HEX", list);
     return status;
 }
 
@@ -69,7 +69,7 @@ static sotto_status plan_own_url(struct plan *p, const char *name, const struct 
     const char *sha256 = options->sha256;
     bool known = p->source && p->source->remote && p->source->remote->count == 1;
     if (p->source && p->source->remote && !known)
-        FAIL(SOTTO_EUSAGE, "data set '%s' has several files; an address of one cannot replace them", name);
+        FAIL(SOTTO_EUSAGE, "data set '%s' has several files, so --url cannot be used for it", name);
     if (known)
         p->own = p->source->remote->files[0];
     if (sha256) {
@@ -78,11 +78,10 @@ static sotto_status plan_own_url(struct plan *p, const char *name, const struct 
         p->own = (struct remote_file){.sha256 = sha256};
     }
     if (!p->own.sha256) {
-        status = status_fail(SOTTO_EUSAGE,
-                             "data set '%.80s': no SHA-256 is on record, so a download could not be "
-                             "checked",
-                             name);
-        status_hint("give the publisher's: --sha256 HEX");
+        status =
+            status_fail(SOTTO_EUSAGE,
+                        "data set '%.80s': its SHA-256 is unknown, so a download could not be checked", name);
+        status_hint("give the SHA-256 of the publisher by --sha256 HEX");
         goto done;
     }
     TRY(download_check_url(options->url, false));
@@ -118,7 +117,7 @@ static sotto_status make_plan(struct plan *p, const char *name, const struct sot
     if (!http_available()) {
         status = status_fail(SOTTO_ENOTSUP,
                              "data fetch: this build of sotto has no libcurl, so it cannot download");
-        status_hint("download the file yourself, then: sotto data import FILE --name %.80s", name);
+        status_hint("download the file yourself, then run 'sotto data import FILE --name %.80s'", name);
         goto done;
     }
     TRY(plan_sets(p, name));
@@ -126,7 +125,7 @@ static sotto_status make_plan(struct plan *p, const char *name, const struct sot
         TRY(plan_own_url(p, name, options));
     } else {
         if (options->sha256)
-            FAIL(SOTTO_EUSAGE, "--sha256 belongs to an address: --url URL");
+            FAIL(SOTTO_EUSAGE, "--sha256 needs --url URL");
         if (!p->source || !p->source->remote)
             return not_fetchable(name, p->source);
         p->base = p->source->remote->folder;
@@ -229,7 +228,7 @@ sotto_status sotto_data_fetch(const char *name, const struct sotto_fetch_options
     for (size_t i = 0; i < p.count; i++) {
         const char *from = address(url, sizeof url, &p, i, options);
         if (p.count > 1)
-            context_log(ctx, SOTTO_LOG_INFO, "fetching %s", from);
+            context_log(ctx, SOTTO_LOG_INFO, "downloading %s", from);
         TRY(download_file(p.folder, from, &p.files[i], p.base != NULL, NULL, ctx));
     }
     TRY(import_all(&p, options, p.base && p.count > 1 ? p.base : address(url, sizeof url, &p, 0, options),

@@ -118,7 +118,7 @@ static sotto_status judge_code(long code, const char *url)
     if (code == 200 || code == 206)
         return SOTTO_OK;
     if (code == 408 || code == 429 || code >= 500)
-        return status_fail(SOTTO_EAGAIN, "%s: the server answers %ld (busy or out of order); try later", url,
+        return status_fail(SOTTO_EAGAIN, "%s: the server answers %ld (busy or failing); try again later", url,
                            code);
     return status_fail(SOTTO_ENOENT, "%s: the server answers %ld%s; expected the file", url, code,
                        code == 404 || code == 410 ? " (no such file)" : "");
@@ -131,7 +131,8 @@ static sotto_status judge(bool *broken, CURLcode result, const char *url, const 
     case CURLE_ABORTED_BY_CALLBACK:
         return status_fail(SOTTO_ESTOPPED, "%s: stopped", url);
     case CURLE_UNSUPPORTED_PROTOCOL:
-        return status_fail(SOTTO_ENOENT, "%s: leads to an address that is not https; refused (%s)", url, why);
+        return status_fail(SOTTO_ENOENT, "%s: redirects to an address that is not https; refused (%s)", url,
+                           why);
     case CURLE_URL_MALFORMAT:
     case CURLE_TOO_MANY_REDIRECTS:
         return status_fail(SOTTO_ENOENT, "%s: %s", url, why);

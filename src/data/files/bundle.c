@@ -59,7 +59,8 @@ static sotto_status check_name(const char *name)
         control |= (unsigned char)*p < 0x20 || *p == 0x7F;
     printable(shown, sizeof shown, name);
     if (control || !text_is_utf8(name))
-        return status_fail(SOTTO_EFORMAT, "file name '%s' is not plain UTF-8 text; rename the file", shown);
+        return status_fail(SOTTO_EFORMAT, "file name '%s' is not printable UTF-8 text; rename the file",
+                           shown);
     bool leaves = name[0] == '/';
     for (const char *p = name; *p; p++)
         leaves |= (p == name || p[-1] == '/') && p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == '\0');

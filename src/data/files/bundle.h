@@ -35,8 +35,8 @@ sotto_status bundle_open(struct bundle *out, const char *path, const struct sott
 /** Several files, opened under the last component of each path. */
 sotto_status bundle_open_files(struct bundle *out, const char *origin, const char *const *paths,
                                size_t count);
-/** The archive walk behind bundle_open(), on bytes. `name`: for messages and for the entry of a single file.
- */
+/** The archive walk behind bundle_open(), on bytes. `name`: for messages and for the entry of a single
+ * file. */
 sotto_status bundle_from_memory(struct bundle *out, const char *name, const void *data, size_t size,
                                 const struct bundle_limits *limits);
 sotto_status bundle_from_archive(struct bundle *out, const char *path, const struct bundle_limits *limits,
@@ -68,8 +68,8 @@ sotto_status archive_stream_open(struct archive_stream **out, const char *path, 
 /** 0 bytes at the end. */
 sotto_status archive_stream_read(size_t *got, struct archive_stream *s, void *block, size_t bytes);
 void archive_stream_close(struct archive_stream *s);
-/** If `b` starts like a gzip file, replaces it by what is inside. EFORMAT: damaged, or larger than `limit`.
- */
+/** If `b` starts like a gzip file, replaces it by what is inside. EFORMAT: damaged, or larger than
+ * `limit`. */
 sotto_status bytes_gunzip(struct bytes *b, size_t limit);
 
 /** How messages name an entry: "folder/name", "archive.tar: name", or "file.csv". */

@@ -58,7 +58,8 @@ static sotto_status read_more(size_t *got, struct unpacking *u, void *block, siz
     if (u->bytes > u->limits->bytes)
         FAIL(SOTTO_EFORMAT, "unpacks to more than %zu bytes; refused", u->limits->bytes);
     if (u->bytes > EXPANSION_FREE && u->bytes / u->limits->expansion > packed)
-        FAIL(SOTTO_EFORMAT, "unpacks to more than %zu times its size; looks like a decompression bomb",
+        FAIL(SOTTO_EFORMAT,
+             "unpacks to more than %zu times its size; refused as a possible decompression bomb",
              u->limits->expansion);
     *got = (size_t)count;
 done:

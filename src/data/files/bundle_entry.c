@@ -60,7 +60,7 @@ sotto_status entry_read(struct entry_stream *s, void *block, size_t bytes)
     const struct bundle_entry *e = &s->bundle->entries[s->entry];
     size_t have = 0, got;
     if (bytes > s->size - s->at)
-        FAIL(SOTTO_EFORMAT, "ends after %zu bytes", s->size);
+        FAIL(SOTTO_EFORMAT, "ends after %zu bytes; the file is cut or damaged", s->size);
     if (e->data)
         memcpy(block, e->data + s->at, have = bytes);
     while (have < bytes) {

@@ -28,7 +28,7 @@ static sotto_status inflate_all(unsigned char *out, size_t expected, const struc
         FAIL(SOTTO_EFORMAT, "gzip data ends early, after %lu of %zu bytes; the file is cut", z.total_out,
              expected);
     if (code != Z_STREAM_END)
-        FAIL(SOTTO_EFORMAT, "gzip data is damaged (%s)", z.msg ? z.msg : "wrong length");
+        FAIL(SOTTO_EFORMAT, "gzip data is damaged (%s)", z.msg ? z.msg : "gzip data has the wrong length");
     if (z.total_out != expected || z.avail_in != 0)
         FAIL(SOTTO_EFORMAT, "gzip data is damaged (trailer says %zu bytes, found %lu)", expected,
              z.total_out);
@@ -52,7 +52,7 @@ sotto_status bytes_gunzip(struct bytes *b, size_t limit)
         FAIL(SOTTO_EFORMAT, "gzip data is cut or damaged (trailer says %zu bytes from %zu)", expected,
              b->size);
     if (expected > limit)
-        FAIL(SOTTO_EFORMAT, "gzip data unpacks to %zu bytes; at most %zu are read here", expected, limit);
+        FAIL(SOTTO_EFORMAT, "gzip data unpacks to %zu bytes; expected at most %zu", expected, limit);
     out = base_alloc(expected + 1, 1);
     if (!out)
         FAIL(SOTTO_ENOMEM, "gzip: cannot allocate %zu bytes", expected);

@@ -79,9 +79,9 @@ static sotto_status place(struct image_list *l, const struct bundle *b)
         if (i == 0)
             depth = levels;
         if (levels > 1 || levels != depth)
-            FAIL(SOTTO_EFORMAT, "%s: %s lies %s; expected split/class/picture or class/picture for all",
+            FAIL(SOTTO_EFORMAT, "%s: %s is %s; expected split/class/IMAGE or class/IMAGE for all images",
                  b->origin, b->entries[p->entry].name,
-                 levels > 1 ? "too deep" : "at another depth than the others");
+                 levels > 1 ? "in too many nested folders" : "at another folder depth than the other images");
         p->class_name = name;
         p->class_length = levels ? length : 0;
     }
@@ -137,7 +137,7 @@ sotto_status images_number(struct image_list *l, char ***names, size_t *count)
         if (i == 0 || compare_classes(p - 1, p) != 0) {
             char *name = base_alloc(p->class_length + 1, 1);
             if (!name)
-                FAIL(SOTTO_ENOMEM, "pictures: out of memory");
+                FAIL(SOTTO_ENOMEM, "images: out of memory");
             memcpy(name, p->class_name, p->class_length);
             (*names)[(*count)++] = name;
         }

@@ -54,7 +54,8 @@ static sotto_status read_bits(struct cursor *c, float *out, size_t d)
         bool comma = j == 0 || (!ends(c) && *c->at == ',');
         c->at += j > 0 && comma;
         if (!comma || ends(c) || (*c->at != '0' && *c->at != '1'))
-            return status_fail(SOTTO_EFORMAT, "%s:%zu: bit %zu is missing or no 0 or 1; expected %zu of them",
+            return status_fail(SOTTO_EFORMAT,
+                               "%s:%zu: bit %zu is missing or is not 0 or 1; expected %zu bits",
                                c->text->where, c->line, j + 1, d);
         out[j] = (float)(*c->at++ - '0');
     }
@@ -88,12 +89,13 @@ sotto_status bit_table_from_memory(struct dataset *d, const struct text_bytes *r
     if (n == 0 || columns == 0)
         FAIL(SOTTO_EFORMAT, "%s: holds no line of bits", rows->where);
     if (labels && count_lines(labels) != n)
-        FAIL(SOTTO_EFORMAT, "%s: holds %zu classes; %s has %zu lines", labels->where, count_lines(labels),
-             rows->where, n);
+        FAIL(SOTTO_EFORMAT, "%s: contains %zu classes but %s has %zu lines; expected one class per line",
+             labels->where, count_lines(labels), rows->where, n);
     if (rows->size / 2 / n <
         columns) /* a bit and what follows it: nothing larger is reserved than the file */
-        FAIL(SOTTO_EFORMAT, "%s: the first line has %zu bits, more than the others can have", rows->where,
-             columns);
+        FAIL(SOTTO_EFORMAT,
+             "%s: the first line has %zu bits, but the file is too short for as many in every line",
+             rows->where, columns);
     TRY(dataset_reserve_features(d, n, columns, true));
     for (size_t i = 0; i < n; i++) {
         if (labels) {

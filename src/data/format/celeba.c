@@ -1,6 +1,5 @@
 /* CelebA: list_attr_celeba.txt beside the images: a line with their number, a line with 40 names, then for
- * each image its name and 40 times 1 or -1; perhaps list_eval_partition.txt, a name and 0, 1 or 2 a line.
- */
+ * each image its name and 40 times 1 or -1; perhaps list_eval_partition.txt, a name and 0, 1 or 2 a line. */
 #include "data/format/image_facts.h"
 
 #include <ctype.h>
@@ -119,11 +118,13 @@ static sotto_status split_of(int *out, struct partition *p, const struct word *i
         return SOTTO_OK;
     if (!next_line(&p->ahead, &p->r) || p->ahead.words != 2 || p->ahead.word[1].length != 1 ||
         p->ahead.word[1].text[0] < '0' || p->ahead.word[1].text[0] > '2')
-        return status_fail(SOTTO_EFORMAT, "list_eval_partition.txt:%zu: expected a picture and 0, 1 or 2",
+        return status_fail(SOTTO_EFORMAT, "list_eval_partition.txt:%zu: expected an image name and 0, 1 or 2",
                            p->r.lines);
     if (!is_word(&p->ahead.word[0], image->text, image->length))
         return status_fail(
-            SOTTO_EFORMAT, "list_eval_partition.txt:%zu: '%.*s', but the table of attributes has '%.*s'",
+            SOTTO_EFORMAT,
+            "list_eval_partition.txt:%zu: is for '%.*s', but the table of attributes has '%.*s' in this "
+            "place",
             p->ahead.number, (int)(p->ahead.word[0].length < 40 ? p->ahead.word[0].length : 40),
             p->ahead.word[0].text, (int)(image->length < 40 ? image->length : 40), image->text);
     *out = p->ahead.word[1].text[0] - '0';
@@ -143,11 +144,11 @@ sotto_status celeba_from_memory(struct image_facts *out, const char *text, size_
     if (partition)
         splits.r = (struct reader){partition, partition + partition_size, "", 0};
     if (!next_line(&count, &r) || count.words != 1 || count.word[0].length >= sizeof digits)
-        FAIL(SOTTO_EFORMAT, "%s:1: expected the number of pictures alone", name);
+        FAIL(SOTTO_EFORMAT, "%s:1: expected only the number of images", name);
     memcpy(digits, count.word[0].text, count.word[0].length);
     unsigned long long expected = strtoull(digits, &end, 10), found = 0;
     if (*end || !isdigit((unsigned char)digits[0]))
-        FAIL(SOTTO_EFORMAT, "%s:1: '%s' is not the number of pictures", name, digits);
+        FAIL(SOTTO_EFORMAT, "%s:1: '%s' is not a number; expected the number of images", name, digits);
     if (!next_line(&header, &r) || header.words > MOST_COLUMNS)
         FAIL(SOTTO_EFORMAT, "%s:2: expected at most %d column names", name, MOST_COLUMNS);
     TRY(find_columns(&columns[0], &header, label, name));
@@ -155,7 +156,7 @@ sotto_status celeba_from_memory(struct image_facts *out, const char *text, size_
     for (; next_line(&l, &r); found++) {
         int split;
         if (l.words != header.words + 1)
-            FAIL(SOTTO_EFORMAT, "%s:%zu: %zu words; expected a picture and %zu numbers", name, l.number,
+            FAIL(SOTTO_EFORMAT, "%s:%zu: %zu words; expected an image name and %zu numbers", name, l.number,
                  l.words, header.words);
         TRY(number_of(texts[0], &l, &columns[0], name));
         TRY(number_of(texts[1], &l, &columns[1], name));
@@ -163,7 +164,7 @@ sotto_status celeba_from_memory(struct image_facts *out, const char *text, size_
         TRY(image_facts_add(out, l.word[0].text, l.word[0].length, split, texts[0], texts[1]));
     }
     if (found != expected)
-        FAIL(SOTTO_EFORMAT, "%s: the first line says %llu pictures, the table holds %llu", name, expected,
+        FAIL(SOTTO_EFORMAT, "%s: the first line states %llu images but the table has %llu", name, expected,
              found);
     snprintf(out->attribute_name, sizeof out->attribute_name, "%s", attribute);
 done:

@@ -66,7 +66,8 @@ static sotto_status read_files(struct dataset *d, const struct bundle *b,
         return cifar_pool(d, b, &cifar100_layout, FINE, names);
     if (strcmp(options->label, "coarse") == 0)
         return cifar_pool(d, b, &cifar100_layout, COARSE, names);
-    return status_fail(SOTTO_EUSAGE, "%s: label '%.40s': CIFAR-100 has fine (100 classes) and coarse (20)",
+    return status_fail(SOTTO_EUSAGE,
+                       "%s: label '%.40s' is unknown; expected fine (100 classes) or coarse (20 classes)",
                        b->origin, options->label);
 }
 

@@ -70,8 +70,8 @@ static sotto_status distinct(const char ***values, size_t *count, const struct t
     if (kept > VALUE_LIMIT) {
         char name[128];
         table_column_name(name, sizeof name, t, column);
-        FAIL(SOTTO_EFORMAT, "%s: '%s' has %zu different values; categories may have %d", t->where[0], name,
-             kept, VALUE_LIMIT);
+        FAIL(SOTTO_EFORMAT, "%s: column '%s' has %zu different values; expected at most %d categories",
+             t->where[0], name, kept, VALUE_LIMIT);
     }
     *values = list;
     *count = kept;
@@ -118,7 +118,7 @@ sotto_status table_choose_label(size_t *column, const struct table *t, const cha
         if (find_named(column, t, asked))
             goto done;
         if (strcmp(asked, "first") != 0 && strcmp(asked, "last") != 0)
-            FAIL(SOTTO_EINVAL, "%s: no column is called '%.80s'", t->where[0], asked);
+            FAIL(SOTTO_EINVAL, "%s: has no column '%.80s'", t->where[0], asked);
         *column = strcmp(asked, "first") == 0 ? 0 : last;
         goto done;
     }
@@ -130,9 +130,9 @@ sotto_status table_choose_label(size_t *column, const struct table *t, const cha
     } else if ((first_text && !last_text) || (!last_text && rest_is_binary(t))) {
         *column = 0;
     } else {
-        status = status_fail(SOTTO_EINVAL, "%s: cannot tell which of %zu columns is the label", t->where[0],
-                             t->columns);
-        status_hint("say so: --label first, --label last or --label COLUMN");
+        status =
+            status_fail(SOTTO_EINVAL, "%s: the label among %zu columns is unknown", t->where[0], t->columns);
+        status_hint("give --label first, --label last or --label COLUMN");
     }
 done:
     return status;
@@ -183,10 +183,10 @@ static sotto_status fill_number(float *out, const struct table *t, size_t column
             char name[128];
             size_t r, p = table_locate(&r, t, i);
             table_column_name(name, sizeof name, t, column);
-            status = status_fail(SOTTO_EFORMAT,
-                                 "%s:%zu: '%s' has no value ('%.20s'); missing numbers are not filled in",
-                                 t->where[p], t->parts[p].lines[r], name, text);
-            status_hint("a schema says what stands for them: --schema schema.yaml");
+            status =
+                status_fail(SOTTO_EFORMAT, "%s:%zu: column '%s' has no value ('%.20s'); expected a number",
+                            t->where[p], t->parts[p].lines[r], name, text);
+            status_hint("give --schema schema.yaml with a fill value for missing numbers");
             goto done;
         }
         out[i * (t->columns - 1)] = (float)x;
@@ -195,7 +195,8 @@ done:
     return status;
 }
 
-static sotto_status fill_codes(float *out, struct json **codes, const struct table *t, size_t column)
+static sotto_status fill_codes(float *out, const char ***codes, size_t *code_count, const struct table *t,
+                               size_t column)
 {
     sotto_status status = SOTTO_OK;
     const char **values = NULL;
@@ -203,9 +204,9 @@ static sotto_status fill_codes(float *out, struct json **codes, const struct tab
     TRY(distinct(&values, &count, t, column, by_bytes));
     for (size_t i = 0; i < t->rows; i++)
         out[i * (t->columns - 1)] = (float)code_of(table_cell(t, i, column), values, count, by_bytes);
-    *codes = json_make_array();
-    for (size_t v = 0; v < count; v++)
-        json_push(codes, json_make_text(values[v]));
+    *codes = values;
+    *code_count = count;
+    values = NULL;
 done:
     base_free((void *)values);
     return status;
@@ -214,25 +215,21 @@ done:
 sotto_status table_fill_features(struct dataset *d, const struct table *t, size_t label)
 {
     sotto_status status = SOTTO_OK;
-    d->columns = json_make_array();
+    TRY(dataset_reserve_columns(d, t->columns - 1));
     for (size_t j = 0, at = 0; j < t->columns; j++) {
-        struct json *column, *codes = NULL;
+        const char **codes = NULL;
+        size_t count = 0;
         char name[128];
         if (j == label)
             continue;
-        bool number = all_numbers(t, j);
-        TRY(number ? fill_number(d->features + at, t, j) : fill_codes(d->features + at, &codes, t, j));
+        TRY(all_numbers(t, j) ? fill_number(d->features + at, t, j)
+                              : fill_codes(d->features + at, &codes, &count, t, j));
         table_column_name(name, sizeof name, t, j);
-        column = json_make_object();
-        json_put_text(&column, "name", name);
-        json_put_text(&column, "kind", number ? "number" : "category");
-        if (!number)
-            json_put(&column, "codes", codes);
-        json_push(&d->columns, column);
-        at++;
+        status = dataset_set_column(d, at++, name, codes, count);
+        base_free((void *)codes);
+        if (status != SOTTO_OK)
+            goto done;
     }
-    if (!d->columns)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", t->where[0]);
 done:
     return status;
 }

@@ -105,12 +105,12 @@ static sotto_status parse_tables(struct table *t, const struct bundle *b)
             continue;
         size_t p = tables > 1 && is_test(name);
         if (found[p] < b->count)
-            FAIL(SOTTO_EFORMAT, "%s: %s and %s are both %s tables; import one at a time", b->origin,
+            FAIL(SOTTO_EFORMAT, "%s: %s and %s are both %s tables; import them one at a time", b->origin,
                  b->entries[found[p]].name, name, p ? "test" : "training");
         found[p] = i;
     }
     if (found[0] == b->count)
-        FAIL(SOTTO_EFORMAT, "%s: only test tables found", b->origin);
+        FAIL(SOTTO_EFORMAT, "%s: contains only test tables; expected a training table", b->origin);
     TRY(parse_part(t, b, found[0], 0));
     if (found[1] < b->count)
         TRY(parse_part(t, b, found[1], 1));
@@ -128,11 +128,11 @@ static sotto_status read_schema(struct sotto_table_encoding **out, struct datase
 {
     sotto_status status = SOTTO_OK;
     if (options->schema && options->label)
-        FAIL(SOTTO_EUSAGE, "%s names the label column; expected no --label beside it", options->schema);
+        FAIL(SOTTO_EUSAGE, "%s already names the label column; omit --label", options->schema);
     if (options->schema)
         TRY(encoding_read_schema(out, options->schema));
     else if (d->encoding)
-        TRY(encoding_parse(out, d->encoding, "the schema of the set"));
+        TRY(sotto_table_encoding_parse(out, d->encoding, "the schema of the set"));
 done:
     return status;
 }

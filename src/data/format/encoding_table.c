@@ -50,8 +50,8 @@ sotto_status encoding_place(size_t *where, size_t *label, const struct sotto_tab
     }
     for (size_t k = 0; k < columns; k++)
         if (k != *label && encoding_find(e, header[k]) == e->count)
-            FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is not described by %s; expected its columns alone", file,
-                 header[k], e->by);
+            FAIL(SOTTO_EFORMAT, "%s: column '%.80s' is not described by %s; expected only described columns",
+                 file, header[k], e->by);
 done:
     return status;
 }
@@ -72,21 +72,6 @@ static const char *const *header_of(const struct csv *c, size_t skip)
     return skip ? (const char *const *)c->cells : NULL;
 }
 
-static sotto_status describe_column(struct json **columns, const struct encoding_column *c)
-{
-    struct json *column = json_make_object(), *codes = json_make_array();
-    json_put_text(&column, "name", c->name);
-    json_put_text(&column, "kind", column_kinds[c->kind]);
-    for (size_t k = 0; k < c->categories.count; k++)
-        json_push(&codes, json_make_text(c->categories.texts[k]));
-    if (c->kind == COLUMN_CATEGORY)
-        json_put(&column, "codes", codes);
-    else
-        json_free(codes);
-    json_push(columns, column);
-    return *columns ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "table: out of memory");
-}
-
 static void fill_column(float *out, const struct table *t, const struct encoding_column *c, size_t where,
                         size_t width)
 {
@@ -101,9 +86,9 @@ static sotto_status describe_set(struct dataset *d, const struct sotto_table_enc
 {
     sotto_status status = SOTTO_OK;
     TRY(dataset_set_classes(d, e->classes.count, (const char *const *)e->classes.texts));
-    json_free(d->encoding);
-    if (!(d->encoding = encoding_json(e)))
-        FAIL(SOTTO_ENOMEM, "table: out of memory");
+    base_free(d->encoding);
+    d->encoding = NULL;
+    TRY(sotto_table_encoding_text(&d->encoding, e));
     strncpy(d->label_column, e->label, sizeof d->label_column - 1);
 done:
     return status;
@@ -114,7 +99,7 @@ static sotto_status find_columns(size_t *where, size_t *label, const struct tabl
     sotto_status status = SOTTO_OK;
     const struct sotto_table_encoding *e = t->schema;
     if (!e->header && holds_names(&t->parts[0], e))
-        FAIL(SOTTO_EFORMAT, "%s: begins with a row of names; expected header: true in %s", t->where[0],
+        FAIL(SOTTO_EFORMAT, "%s: begins with a row of names; expected 'header: true' in %s", t->where[0],
              e->by);
     TRY(encoding_place(where, label, e, header_of(&t->parts[0], t->skip[0]), t->columns, t->where[0]));
     if (*label == t->columns)
@@ -133,12 +118,15 @@ sotto_status table_fill_declared(struct dataset *d, struct table *t)
     TRY(find_columns(where, &label, t));
     TRY(dataset_reserve_features(d, t->rows, used, true));
     d->set.n_train = table_part_rows(t, 0);
-    d->columns = json_make_array();
+    TRY(dataset_reserve_columns(d, used));
     for (size_t j = 0; j < e->count; j++) {
         if (e->columns[j].kind == COLUMN_IGNORED)
             continue;
-        fill_column(d->features + at++, t, &e->columns[j], where[j], used);
-        TRY(describe_column(&d->columns, &e->columns[j]));
+        const struct encoding_column *c = &e->columns[j];
+        fill_column(d->features + at, t, c, where[j], used);
+        TRY(dataset_set_column(d, at++, c->name,
+                               c->kind == COLUMN_CATEGORY ? (const char *const *)c->categories.texts : NULL,
+                               c->categories.count));
     }
     table_strip_dots(t, label);
     for (size_t i = 0; i < t->rows; i++)
@@ -183,7 +171,7 @@ static sotto_status write_queries(struct sotto_array *x, const struct sotto_tabl
     for (size_t i = 0; i < shape[0]; i++)
         TRY(write_query((float *)made.data + i * shape[1], &unknown, e, c, skip + i, where));
     if (unknown > 0)
-        context_log(ctx, SOTTO_LOG_WARNING, "%s: %zu cells hold categories that %s does not list", c->name,
+        context_log(ctx, SOTTO_LOG_WARNING, "%s: %zu cells have categories that %s does not list", c->name,
                     unknown, e->by);
     *x = made;
     made = (struct sotto_array){0};
@@ -220,7 +208,8 @@ sotto_status sotto_table_answers(const char *path, const struct sotto_table_enco
     struct atomic_file f = {.stream = path ? NULL : stdout};
     const size_t n = probabilities->shape[0], classes = probabilities->shape[1];
     static const char title[] = "row,class,probability\n";
-    REQUIRE(classes == e->classes.count, "answers: %zu columns of probabilities for %zu classes", classes,
+    REQUIRE(classes == e->classes.count,
+            "answers: %zu columns of probabilities but %zu classes; expected the same number", classes,
             e->classes.count);
     if (path)
         TRY(atomic_open(&f, path));

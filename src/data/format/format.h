@@ -1,5 +1,5 @@
-/* format.h - layouts of files that become data sets. One const struct per layout, one ROW in format_list.h.
- */
+/* format.h - layouts of files that become data sets. One const struct per layout, one ROW in
+ * format_list.h. */
 #ifndef DATA_FORMAT_FORMAT_H
 #define DATA_FORMAT_FORMAT_H
 
@@ -9,10 +9,10 @@
 struct dataset_format {
     const char *name;   /* "idx" */
     const char *layout; /* one line for `sotto data list` */
-    const char
-        *set; /* registered set (or the beginning of its parts' names) that alone has this layout, or NULL */
-    bool takes_size, takes_label, takes_part, takes_attribute,
-        takes_schema; /* which import options mean something */
+    /* registered set (or the beginning of its parts' names) that alone has this layout, or NULL */
+    const char *set;
+    /* which import options mean something */
+    bool takes_size, takes_label, takes_part, takes_attribute, takes_schema;
     /** By names inside, or by content where names say nothing. Cheap. */
     bool (*recognise)(const struct bundle *b);
     /** Fills an empty set; may put a short detail of its own into set.origin. Errors name the file. */

@@ -42,20 +42,20 @@ sotto_status format_read(struct dataset *d, const struct dataset_format **used, 
             continue;
         *used = *f;
         if (options && options->height && !(*f)->takes_size)
-            return status_fail(SOTTO_EUSAGE, "%s: a size means nothing for the layout '%s'", b->origin,
+            return status_fail(SOTTO_EUSAGE, "%s: a size cannot be given for the layout '%s'", b->origin,
                                (*f)->name);
         if (options && options->label && !(*f)->takes_label)
-            return status_fail(SOTTO_EUSAGE, "%s: a label column means nothing for the layout '%s'",
+            return status_fail(SOTTO_EUSAGE, "%s: a label column cannot be given for the layout '%s'",
                                b->origin, (*f)->name);
         if (options && options->attribute && !(*f)->takes_attribute)
-            return status_fail(SOTTO_EUSAGE, "%s: an attribute column means nothing for the layout '%s'",
+            return status_fail(SOTTO_EUSAGE, "%s: an attribute column cannot be given for the layout '%s'",
                                b->origin, (*f)->name);
         if (options && options->schema && !(*f)->takes_schema)
             return status_fail(SOTTO_EUSAGE,
-                               "%s: a schema means nothing for the layout '%s'; it describes tables",
+                               "%s: a schema cannot be given for the layout '%s'; it describes tables",
                                b->origin, (*f)->name);
         if (options && options->part && !(*f)->takes_part)
-            return status_fail(SOTTO_EUSAGE, "%s: a part means nothing for the layout '%s'", b->origin,
+            return status_fail(SOTTO_EUSAGE, "%s: a part cannot be given for the layout '%s'", b->origin,
                                (*f)->name);
         return (*f)->read(d, b, options ? options : &none, ctx);
     }

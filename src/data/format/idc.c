@@ -94,11 +94,12 @@ static sotto_status collect(struct patch *patches, size_t *n, const struct bundl
             continue;
         if (!idc_name_read(&p->name, name))
             FAIL(SOTTO_EFORMAT,
-                 "%s: %s is not named like a patch; expected PATIENT_idx5_xX_yY_class0.png or class1",
+                 "%s: %s is not the file name of a patch; expected PATIENT_idx5_xX_yY_class0.png or "
+                 "_class1.png",
                  b->origin, name);
         if (contradicts(name, p->name.label))
-            FAIL(SOTTO_EFORMAT, "%s: %s says class %d but lies in folder %c", b->origin, name, p->name.label,
-                 path_base(name)[-2]);
+            FAIL(SOTTO_EFORMAT, "%s: %s is named class %d but is in folder %c", b->origin, name,
+                 p->name.label, path_base(name)[-2]);
         p->entry = i;
         p->order = shuffled(p->name.patient);
         ++*n;

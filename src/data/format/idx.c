@@ -21,7 +21,8 @@ sotto_status idx_from_memory(struct idx *out, const unsigned char *data, size_t 
         FAIL(SOTTO_EFORMAT, "starts with %02x%02x%02x%02x; expected 00000801 (labels) or 00000803 (images)",
              data[0], data[1], data[2], data[3]);
     if (data[2] != 0x08)
-        FAIL(SOTTO_EFORMAT, "IDX value type 0x%02x; only unsigned bytes (0x08) are read", data[2]);
+        FAIL(SOTTO_EFORMAT, "IDX value type 0x%02x is not supported; expected unsigned bytes (0x08)",
+             data[2]);
     idx.ndim = data[3];
     size_t header = 4 + 4 * (size_t)idx.ndim;
     if (size < header)
@@ -31,15 +32,17 @@ sotto_status idx_from_memory(struct idx *out, const unsigned char *data, size_t 
         idx.shape[i] = big_endian(data + 4 + 4 * i);
     for (int i = 1; i < idx.ndim; i++)
         if (idx.shape[i] == 0 || !size_multiply(&record, record, idx.shape[i]))
-            FAIL(SOTTO_EFORMAT, "header says %zux%zux%zu", idx.shape[0], idx.shape[1], idx.shape[2]);
+            FAIL(SOTTO_EFORMAT,
+                 "header states an image size of %zux%zux%zu; expected sizes above 0 that fit in memory",
+                 idx.shape[0], idx.shape[1], idx.shape[2]);
     if (!size_multiply(&needed, record, idx.shape[0]) || held < needed) {
         if (idx.ndim == 3)
-            FAIL(SOTTO_EFORMAT, "header says %zux%zux%zu, file holds %zu images", idx.shape[0], idx.shape[1],
-                 idx.shape[2], held / record);
-        FAIL(SOTTO_EFORMAT, "header says %zu labels, file holds %zu", idx.shape[0], held);
+            FAIL(SOTTO_EFORMAT, "header states %zux%zux%zu, but the file has %zu images", idx.shape[0],
+                 idx.shape[1], idx.shape[2], held / record);
+        FAIL(SOTTO_EFORMAT, "header states %zu labels, but the file has %zu", idx.shape[0], held);
     }
     if (held > needed)
-        FAIL(SOTTO_EFORMAT, "%zu bytes left over after the %zu records of the header", held - needed,
+        FAIL(SOTTO_EFORMAT, "%zu bytes are left after the %zu records that the header states", held - needed,
              idx.shape[0]);
     idx.data = data + header;
     *out = idx;
@@ -67,7 +70,7 @@ static sotto_status find_part(size_t *entry, bool *found, const struct bundle *b
         if (!is_part(b->entries[i].name, train, images))
             continue;
         if (*found)
-            FAIL(SOTTO_EFORMAT, "%s: both %s and %s could hold the %s %s; keep one", b->origin,
+            FAIL(SOTTO_EFORMAT, "%s: both %s and %s could contain the %s %s; keep one of them", b->origin,
                  b->entries[*entry].name, b->entries[i].name, train ? "training" : "test",
                  images ? "images" : "labels");
         *entry = i;
@@ -106,7 +109,7 @@ static sotto_status load(struct bytes *bytes, struct idx *idx, const struct bund
     TRY(bytes_gunzip(bytes, bundle_default_limits.bytes));
     TRY(idx_from_memory(idx, bytes->data, bytes->size));
     if (idx->ndim != ndim)
-        FAIL(SOTTO_EFORMAT, "is a file of %s; expected %s", idx->ndim == 1 ? "labels" : "images",
+        FAIL(SOTTO_EFORMAT, "contains %s; expected %s", idx->ndim == 1 ? "labels" : "images",
              ndim == 1 ? "labels" : "images");
 done:
     if (status != SOTTO_OK)

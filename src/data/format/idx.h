@@ -23,8 +23,8 @@ struct idx_pair {
 sotto_status idx_read_pairs(struct dataset *d, const struct bundle *b, const struct idx_pair *pairs,
                             size_t count);
 /** Finds MNIST-style names: "train" or "t10k"/"test", "images"/"labels", "idx3"/"idx1", perhaps ".gz".
- *  Returns the number of pairs (0: not this format), training first. EFORMAT: a half pair or two candidates.
- */
+ *  Returns the number of pairs (0: not this format), training first. EFORMAT: a half pair or two
+ *  candidates. */
 sotto_status idx_find_pairs(struct idx_pair pairs[2], size_t *count, const struct bundle *b);
 
 #endif

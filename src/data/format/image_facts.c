@@ -10,14 +10,15 @@ sotto_status image_facts_add(struct image_facts *f, const char *path, size_t pat
     sotto_status status = SOTTO_OK;
     char *copy = NULL;
     if (!label[0] || !attribute[0] || path_length == 0)
-        FAIL(SOTTO_EFORMAT, "'%.80s' has an empty label, attribute or path", path);
+        FAIL(SOTTO_EFORMAT, "'%.80s': its label, attribute or path is empty", path);
     if (strlen(label) >= PICTURE_TEXT || strlen(attribute) >= PICTURE_TEXT)
-        FAIL(SOTTO_EFORMAT, "'%.80s' has a label or attribute of %d bytes or more", path, PICTURE_TEXT);
+        FAIL(SOTTO_EFORMAT, "'%.80s': its label or attribute is too long; expected less than %d bytes", path,
+             PICTURE_TEXT);
     if (f->n == f->capacity) {
         size_t capacity = f->capacity ? 2 * f->capacity : 256;
         struct image_fact *grown = base_regrow(f->items, f->capacity, capacity, sizeof *grown);
         if (!grown)
-            FAIL(SOTTO_ENOMEM, "out of memory for %zu pictures", capacity);
+            FAIL(SOTTO_ENOMEM, "out of memory for %zu images", capacity);
         f->items = grown, f->capacity = capacity;
     }
     copy = base_alloc(path_length + 1, 1);
@@ -87,7 +88,7 @@ static sotto_status find(struct place **out, struct place *places, size_t n, con
         }
     }
     if (ties > 1)
-        return status_fail(SOTTO_EFORMAT, "'%.200s' could be any of %zu pictures", path, ties);
+        return status_fail(SOTTO_EFORMAT, "'%.200s' matches %zu images; expected exactly one", path, ties);
     return SOTTO_OK;
 }
 
@@ -149,7 +150,7 @@ static sotto_status number(struct image_list *l, const struct image_facts *f)
     }
     TRY(images_number(l, &l->class_names, &l->classes));
     if (l->classes < 2 || l->values < 2)
-        FAIL(SOTTO_EFORMAT, "all pictures have the %s '%s'; expected at least two",
+        FAIL(SOTTO_EFORMAT, "all images have the %s '%s'; expected at least two values",
              l->classes < 2 ? "label" : "attribute", l->classes < 2 ? l->class_names[0] : l->value_names[0]);
     TRY(rename_all(l->class_names, l->classes, f->label_names));
     TRY(rename_all(l->value_names, l->values, f->value_names));
@@ -176,8 +177,8 @@ sotto_status image_facts_read(struct dataset *d, const struct image_facts *f, co
     qsort(places, images, sizeof *places, by_base);
     status = join(&l, &missing, places, images, f);
     if (status == SOTTO_OK && l.n == 0)
-        status = status_fail(SOTTO_EFORMAT, "none of %zu listed pictures is among the %zu that are there",
-                             f->n, images);
+        status = status_fail(SOTTO_EFORMAT, "none of %zu listed images is among the %zu images found", f->n,
+                             images);
     if (status == SOTTO_OK)
         status = number(&l, f);
     if (status != SOTTO_OK) {
@@ -186,7 +187,7 @@ sotto_status image_facts_read(struct dataset *d, const struct image_facts *f, co
     }
     if (missing > 0 || images > l.n)
         context_log(ctx, SOTTO_LOG_WARNING,
-                    "%s: left out: %zu listed pictures that are not there, %zu pictures that are not listed",
+                    "%s: left out %zu listed images that were not found, and %zu images that are not listed",
                     b->origin, missing, images - l.n);
     TRY(image_set_read(d, b, &l, options, ctx));
 done:

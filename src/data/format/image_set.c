@@ -106,14 +106,15 @@ static sotto_status choose_size(size_t *height, size_t *width, const struct fold
         *height = options->height;
         *width = options->width;
     } else if (2 * best < job->list->n) {
-        status = status_fail(SOTTO_EINVAL, "%s: the pictures have many sizes (%zux%zu to %zux%zu)",
+        status = status_fail(SOTTO_EINVAL,
+                             "%s: the images have several sizes (%zux%zu to %zux%zu); expected one size",
                              job->b->origin, sizes[0].height, sizes[0].width, sizes[job->list->n - 1].height,
                              sizes[job->list->n - 1].width);
-        status_hint("choose one: --size HEIGHTxWIDTH");
+        status_hint("give --size HEIGHTxWIDTH to resize all of them");
         goto done;
     } else if (best < job->list->n) {
         context_log(job->ctx, SOTTO_LOG_WARNING,
-                    "%s: %zu of %zu pictures were resized to %zux%zu, the size of the others", job->b->origin,
+                    "%s: %zu of %zu images were resized to %zux%zu, the size of the others", job->b->origin,
                     job->list->n - best, job->list->n, *height, *width);
     }
 done:
@@ -129,7 +130,7 @@ sotto_status image_set_read(struct dataset *d, const struct bundle *b, const str
     size_t height = 0, width = 0, channels = 1, jpegs = 0;
     size_t n = list->n, chunks = (n + CHUNK - 1) / CHUNK;
     if (n < b->count)
-        context_log(ctx, SOTTO_LOG_INFO, "%s: %zu files that are not pictures were left out", b->origin,
+        context_log(ctx, SOTTO_LOG_INFO, "%s: %zu files that are not images were left out", b->origin,
                     b->count - n);
     NEW(job.infos, n);
     TRY(par_chunks(chunks, par_threads(ctx), probe_chunk, &job));
@@ -168,7 +169,7 @@ sotto_status image_set_keep_size(struct image_list *list, size_t *dropped, const
     for (size_t i = 0; i < n; i++)
         kept += job.infos[i].height == height && job.infos[i].width == width;
     if (kept == 0)
-        FAIL(SOTTO_EFORMAT, "%s: none of %zu pictures is %zux%zu", b->origin, n, height, width);
+        FAIL(SOTTO_EFORMAT, "%s: none of %zu images has %zux%zu pixels", b->origin, n, height, width);
     list->n = list->n_train = 0;
     for (size_t i = 0; i < n; i++)
         if (job.infos[i].height == height && job.infos[i].width == width) {

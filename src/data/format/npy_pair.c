@@ -1,6 +1,5 @@
 /* NumPy arrays: X.npy:Y.npy, a folder with images.npy or features.npy and perhaps labels.npy and
- * attribute.npy, or one .npy without labels. Bytes of three or four dimensions are images; a matrix is a
- * table of features. */
+ * attribute.npy, or one .npy without labels. */
 #include "data/format/format.h"
 
 #include "io/array/npy.h"
@@ -65,61 +64,6 @@ done:
     return status;
 }
 
-static sotto_status take_images(struct dataset *d, const struct sotto_array *a, bool labelled)
-{
-    sotto_status status = SOTTO_OK;
-    size_t channels = a->ndim == 4 ? a->shape[1] : 1;
-    if (channels != 1 && channels != 3)
-        FAIL(SOTTO_EFORMAT,
-             "images of shape (%zu, %zu, %zu, %zu); expected (N, C, H, W) with 1 or 3 channels", a->shape[0],
-             a->shape[1], a->shape[2], a->shape[3]);
-    TRY(dataset_reserve_images(d, a->shape[0], channels, a->shape[a->ndim - 2], a->shape[a->ndim - 1],
-                               labelled));
-    memcpy(d->images, a->data, a->count);
-done:
-    return status;
-}
-
-static sotto_status take_features(struct dataset *d, struct sotto_array *a, bool labelled)
-{
-    sotto_status status = SOTTO_OK;
-    TRY(dataset_reserve_features(d, a->shape[0], a->shape[1], labelled));
-    TRY(sotto_array_convert(a, SOTTO_F4));
-    memcpy(d->features, a->data, a->count * sizeof(float));
-done:
-    return status;
-}
-
-/* Whole numbers, one for each record; *values: the largest plus one. */
-static sotto_status take_column(int64_t *column, size_t *values, struct sotto_array *a, size_t n,
-                                const char *what)
-{
-    sotto_status status = SOTTO_OK;
-    int64_t most = 0;
-    if (a->ndim != 1 || a->shape[0] != n)
-        FAIL(SOTTO_EFORMAT, "%zu %s in %d dimensions for %zu records; expected (%zu)", a->count, what,
-             a->ndim, n, n);
-    if (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8)
-        FAIL(SOTTO_EFORMAT, "%s are %s; expected whole numbers (i8, i4 or u1)", what,
-             sotto_dtype_name(a->dtype));
-    TRY(sotto_array_convert(a, SOTTO_I8));
-    memcpy(column, a->data, a->count * sizeof *column);
-    for (size_t i = 0; i < a->count; i++)
-        most = column[i] > most ? column[i] : most;
-    *values = (size_t)most + 1;
-done:
-    return status;
-}
-
-static sotto_status take_attribute(struct dataset *d, struct sotto_array *a)
-{
-    sotto_status status = SOTTO_OK;
-    TRY(dataset_reserve_attribute(d, "attribute", 0, NULL));
-    TRY(take_column(d->attribute, &d->set.values, a, d->set.n, "attributes"));
-done:
-    return status;
-}
-
 /* Whose records they are, as side files say; an archive has none. */
 static sotto_status take_identity(struct dataset *d, const struct bundle *b, const struct npy_files *files)
 {
@@ -145,24 +89,16 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
     find_files(&files, b);
     size_t blamed = files.values;
     TRY(load(&values, b, files.values));
-    if (values.dtype == SOTTO_U1 && (values.ndim == 3 || values.ndim == 4))
-        status = take_images(d, &values, files.has_labels);
-    else if (values.ndim == 2)
-        status = take_features(d, &values, files.has_labels);
-    else
-        status = status_fail(SOTTO_EFORMAT,
-                             "%s in %d dimensions; expected u1 images (N, C, H, W) or (N, H, W), or a "
-                             "matrix of features (N, D)",
-                             sotto_dtype_name(values.dtype), values.ndim);
+    status = dataset_take_values(d, &values, files.has_labels);
     if (status == SOTTO_OK && files.has_labels) {
         blamed = files.labels;
         TRY(load(&labels, b, files.labels));
-        status = take_column(d->labels, &d->set.classes, &labels, d->set.n, "labels");
+        status = dataset_take_labels(d, &labels);
     }
     if (status == SOTTO_OK && files.has_attribute) {
         blamed = files.attribute;
         TRY(load(&attribute, b, files.attribute));
-        status = take_attribute(d, &attribute);
+        status = dataset_take_attribute(d, &attribute);
     }
     if (status != SOTTO_OK) {
         bundle_prefix_error(b, blamed);

@@ -16,9 +16,10 @@ static sotto_status text_of(char out[PICTURE_TEXT], const struct json *j, size_t
     else if (text && text[0] && strlen(text) < PICTURE_TEXT)
         strcpy(out, text);
     else
-        return status_fail(SOTTO_EFORMAT,
-                           "%s: entry %zu: expected [path, category, indoor or outdoor] of texts or numbers",
-                           name, row);
+        return status_fail(
+            SOTTO_EFORMAT,
+            "%s: entry %zu: expected a list [path, category, indoor or outdoor] of texts or numbers", name,
+            row);
     return SOTTO_OK;
 }
 
@@ -29,12 +30,13 @@ sotto_status places_from_memory(struct image_facts *out, const char *text, size_
     char category[PICTURE_TEXT], inside[PICTURE_TEXT];
     TRY(json_parse(&doc, text, size, name));
     if (json_kind(doc) != JSON_KIND_ARRAY)
-        FAIL(SOTTO_EFORMAT, "%s: expected a list of [path, category, indoor or outdoor]", name);
+        FAIL(SOTTO_EFORMAT, "%s: expected a list of lists [path, category, indoor or outdoor]", name);
     for (size_t i = 0; i < json_count(doc); i++) {
         const struct json *row = json_at(doc, i);
         const char *path = json_text(json_at(row, 0));
         if (json_kind(row) != JSON_KIND_ARRAY || json_count(row) != 3 || !path)
-            FAIL(SOTTO_EFORMAT, "%s: entry %zu: expected [path, category, indoor or outdoor]", name, i);
+            FAIL(SOTTO_EFORMAT, "%s: entry %zu: expected a list [path, category, indoor or outdoor]", name,
+                 i);
         TRY(text_of(category, json_at(row, 1), i, name));
         TRY(text_of(inside, json_at(row, 2), i, name));
         TRY(image_facts_add(out, path, strlen(path), 0, inside, category));

@@ -27,7 +27,7 @@ sotto_status stl_image(uint8_t *planes, size_t height, size_t width, const unsig
             for (size_t y = 0; y < STL_SIDE; y++)
                 pixels[(y * STL_SIDE + x) * 3 + c] = record[(c * STL_SIDE + x) * STL_SIDE + y];
     if (height * width > STL_SIDE * STL_SIDE && !(resized = base_alloc(3 * height, width)))
-        FAIL(SOTTO_ENOMEM, "out of memory for a picture of %zux%zu", height, width);
+        FAIL(SOTTO_ENOMEM, "out of memory for an image of %zux%zu", height, width);
     TRY(image_resize(resized, height, width, pixels, STL_SIDE, STL_SIDE, 3));
     for (size_t i = 0; i < height * width; i++)
         for (size_t c = 0; c < 3; c++)
@@ -42,7 +42,7 @@ sotto_status stl_labels(int64_t *labels, size_t count, const unsigned char *data
 {
     sotto_status status = SOTTO_OK;
     if (size != count)
-        FAIL(SOTTO_EFORMAT, "%zu labels for %zu images", size, count);
+        FAIL(SOTTO_EFORMAT, "%zu labels for %zu images; expected one label per image", size, count);
     for (size_t i = 0; i < count; i++)
         if (data[i] < 1 || data[i] > STL_CLASSES)
             FAIL(SOTTO_EFORMAT, "record %zu has label %d; expected 1 to %d", i, data[i], STL_CLASSES);
@@ -122,7 +122,7 @@ static sotto_status read_images(struct image_stream *stream, uint8_t *images, si
             size_t most = count < BLOCK ? count : BLOCK, now = s->left[k] < most ? s->left[k] : most;
             struct turning t = {s->block, images, now, s->height, s->width};
             TRY(entry_read(s->files[k], s->block, now * STL_PIXELS));
-            TRY(par_chunks((now + CHUNK - 1) / CHUNK, par_threads(ctx), turn_chunk, &t));
+            TRY(par_each((now + CHUNK - 1) / CHUNK, ctx, turn_chunk, &t));
             images += now * 3 * s->height * s->width;
             s->left[k] -= now;
             count -= now;
@@ -166,8 +166,8 @@ static sotto_status open_part(struct stl_stream *s, bool labelled, const struct 
     if (s->left[TRAIN] + s->left[TEST] + s->left[UNLABELLED] == 0) {
         status = status_fail(SOTTO_EFORMAT, "%s: holds no %s images", b->origin,
                              labelled ? "labelled" : "unlabelled");
-        status_hint(labelled ? "the unlabelled ones: --part unlabelled"
-                             : "the labelled ones: --part labelled");
+        status_hint(labelled ? "give --part unlabelled for the unlabelled images"
+                             : "give --part labelled for the labelled images");
     }
 done:
     return status;
@@ -212,7 +212,8 @@ static sotto_status read_part(struct dataset *d, const struct bundle *b,
     if (!s || !(s->block = base_alloc(BLOCK, STL_PIXELS)))
         FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
     if (!labelled && strcmp(part, "unlabelled") != 0)
-        FAIL(SOTTO_EUSAGE, "part '%.40s': STL-10 has labelled (train and test) and unlabelled", part);
+        FAIL(SOTTO_EUSAGE,
+             "part '%.40s' of STL-10 is unknown; expected labelled (train and test) or unlabelled", part);
     s->base = (struct image_stream){read_images, close_stream};
     s->height = options->height ? options->height : STL_SIDE;
     s->width = options->width ? options->width : STL_SIDE;

@@ -61,7 +61,7 @@ static sotto_status choose(char out[16], const char *const **names, const struct
         value = n->race;
         *names = races;
     } else if (strcmp(column, "age") != 0) {
-        return status_fail(SOTTO_EINVAL, "'%.40s' is no label of UTKFace; expected gender, race or age",
+        return status_fail(SOTTO_EINVAL, "label '%.40s' of UTKFace is unknown; expected gender, race or age",
                            column);
     }
     snprintf(out, 16, "%u", value);

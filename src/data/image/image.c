@@ -22,9 +22,9 @@ static sotto_status probe_jpeg(struct image_info *out, const unsigned char *data
     if (tjDecompressHeader3(tj, data, size, &width, &height, &sampling, &space) != 0)
         FAIL(SOTTO_EFORMAT, "damaged JPEG: %s", tjGetErrorStr2(tj));
     if (width < 1 || height < 1)
-        FAIL(SOTTO_EFORMAT, "damaged JPEG: holds no picture");
+        FAIL(SOTTO_EFORMAT, "damaged JPEG: contains no image");
     if (space == TJCS_CMYK || space == TJCS_YCCK)
-        FAIL(SOTTO_EFORMAT, "JPEG in CMYK; convert it to RGB");
+        FAIL(SOTTO_EFORMAT, "JPEG in CMYK is not supported; convert it to RGB");
     *out = (struct image_info){IMAGE_JPEG, (size_t)height, (size_t)width, space != TJCS_GRAY};
 done:
     tjDestroy(tj);
@@ -51,13 +51,12 @@ sotto_status image_probe(struct image_info *out, const unsigned char *data, size
     else if (size >= 8 && memcmp(data, "\x89PNG\r\n\x1a\n", 8) == 0)
         TRY(probe_png(&info, data, size));
     else if (size == 0)
-        FAIL(SOTTO_EFORMAT, "is empty; expected a JPEG or PNG picture");
+        FAIL(SOTTO_EFORMAT, "is empty; expected a JPEG or PNG image");
     else
         FAIL(SOTTO_EFORMAT, "is neither JPEG nor PNG (starts with %02x%02x)", data[0],
              size > 1 ? data[1] : 0);
     if (info.width == 0 || info.height == 0 || info.width > PIXEL_LIMIT / info.height)
-        FAIL(SOTTO_EFORMAT, "picture of %zux%zu pixels; at most 2^26 pixels are read", info.height,
-             info.width);
+        FAIL(SOTTO_EFORMAT, "image of %zux%zu pixels; expected at most 2^26 pixels", info.height, info.width);
     *out = info;
 done:
     return status;
@@ -109,7 +108,7 @@ sotto_status image_from_memory(uint8_t *planes, size_t channels, size_t height, 
     TRY(image_probe(&info, data, size));
     rows = base_alloc(info.height * info.width, channels);
     if (!rows)
-        FAIL(SOTTO_ENOMEM, "cannot allocate a picture of %zux%zu pixels", info.height, info.width);
+        FAIL(SOTTO_ENOMEM, "cannot allocate an image of %zux%zu pixels", info.height, info.width);
     if (info.kind == IMAGE_JPEG)
         TRY(decode_jpeg(rows, &info, channels, data, size));
     else
@@ -117,7 +116,7 @@ sotto_status image_from_memory(uint8_t *planes, size_t channels, size_t height, 
     if (info.height != height || info.width != width) {
         resized = base_alloc(height * width, channels);
         if (!resized)
-            FAIL(SOTTO_ENOMEM, "cannot allocate a picture of %zux%zu pixels", height, width);
+            FAIL(SOTTO_ENOMEM, "cannot allocate an image of %zux%zu pixels", height, width);
         TRY(image_resize(resized, height, width, rows, info.height, info.width, channels));
     }
     split_planes(planes, resized ? resized : rows, height * width, channels);

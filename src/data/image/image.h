@@ -14,8 +14,8 @@ struct image_info {
 /** Reads the header. EFORMAT: neither JPEG nor PNG, damaged, more than 2^26 pixels, or CMYK. */
 sotto_status image_probe(struct image_info *out, const unsigned char *data, size_t size);
 /** Decodes into planes (C, H, W), resized if the image has another size. channels is 1 or 3; a grey image
- * fills all three. Transparent pixels are laid on black. EFORMAT: damaged or cut, with the decoder's words.
- */
+ * fills all three. Transparent pixels are laid on black. EFORMAT: damaged or cut, with the decoder's
+ * words. */
 sotto_status image_from_memory(uint8_t *planes, size_t channels, size_t height, size_t width,
                                const unsigned char *data, size_t size);
 /** Interleaved (H, W, C) to interleaved, filtered (Catmull-Rom up, Mitchell down), edges clamped. ENOMEM. */

@@ -15,7 +15,7 @@ sotto_status image_write_png(const char *path, const uint8_t *rows, size_t heigh
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
     bytes = base_alloc(1, size);
     if (!bytes)
-        FAIL(SOTTO_ENOMEM, "out of memory for a picture of %zu x %zu pixels", width, height);
+        FAIL(SOTTO_ENOMEM, "out of memory for an image of %zu x %zu pixels", width, height);
     REQUIRE(png_image_write_to_memory(&image, bytes, &size, 0, rows, 0, NULL), "%s: %s", path, image.message);
     TRY(file_write(path, bytes, size));
 done:

@@ -34,7 +34,7 @@ sotto_status image_resize(uint8_t *out, size_t out_height, size_t out_width, con
     bool fine = stbir_resize_uint8(in, (int)width, (int)height, 0, out, (int)out_width, (int)out_height, 0,
                                    (int)channels) != 0;
 #endif
-    return fine ? SOTTO_OK
-                : status_fail(SOTTO_ENOMEM, "cannot resize a picture of %zux%zu: out of memory", height,
-                              width);
+    return fine
+               ? SOTTO_OK
+               : status_fail(SOTTO_ENOMEM, "cannot resize an image of %zux%zu: out of memory", height, width);
 }

@@ -4,6 +4,7 @@
 #include "data/store/store.h"
 
 #include "base/file.h"
+#include "io/json/json.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -231,7 +232,7 @@ static struct json *describe(const struct sotto_dataset *s, const struct dataset
         json_put(&doc, "attribute", attribute);
     }
     if (d->columns)
-        json_put(&doc, "column_codes", json_clone(d->columns));
+        json_put(&doc, "column_codes", store_columns_json(d));
     return doc;
 }
 
@@ -241,7 +242,7 @@ sotto_status sotto_data_info(char **json, const char *name_or_path, const struct
     struct sotto_dataset *s = NULL;
     struct json *doc = NULL;
     TRY(sotto_dataset_open(&s, name_or_path, ctx));
-    doc = describe(s, s->owner);
+    doc = describe(s, dataset_behind(s));
     TRY(json_dump(json, doc, JSON_PRETTY));
 done:
     json_free(doc);
@@ -268,15 +269,16 @@ static sotto_status check(const char **against, char hex[65], const char *name,
                                                    : "nothing (generated with options)";
         if (strcmp(name, source->name) == 0 && strcmp(hex, source->sha256) != 0)
             FAIL(SOTTO_EGATE, "%s: contents have SHA-256 %s; expected %s", name, hex, source->sha256);
-    } else if (((struct dataset *)s->owner)->recorded) {
+    } else if (dataset_behind(s)->recorded) {
         *against = "dataset.json";
         if (strcmp(hex, s->sha256) != 0)
-            FAIL(SOTTO_EGATE, "%s: contents have SHA-256 %s; dataset.json says %s", name, hex, s->sha256);
+            FAIL(SOTTO_EGATE, "%s: contents have SHA-256 %s but dataset.json states %s; import the set again",
+                 name, hex, s->sha256);
     } else if (source && source->verify) {
         *against = "the published sums of the unpacked files";
     } else {
-        status = status_fail(SOTTO_EUSAGE, "%s: no sum was ever recorded for this path", name);
-        status_hint("sotto data import %s --name NAME records one", name);
+        status = status_fail(SOTTO_EUSAGE, "%s: no SHA-256 is recorded for this path", name);
+        status_hint("run 'sotto data import %s --name NAME', which records one", name);
     }
 done:
     sotto_dataset_free(s);

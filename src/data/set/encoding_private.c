@@ -52,19 +52,19 @@ static sotto_status select_edge(size_t *chosen, const double edges[EDGES], const
                                 const struct encoding_release *request, const struct sotto_context *ctx)
 {
     double scores[EDGES];
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     struct sotto_release r = {.mechanism = "exponential",
                               .scale = NAN,
                               .target = {epsilon, 0},
                               .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
-                              .fingerprint = request->dataset_id,
-                              .ledger = request->ledger,
-                              .source = request->source,
-                              .purpose = purpose,
+                              .spend = {.dataset_id = request->dataset_id,
+                                        .ledger = request->ledger,
+                                        .source = request->source,
+                                        .purpose = purpose},
                               .records = n};
     encoding_score_edges(scores, edges, EDGES, sorted, n, rank);
     sotto_status status = sotto_dp_select(chosen, &certificate, scores, EDGES, &r, ctx);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 
@@ -140,11 +140,12 @@ sotto_status encoding_release_check(const struct sotto_table_encoding *e, const 
     REQUIRE(isfinite(request->epsilon) && request->epsilon > 0,
             "split: --private-fit %.9g; expected more than 0", request->epsilon);
     REQUIRE(request->dataset_id && request->dataset_id[0],
-            "split: --private-fit charges a ledger; name the private data set with --dataset-id");
+            "split: --private-fit charges a ledger; give the private data set's name by --dataset-id");
     REQUIRE(!s->dataset_id[0] || strcmp(request->dataset_id, s->dataset_id) == 0,
-            "split: %s belongs to data set '%s', not to '%s'; leave --dataset-id out", s->name, s->dataset_id,
+            "split: %s belongs to data set '%s', not to '%s'; omit --dataset-id", s->name, s->dataset_id,
             request->dataset_id);
-    REQUIRE(count_numbers(e) > 0, "split: --private-fit: %s has no column of numbers", e->by);
+    REQUIRE(count_numbers(e) > 0, "split: --private-fit: %s has no number column; expected at least one",
+            e->by);
     REQUIRE(s->n < most_records, "split: --private-fit: %zu records; expected fewer than %zu", s->n,
             most_records);
     TRY(check_budget(request));

@@ -19,7 +19,7 @@ static sotto_status not_found(const char *name)
     if (source && source->obtain)
         status_hint("%s", source->obtain);
     else if (dataset_name_is_valid(name))
-        status_hint("sotto data import PATH --name %s", name);
+        status_hint("run 'sotto data import PATH --name %s'", name);
     return status;
 }
 
@@ -131,15 +131,15 @@ done:
 }
 
 sotto_status dataset_open_like(struct sotto_dataset **out, const char *name_or_path,
-                               const struct sotto_dataset *other, const struct json *encoding,
+                               const struct sotto_dataset *other, const char *encoding,
                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct dataset *d = NULL;
-    const char *label = ((const struct dataset *)other->owner)->label_column;
+    const char *label = dataset_behind(other)->label_column;
     struct sotto_import_options options = {.label = !encoding && label[0] ? label : NULL};
     TRY(dataset_create(&d));
-    if (encoding && !(d->encoding = json_clone(encoding)))
+    if (encoding && !(d->encoding = base_strdup(encoding)))
         FAIL(SOTTO_ENOMEM, "data set: out of memory");
     TRY(open_and_check(out, &d, name_or_path, &options, ctx));
 done:

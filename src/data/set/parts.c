@@ -3,8 +3,7 @@
  * lies whose records it holds and how their columns became numbers.
  *
  * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
- * become rows of values in [0, 1].
- */
+ * become rows of values in [0, 1]. */
 #include "base/file.h"
 #include "data/set/split_encoding.h"
 #include "rng/rng.h"
@@ -113,14 +112,14 @@ static sotto_status check_parts(const struct sotto_data_part *parts, size_t coun
         size_t length = strlen(parts[i].name);
         REQUIRE(length > 0 && length < 64 &&
                     strspn(parts[i].name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length,
-                "split: '%s' is no name of a part; expected a-z 0-9 _ -", parts[i].name);
+                "split: part name '%s' is not allowed; expected a-z 0-9 _ -", parts[i].name);
         REQUIRE(parts[i].n > 0, "split: part '%s' has no records; expected at least 1", parts[i].name);
         for (size_t k = 0; k < i; k++)
-            REQUIRE(strcmp(parts[i].name, parts[k].name) != 0, "split: part '%s' is named twice",
+            REQUIRE(strcmp(parts[i].name, parts[k].name) != 0, "split: part '%s' is given twice",
                     parts[i].name);
-        REQUIRE(size_add(&total, total, parts[i].n), "split: the part sizes overflow");
+        REQUIRE(size_add(&total, total, parts[i].n), "split: the sum of the part sizes is too large");
     }
-    REQUIRE(count > 0, "split: no part was named");
+    REQUIRE(count > 0, "split: no part was given; expected at least one by --parts");
     REQUIRE(total <= s->n, "split: the parts need %zu records; %s has %zu", total, s->name, s->n);
 done:
     return status;
@@ -148,22 +147,20 @@ static sotto_status find_public(struct split_rows *out, const struct sotto_data_
         if (strcmp(parts[i].name, name) == 0)
             *out = (struct split_rows){name, order, parts[i].n};
     return name && !out->rows
-               ? status_fail(SOTTO_EINVAL, "split: --fit-on '%.80s' is not one of the parts", name)
+               ? status_fail(SOTTO_EINVAL, "split: --fit-on '%.80s' is not a part; expected one of --parts",
+                             name)
                : SOTTO_OK;
 }
 
 static sotto_status save_encoding(const char *folder, const struct sotto_table_encoding *e)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
     char path[4096];
     if (!e)
         goto done;
     TRY(path_join(path, sizeof path, folder, "encoding.json"));
-    doc = encoding_json(e);
-    TRY(json_write_file(path, doc, JSON_PRETTY));
+    TRY(encoding_save(path, e));
 done:
-    json_free(doc);
     return status;
 }
 

@@ -25,7 +25,7 @@ static bool is_findable(const struct sotto_dataset *d)
 /* What the arrays of a set say of themselves; NULL: nothing. */
 static const struct sotto_provenance *told(const struct sotto_dataset *d)
 {
-    return d->owner ? &((const struct dataset *)d->owner)->provenance : NULL;
+    return dataset_behind(d) ? &dataset_behind(d)->provenance : NULL;
 }
 
 /* All records of a set are its own rows. */
@@ -108,19 +108,19 @@ sotto_status sotto_provenance_digests(unsigned char (*out)[SOTTO_DIGEST], const 
 {
     sotto_status status = SOTTO_OK;
     struct sotto_dataset *d = NULL;
-    REQUIRE(p->set[0] && p->rows, "provenance: names no rows of a set");
+    REQUIRE(p->set[0] && p->rows, "provenance: contains no rows of a data set");
     if (sotto_dataset_open(&d, p->set, ctx) != SOTTO_OK) {
         status = status_fail(SOTTO_EUSAGE,
-                             "data set '%s', which these records were taken from, is not in the data folder; "
-                             "expected it, to compare its records with those of other ledgers",
+                             "data set '%s', from which these records were taken, is not in the data folder; "
+                             "it is needed to compare its records with those of other ledgers",
                              p->set);
         status_hint("copy its folder here (SOTTO_DATA_DIR)");
         goto done;
     }
     if (strcmp(d->dataset_id, p->dataset_id) != 0)
         FAIL(SOTTO_EUSAGE,
-             "data set '%s' has the identity '%s', but these records were taken from '%s'; expected the same "
-             "import: give one of the two another name",
+             "data set '%s' has the identity '%s', but these records were taken from '%s'; import one of the "
+             "two under another name",
              p->set, d->dataset_id, p->dataset_id);
     for (size_t i = 0; i < p->n; i++)
         if ((uint64_t)p->rows[i] >= d->n)

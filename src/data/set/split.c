@@ -15,7 +15,7 @@ sotto_status sotto_split_make(struct sotto_split *out, size_t pool, const size_t
     int64_t *order = NULL;
     size_t total = 0;
     for (int p = 0; p < SOTTO_PARTS; p++)
-        REQUIRE(size_add(&total, total, sizes[p]), "split: the part sizes overflow");
+        REQUIRE(size_add(&total, total, sizes[p]), "split: the sum of the part sizes is too large");
     REQUIRE(total <= pool, "split: the parts need %zu records; the data set has %zu", total, pool);
     NEW(order, pool);
     for (size_t i = 0; i < pool; i++)

@@ -14,10 +14,9 @@ sotto_status split_check_options(const struct sotto_split_options *o)
     if (ways > 1)
         FAIL(SOTTO_EUSAGE, "split: give at most one of --fit-on, --fit-table and --private-fit");
     if (!o->one_hot && (ways > 0 || o->schema))
-        FAIL(SOTTO_EUSAGE, "split: --schema, --fit-on, --fit-table and --private-fit say how a table is "
-                           "encoded; expected --one-hot");
+        FAIL(SOTTO_EUSAGE, "split: --schema, --fit-on, --fit-table and --private-fit need --one-hot");
     if (!private_fit && (o->dataset_id || o->ledger))
-        FAIL(SOTTO_EUSAGE, "split: --dataset-id and --ledger go with --private-fit");
+        FAIL(SOTTO_EUSAGE, "split: --dataset-id and --ledger need --private-fit");
 done:
     return status;
 }
@@ -27,11 +26,11 @@ static sotto_status read_declared(struct sotto_table_encoding **out, const struc
                                   const char *schema)
 {
     sotto_status status = SOTTO_OK;
-    const struct dataset *d = s->owner;
+    const struct dataset *d = dataset_behind(s);
     if (schema)
         TRY(encoding_read_schema(out, schema));
     else if (d->encoding)
-        TRY(encoding_parse(out, d->encoding, s->name));
+        TRY(sotto_table_encoding_parse(out, d->encoding, s->name));
 done:
     return status;
 }
@@ -41,12 +40,12 @@ static sotto_status open_public_table(struct sotto_dataset **out, const char *pa
                                       const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct json *encoding = e ? encoding_json(e) : NULL;
-    if (e && !encoding)
-        FAIL(SOTTO_ENOMEM, "split: out of memory");
+    char *encoding = NULL;
+    if (e)
+        TRY(sotto_table_encoding_text(&encoding, e));
     TRY(dataset_open_like(out, path, s, encoding, ctx));
 done:
-    json_free(encoding);
+    sotto_text_free(encoding);
     return status;
 }
 
@@ -111,7 +110,7 @@ done:
 /* What fixes the classes whatever the records are; "": nothing, they were read off the records. */
 static const char *classes_given_by(const struct sotto_dataset *s, const struct sotto_table_encoding *e)
 {
-    const struct dataset *d = s->owner;
+    const struct dataset *d = dataset_behind(s);
     const struct dataset_source *source = dataset_source_find(s->name);
     if (d->encoding || (e && e->declared_classes))
         return "the schema";
@@ -162,7 +161,7 @@ void split_warn(const struct sotto_dataset *s, const struct sotto_table_encoding
     if ((e ? e->how : dataset_stored_encoding(s)) == SOTTO_ENCODING_FITTED)
         context_log(
             ctx, SOTTO_LOG_WARNING,
-            "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; --schema at "
-            "the import, or --one-hot with --schema, --fit-on or --fit-table, avoid that",
+            "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; to avoid "
+            "this, give --schema at the import, or --one-hot with --schema, --fit-on or --fit-table",
             s->name);
 }

@@ -107,8 +107,9 @@ static sotto_status choose_part(struct sotto_import_options *options, const char
     if (!source || !source->part)
         goto done;
     if (options->part && strcmp(options->part, source->part) != 0)
-        FAIL(SOTTO_EUSAGE, "data set name '%s' stands for the %s part (got '%.40s'); choose another --name",
-             name, source->part, options->part);
+        FAIL(SOTTO_EUSAGE,
+             "data set name '%s' is the name of the %s part (got '%.40s'); choose another --name", name,
+             source->part, options->part);
     options->part = source->part;
 done:
     return status;
@@ -122,7 +123,7 @@ static sotto_status check_layout(const struct dataset_format *format, const char
         (source->part && strncmp(name, format->set, strlen(format->set)) == 0))
         return SOTTO_OK;
     return status_fail(SOTTO_EUSAGE,
-                       "%s: holds %s, but the name '%s' stands for another set; choose another --name", path,
+                       "%s: contains %s, but '%s' is the name of another set; choose another --name", path,
                        format->set, name);
 }
 
@@ -134,7 +135,7 @@ static sotto_status identify(struct sotto_dataset *s, const char *name, const ch
     if (given)
         TRY(identity_check(given));
     if (given && s->dataset_id[0] && strcmp(given, s->dataset_id) != 0)
-        FAIL(SOTTO_EUSAGE, "import: these records have the identity '%s' already; leave --dataset-id out",
+        FAIL(SOTTO_EUSAGE, "import: these records already have the identity '%s'; omit --dataset-id",
              s->dataset_id);
     if (given)
         snprintf(s->dataset_id, sizeof s->dataset_id, "%s", given);
@@ -189,7 +190,7 @@ sotto_status import_set(const char *path, const char *name, const struct sotto_i
     REQUIRE(path && path[0], "import: the path is empty");
     REQUIRE(name, "import: the name is missing");
     REQUIRE(!options || (options->height > 0) == (options->width > 0),
-            "import: height and width go together");
+            "import: height and width must be given together");
     TRY(import_check(folder, sizeof folder, name));
     TRY(dataset_create(&d));
     d->may_stream = true;

@@ -72,6 +72,28 @@ static struct json *describe_names(const char *const *names, size_t count)
     return list;
 }
 
+struct json *store_columns_json(const struct dataset *d)
+{
+    struct json *list = d->columns ? json_make_array() : NULL;
+    for (size_t j = 0; j < d->column_count; j++) {
+        const struct table_column *c = &d->columns[j];
+        struct json *one = json_make_object();
+        json_put_text(&one, "name", c->name);
+        json_put_text(&one, "kind", c->category ? "category" : "number");
+        if (c->category)
+            json_put(&one, "codes", describe_names((const char *const *)c->codes, c->code_count));
+        json_push(&list, one);
+    }
+    return list;
+}
+
+/* NULL: not enough memory, since the text was written by json_dump(). */
+static struct json *encoding_of(const struct dataset *d)
+{
+    struct json *doc = NULL;
+    return json_parse(&doc, d->encoding, strlen(d->encoding), d->set.name) == SOTTO_OK ? doc : NULL;
+}
+
 static struct json *describe(const struct dataset *d, const struct store_source *source)
 {
     const struct sotto_dataset *s = &d->set;
@@ -101,11 +123,11 @@ static struct json *describe(const struct dataset *d, const struct store_source 
         json_free(attribute);
     }
     if (d->columns)
-        json_put(&doc, "columns", json_clone(d->columns));
+        json_put(&doc, "columns", store_columns_json(d));
     if (d->label_column[0])
         json_put_text(&doc, "label_column", d->label_column);
     if (d->encoding)
-        json_put(&doc, "encoding", json_clone(d->encoding));
+        json_put(&doc, "encoding", encoding_of(d));
     json_put_text(&from, "file", source->file);
     json_put_text(&from, "format", source->format);
     json_put_text(&from, "sha256", source->sha256);
@@ -198,8 +220,8 @@ done:
     return status;
 }
 
-/* The texts of a list that is `count` long, borrowed from the document; *out stays NULL where there is none.
- */
+/* The texts of a list that is `count` long, borrowed from the document; *out stays NULL where there is
+ * none. */
 static sotto_status read_names(const char ***out, const struct json *list, size_t count, const char *what,
                                const char *path)
 {
@@ -208,7 +230,7 @@ static sotto_status read_names(const char ***out, const struct json *list, size_
     if (json_kind(list) != JSON_KIND_ARRAY)
         goto done;
     if (json_count(list) != count)
-        FAIL(SOTTO_EFORMAT, "%s: %zu %s names for %zu of them", path, json_count(list), what, count);
+        FAIL(SOTTO_EFORMAT, "%s: has %zu %s names; expected %zu", path, json_count(list), what, count);
     NEW(names, count);
     for (size_t k = 0; k < count; k++) {
         names[k] = json_text(json_at(list, k));
@@ -253,25 +275,38 @@ done:
     return status;
 }
 
+/* Its codes, borrowed from the document; *codes stays NULL where the column has none. */
+static sotto_status read_column(struct dataset *d, size_t j, const struct json *column, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *list = json_find(column, "codes");
+    const char *name = json_text(json_find(column, "name")), **codes = NULL;
+    bool fits = name != NULL;
+    if (list)
+        NEW(codes, json_count(list));
+    for (size_t k = 0; k < json_count(list); k++)
+        fits = (codes[k] = json_text(json_at(list, k))) != NULL && fits;
+    if (!fits)
+        FAIL(SOTTO_EFORMAT, "%s: 'columns[%zu]' lacks a name, or its codes are not texts", path, j);
+    TRY(dataset_set_column(d, j, name, codes, json_count(list)));
+done:
+    base_free((void *)codes);
+    return status;
+}
+
 /* What a table's columns are; sets that are no tables, or of older versions, lack some of it. */
 static sotto_status read_columns(struct dataset *d, const struct json *doc, const char *path)
 {
     sotto_status status = SOTTO_OK;
     const struct json *columns = json_find(doc, "columns"), *encoding = json_find(doc, "encoding");
-    for (size_t j = 0; j < json_count(columns); j++) {
-        const struct json *codes = json_find(json_at(columns, j), "codes");
-        bool fits = json_text(json_find(json_at(columns, j), "name")) != NULL;
-        for (size_t k = 0; k < json_count(codes); k++)
-            fits = fits && json_text(json_at(codes, k));
-        if (!fits)
-            FAIL(SOTTO_EFORMAT, "%s: 'columns[%zu]' lacks a name, or its codes are not texts", path, j);
-    }
-    if (columns && !(d->columns = json_clone(columns)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
-    json_free(d->encoding);
+    if (columns)
+        TRY(dataset_reserve_columns(d, json_count(columns)));
+    for (size_t j = 0; j < d->column_count; j++)
+        TRY(read_column(d, j, json_at(columns, j), path));
+    base_free(d->encoding);
     d->encoding = NULL;
-    if (encoding && !(d->encoding = json_clone(encoding)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    if (encoding)
+        TRY(json_dump(&d->encoding, encoding, JSON_LINE));
     if (json_find(doc, "label_column"))
         TRY(json_get_text_into(d->label_column, sizeof d->label_column, doc, path, "label_column"));
 done:

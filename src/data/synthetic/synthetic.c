@@ -19,8 +19,8 @@ sotto_status synthetic_options(struct synthetic_option *options, const char *ste
             x = strtoull(p + 2, &end, 10);
         if (end == p || (*end && *end != '-')) {
             status = status_fail(SOTTO_EINVAL, "data set '%s': cannot read '%s'", name, p);
-            status_hint("options follow the name, as in %s-%c%zu (%s)", stem, options->letter, options->value,
-                        options->what);
+            status_hint("options are appended to the name, as in %s-%c%zu (%s)", stem, options->letter,
+                        options->value, options->what);
             goto done;
         }
         if (x < o->min || x > o->max)
@@ -67,5 +67,5 @@ sotto_status synthetic_fill(size_t n, void (*fill)(void *arg, size_t row), void 
                             const struct sotto_context *ctx)
 {
     struct fill_job job = {n, fill, arg};
-    return par_chunks((n + CHUNK_ROWS - 1) / CHUNK_ROWS, par_threads(ctx), fill_chunk, &job);
+    return par_each((n + CHUNK_ROWS - 1) / CHUNK_ROWS, ctx, fill_chunk, &job);
 }

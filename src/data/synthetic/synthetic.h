@@ -1,8 +1,8 @@
 /* synthetic.h - what the made-up sets share: options in the name, one stream per record.
  *
  * Record i is a pure function of (set, options other than n, i), so a longer set starts with the shorter one.
- * Only additions, multiplications, divisions and square roots are used: the same bits on every IEEE machine.
- */
+ * Only additions, multiplications, divisions and square roots are used: the same bits on every IEEE
+ * machine. */
 #ifndef DATA_SYNTHETIC_SYNTHETIC_H
 #define DATA_SYNTHETIC_SYNTHETIC_H
 
@@ -24,8 +24,8 @@ static inline struct rng synthetic_stream(enum synthetic_kind kind, uint64_t rec
 {
     return rng_stream(0x736f74746f, RNG_SYNTHETIC, (uint64_t)kind, record);
 }
-/** About normal: four bytes summed, centred, unit variance, no tail beyond 3.5. Cheap enough for every pixel.
- */
+/** About normal: four bytes summed, centred, unit variance, no tail beyond 3.5. Cheap enough for every
+ * pixel. */
 static inline float synthetic_noise(struct rng *r)
 {
     uint32_t x = rng_u32(r);

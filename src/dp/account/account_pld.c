@@ -34,7 +34,7 @@ struct interval sampled_pure(const struct sotto_sampled *s)
     if (s->sampling == SOTTO_SAMPLING_FIXED)
         t = iv_scale(t, 2);
     struct interval more = iv_min(iv_log1p(iv_mul(q, iv_expm1(t))), t);
-    if (!s->replace_one || s->sampling == SOTTO_SAMPLING_FIXED)
+    if (s->adjacency != SOTTO_REPLACE_ONE || s->sampling == SOTTO_SAMPLING_FIXED)
         return more;
     return iv_sub(more, iv_max(iv_log1p(iv_mul(q, iv_expm1(iv_neg(t)))), iv_neg(t)));
 }
@@ -85,7 +85,7 @@ double account_accuracy(const struct mechanism *m, bool sampled)
 }
 
 sotto_status account_pld(struct interval *epsilon, const struct composed_release *items, size_t count,
-                         double delta)
+                         double delta, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct direction d = {base_alloc(2 * count, sizeof *d.pairs), base_alloc(count, sizeof *d.parts), 0};
@@ -93,7 +93,7 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
     bool sampled = false, bounded = true;
     double accuracy = 1;
     if (!d.pairs || !d.parts)
-        FAIL(SOTTO_ENOMEM, "no memory to account %zu releases", count);
+        FAIL(SOTTO_ENOMEM, "account: out of memory for %zu releases", count);
     for (size_t i = 0; i < count; i++) {
         sampled = sampled || (items[i].rate < 1 && !items[i].replace_one);
         bounded = bounded && scalar_curve_holds(mechanism_find(items[i].mechanism), items[i].norm);
@@ -102,12 +102,12 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
         accuracy = account_accuracy(mechanism_find(items->mechanism), true);
     direct(&d, items, count, PLD_REMOVE);
     if (d.count > 0)
-        TRY(pld_epsilon(&most, d.parts, d.count, delta, accuracy));
+        TRY(pld_epsilon(&most, d.parts, d.count, delta, accuracy, ctx));
     if (d.count > 0 && sampled) {
         direct(&d, items, count, PLD_ADD);
-        TRY(pld_epsilon(&other, d.parts, d.count, delta, ROUGH));
+        TRY(pld_epsilon(&other, d.parts, d.count, delta, ROUGH, ctx));
         if (other.hi > most.lo)
-            TRY(pld_epsilon(&other, d.parts, d.count, delta, accuracy));
+            TRY(pld_epsilon(&other, d.parts, d.count, delta, accuracy, ctx));
         most = iv_max(most, other);
     }
     *epsilon = (struct interval){most.lo, bounded ? most.hi : INFINITY};

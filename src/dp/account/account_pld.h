@@ -28,14 +28,14 @@ void account_pairs(struct pair_sampled *above, struct pair_sampled *below,
 /** Tells the part where the losses of its pair end, if they end in an atom or crowd together there. */
 void account_mark_end(struct pld_part *part, const struct pair_sampled *p);
 /** Accuracy for pld_epsilon() of releases of one kind, about 1e-6 of epsilon in less than a tenth of a
- * second. Only one of the two atoms of a sampled Laplace pair can lie on the grid, so it takes a finer one.
- */
+ * second. Only one of the two atoms of a sampled Laplace pair can lie on the grid, so it takes a finer
+ * one. */
 double account_accuracy(const struct mechanism *m, bool sampled);
 /** Epsilon of checked items together at delta in (0, 1): [of shifts along one coordinate, of all shifts
- * within the norm], the larger of both directions; above INFINITY where an item has no scalar curve. ENOMEM.
- */
+ * within the norm], the larger of both directions; above INFINITY where an item has no scalar curve.
+ * ENOMEM. */
 sotto_status account_pld(struct interval *epsilon, const struct composed_release *items, size_t count,
-                         double delta);
+                         double delta, const struct sotto_context *ctx);
 /** Pure epsilon of one sampled step clipped by L1, for a pure mechanism. */
 struct interval sampled_pure(const struct sotto_sampled *sampled);
 

@@ -14,8 +14,8 @@ double account_inner_delta(double delta, double distance)
     return distance > 0 && delta > 0 ? next_down(delta * (1 - share)) : delta;
 }
 
-/* What was a pure bound of the exact law is none any more, and the others stand at the delta that is named.
- */
+/* What was a pure bound of the exact law is none any more, and the others stand at the delta that is
+ * named. */
 static void drop_pure(struct sotto_account *a)
 {
     size_t kept = 0;
@@ -28,35 +28,35 @@ static void drop_pure(struct sotto_account *a)
 }
 
 sotto_status account_within(struct sotto_account *out, const char *mechanism, double scale,
-                            const struct sotto_sensitivity *sensitivity, double delta, double distance)
+                            const struct sotto_sensitivity *sensitivity, double delta, double distance,
+                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account a, outer;
     if (distance == 0)
-        return sotto_account_release(out, mechanism, scale, sensitivity, delta, 1);
+        return sotto_account_release(out, mechanism, scale, sensitivity, delta, 1, ctx);
     TRY(require_delta(delta));
     if (delta == 0)
         FAIL(SOTTO_EDOMAIN,
-             "the sampler of constant time is not exact (within %.2g of its law), so it gives no pure "
-             "epsilon; "
-             "a delta > 0 is needed",
+             "the constant-time sampler is not exact (within %.2g of its law), so it gives no pure epsilon; "
+             "give a delta > 0",
              distance);
-    TRY(sotto_account_release(&a, mechanism, scale, sensitivity, account_inner_delta(delta, distance), 1));
+    TRY(sotto_account_release(&a, mechanism, scale, sensitivity, account_inner_delta(delta, distance), 1,
+                              ctx));
     TRY(sotto_account_release(&outer, mechanism, scale, sensitivity, fmin(delta * (1 + 2 * share), 1 - share),
-                              1));
+                              1, ctx));
     struct interval cost = iv_scale(iv_add(iv(1), iv_exp(iv(a.epsilon.upper))), distance);
     if (!(cost.hi <= delta * share * (1 - share)))
         FAIL(SOTTO_EDOMAIN,
-             "delta %g is too small for the sampler of constant time: at epsilon %.4g its distance to the "
-             "exact "
-             "law costs %.2g of delta",
+             "delta %g is too small for the constant-time sampler; at epsilon %.4g its distance to the exact "
+             "law needs %.2g of delta",
              delta, a.epsilon.upper, cost.hi);
     a.delta = delta;
     drop_pure(&a);
     a.epsilon.lower = fmin(outer.epsilon.lower, a.epsilon.upper);
     snprintf(a.note, sizeof a.note,
-             "sampled in constant time, within %.2g of the exact law; that is paid out of delta, and no pure "
-             "epsilon or zCDP is left",
+             "sampled in constant time, within %.2g of the exact law; the difference is taken from delta, so "
+             "there is no pure epsilon or zCDP",
              distance);
     *out = a;
 done:

@@ -17,6 +17,8 @@ struct sensitivity_ratio {
     double one_coordinate, coordinates;
 };
 
+/** The same with NAN for norms that are unknown, 0 in the public struct. */
+struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s);
 /** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With
  * a known dimension the sensitivity is that of the vector rounded to the noise lattice: l1 + n r, l2 +
  * sqrt(n) r. EINVAL. */
@@ -66,7 +68,8 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
  * costs, (1 + e^epsilon) distance, is taken out of delta beforehand, so neither a pure epsilon nor zCDP is
  * left. EDOMAIN: delta is 0 or too small to pay for it. */
 sotto_status account_within(struct sotto_account *out, const char *mechanism, double scale,
-                            const struct sotto_sensitivity *sensitivity, double delta, double distance);
+                            const struct sotto_sensitivity *sensitivity, double delta, double distance,
+                            const struct sotto_context *ctx);
 /** The delta that is left for the exact law. */
 double account_inner_delta(double delta, double distance);
 

@@ -49,8 +49,8 @@ sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t coun
     struct pld_part part = {
         .upper = pair_of_sampled(&scalar), .lower = pair_of_sampled(&scalar), .count = (double)count};
     struct interval grid;
-    TRY(pld_epsilon(&grid, &part, 1, delta, 1));
-    TRY(ball_run(measure, &a));
+    TRY(pld_epsilon(&grid, &part, 1, delta, 1, NULL));
+    TRY(ball_run(measure, &a, NULL));
     a.grid[a.grid_count++] = (struct crosscheck_way){"grid in doubles", grid};
     *out = a;
 done:
@@ -81,18 +81,19 @@ bool agreement_holds(const struct crosscheck *a, char *why, size_t capacity)
         !all_same(a->epsilon, a->epsilon_count, "epsilon", why, capacity))
         return false;
     if (a->exact_count < 2 || a->epsilon_count < 2) {
-        snprintf(why, capacity, "only %zu ways to delta and %zu to epsilon are narrow enough to compare",
+        snprintf(why, capacity, "only %zu methods for delta and %zu for epsilon are narrow enough to compare",
                  a->exact_count, a->epsilon_count);
         return false;
     }
     struct interval exact = a->epsilon[0].value;
     for (size_t i = 0; i < a->grid_count; i++)
         if (!(a->grid[i].value.lo <= exact.lo && exact.hi <= a->grid[i].value.hi)) {
-            snprintf(why, capacity, "%s [%.15g, %.15g] does not hold [%.15g, %.15g]", a->grid[i].name,
+            snprintf(why, capacity, "%s [%.15g, %.15g] does not contain [%.15g, %.15g]", a->grid[i].name,
                      a->grid[i].value.lo, a->grid[i].value.hi, exact.lo, exact.hi);
             return false;
         }
-    snprintf(why, capacity, "%zu ways to delta, %zu to epsilon %.12g within 1e-10; %zu grids hold it",
+    snprintf(why, capacity,
+             "%zu methods for delta, %zu for epsilon %.12g agree within 1e-10; %zu grids contain it",
              a->exact_count, a->epsilon_count, exact.hi, a->grid_count);
     return true;
 }

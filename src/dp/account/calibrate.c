@@ -9,6 +9,7 @@ struct search {
     const struct sotto_sensitivity *sensitivity;
     struct sotto_dp target;
     size_t compose;
+    const struct sotto_context *ctx;
 };
 
 static double upper_at(const struct search *s, double scale, const struct sensitivity_ratio *shifts)
@@ -24,6 +25,8 @@ static bool holds(double scale, const void *arg)
 {
     const struct search *s = arg;
     struct sensitivity_ratio shifts;
+    if (context_stopped(s->ctx)) /* any answer ends the search, and is not used */
+        return true;
     return sensitivity_ratio_for(&shifts, s->m, scale, s->sensitivity) == SOTTO_OK &&
            upper_at(s, scale, &shifts) <= s->target.epsilon;
 }
@@ -32,25 +35,26 @@ static sotto_status upper_of(double *epsilon, double scale, const void *arg)
 {
     const struct search *s = arg;
     struct sotto_account account;
-    sotto_status status =
-        sotto_account_release(&account, s->m->name, scale, s->sensitivity, s->target.delta, s->compose);
+    sotto_status status = sotto_account_release(&account, s->m->name, scale, s->sensitivity, s->target.delta,
+                                                s->compose, s->ctx);
     if (status == SOTTO_OK)
         *epsilon = account.epsilon.upper;
     return status;
 }
 
 sotto_status sotto_calibrate(double *scale, const char *mechanism,
-                             const struct sotto_sensitivity *sensitivity, struct sotto_dp target)
+                             const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
+                             const struct sotto_context *ctx)
 {
-    return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1);
+    return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1, ctx);
 }
 
 sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
                                       const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
-                                      size_t compose)
+                                      size_t compose, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct search s = {NULL, sensitivity, target, compose};
+    struct search s = {NULL, sensitivity, target, compose, ctx};
     struct sensitivity_ratio checked;
     TRY(mechanism_require(&s.m, mechanism));
     TRY(sensitivity_ratio_for(&checked, s.m, 1, sensitivity));
@@ -58,9 +62,10 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
     TRY(require_delta(target.delta));
     REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
     if (target.delta == 0 && !s.m->pure)
-        FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; a delta > 0 is needed", mechanism);
+        FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; give a delta > 0", mechanism);
     if (target.delta == 0 && s.m->norm == SHIFT_L1 && isinf(checked.l1.hi))
-        FAIL(SOTTO_EDOMAIN, "a pure epsilon (delta 0) needs the l1 sensitivity; only l2 is given");
+        FAIL(SOTTO_EDOMAIN, "a pure epsilon (delta 0) needs the l1 sensitivity, but only l2 is given; give "
+                            "l1, or a delta > 0");
     if (s.m->check)
         TRY(s.m->check(target.epsilon, target.delta));
     double low, high = checked.l2.hi / target.epsilon;
@@ -68,15 +73,18 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
         high = 1e-99;
     while (high <= 1e100 && !holds(high, &s))
         high *= 4;
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (high > 1e100)
         FAIL(SOTTO_EDOMAIN, "%s: no scale up to 1e100 reaches epsilon %g at delta %g", mechanism,
              target.epsilon, target.delta);
     for (low = high / 4; low >= 1e-100 && holds(low, &s); low /= 4)
         high = low;
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (low < 1e-100)
-        FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is so large that the scale would fall below 1e-100", mechanism,
+        FAIL(SOTTO_EDOMAIN, "%s: epsilon %g is too large; its scale would be below 1e-100", mechanism,
              target.epsilon);
     double found = bisect_up(low, high, holds, &s);
+    TRY(context_check(ctx, "calibrate: stopped"));
     TRY(sensitivity_ratio_for(&checked, s.m, found, sensitivity));
     if (account_needs_pld(s.m, &checked, target.delta, compose))
         TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target.epsilon}));

@@ -9,37 +9,46 @@ struct request {
     const struct sotto_sensitivity *sensitivity;
     double delta;
     size_t compose;
+    const struct sotto_context *ctx;
+};
+
+struct sampled_request {
+    const struct sotto_sampled *sampled;
+    const struct sotto_context *ctx;
 };
 
 static sotto_status release(struct sotto_account *out, double scale, const void *arg)
 {
     const struct request *r = arg;
-    return sotto_account_release_certified(out, r->mechanism, scale, r->sensitivity, r->delta, r->compose);
+    return sotto_account_release_certified(out, r->mechanism, scale, r->sensitivity, r->delta, r->compose,
+                                           r->ctx);
 }
 
 static sotto_status steps(struct sotto_account *out, double noise_multiplier, const void *arg)
 {
-    struct sotto_sampled s = *(const struct sotto_sampled *)arg;
+    const struct sampled_request *r = arg;
+    struct sotto_sampled s = *r->sampled;
     s.noise_multiplier = noise_multiplier;
-    return sotto_account_sampled_certified(out, &s);
+    return sotto_account_sampled_certified(out, &s, r->ctx);
 }
 
 sotto_status sotto_calibrate_certified(struct sotto_account *out, const char *mechanism,
                                        const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
-                                       size_t compose)
+                                       size_t compose, const struct sotto_context *ctx)
 {
-    const struct request request = {mechanism, sensitivity, target.delta, compose};
+    const struct request request = {mechanism, sensitivity, target.delta, compose, ctx};
     const struct raise until = {release, &request, target, mechanism};
     double scale;
-    sotto_status status = sotto_calibrate_composed(&scale, mechanism, sensitivity, target, compose);
+    sotto_status status = sotto_calibrate_composed(&scale, mechanism, sensitivity, target, compose, ctx);
     return status == SOTTO_OK ? calibrate_step_up(out, scale, &until) : status;
 }
 
 sotto_status sotto_calibrate_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled,
-                                               double target_epsilon)
+                                               double target_epsilon, const struct sotto_context *ctx)
 {
-    const struct raise until = {steps, sampled, {target_epsilon, sampled->delta}, sampled->mechanism};
+    const struct sampled_request request = {sampled, ctx};
+    const struct raise until = {steps, &request, {target_epsilon, sampled->delta}, sampled->mechanism};
     double multiplier;
-    sotto_status status = sotto_calibrate_sampled(&multiplier, sampled, target_epsilon);
+    sotto_status status = sotto_calibrate_sampled(&multiplier, sampled, target_epsilon, ctx);
     return status == SOTTO_OK ? calibrate_step_up(out, multiplier, &until) : status;
 }

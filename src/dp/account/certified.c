@@ -1,22 +1,19 @@
 /* The account again, in ball arithmetic: the same inputs, checked by the same code, but every bound comes
- * from dp/ball, which rests on FLINT and on IEEE 754's basic operations, not on the accuracy of the C
- * library. The double path proposes orders and starting points; balls decide. */
+* from dp/ball, which rests on FLINT and on IEEE 754's basic operations, not on the accuracy of the C
+* library. The double path proposes orders and starting points; balls decide. */
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
 #include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
 #include "num/special.h"
-
 #include <stdio.h>
 #include <string.h>
-
 static void reset(struct sotto_account *a)
 {
     a->bound_count = 0;
     a->epsilon = (struct sotto_interval){0, INFINITY};
     snprintf(a->accountant, sizeof a->accountant, "none");
 }
-
 static void add_bound(struct sotto_account *a, const char *name, double epsilon)
 {
     struct sotto_bound *b = &a->bounds[a->bound_count++];
@@ -27,7 +24,6 @@ static void add_bound(struct sotto_account *a, const char *name, double epsilon)
         memcpy(a->accountant, b->name, sizeof b->name);
     }
 }
-
 static bool noise_of(enum ball_noise *out, const char *mechanism)
 {
     static const char *const names[] = {
@@ -39,11 +35,8 @@ static bool noise_of(enum ball_noise *out, const char *mechanism)
         }
     return false;
 }
-
 /* ---- sampled iterations ---- */
-
 enum { ORDERS = 512 };
-
 static double sampled_renyi_bound(const struct mechanism *m, const struct sotto_sampled *s)
 {
     double best = INFINITY;
@@ -54,15 +47,13 @@ static double sampled_renyi_bound(const struct mechanism *m, const struct sotto_
     }
     return best;
 }
-
 struct sampled_task {
     struct sotto_account account; /* in: the account in doubles */
     const struct sotto_sampled *sampled;
 };
-
 /* A Gaussian is as bad along one coordinate as it can be, so its grid is both bounds; so is that of any noise
- * where gradients are clipped by L1. For logistic noise on a vector clipped by L2 the theorem compares Renyi
- * divergences only: the grid of one coordinate is a lower bound. */
+* where gradients are clipped by L1. For logistic noise on a vector clipped by L2 the theorem compares Renyi
+* divergences only: the grid of one coordinate is a lower bound. */
 static sotto_status certify_sampled(void *arg)
 {
     sotto_status status = SOTTO_OK;
@@ -84,28 +75,25 @@ static sotto_status certify_sampled(void *arg)
 done:
     return status;
 }
-
-sotto_status sotto_account_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled)
+sotto_status sotto_account_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled,
+                                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sampled_task task = {.sampled = sampled};
-    TRY(sotto_account_sampled(&task.account, sampled));
-    if (sampled->replace_one)
-        FAIL(SOTTO_ENOTSUP, "sampled iterations under replace-one adjacency have no certified account; "
-                            "expected add-remove");
-    TRY(ball_run(certify_sampled, &task));
+    TRY(sotto_account_sampled(&task.account, sampled, ctx));
+    if (sampled->adjacency == SOTTO_REPLACE_ONE)
+        FAIL(SOTTO_ENOTSUP, "sampled iterations have no certified account under replace-one adjacency; "
+                            "expected add-remove adjacency");
+    TRY(ball_run(certify_sampled, &task, ctx));
     *out = task.account;
 done:
     return status;
 }
-
 /* ---- releases ---- */
-
 struct curve {
     enum ball_noise noise;
     double t, k, n; /* n > 0: renyi of t / sqrt n, n times */
 };
-
 /* Upper ends only: each is the start of the next operation. */
 static double renyi_at(double alpha, const struct curve *c)
 {
@@ -113,23 +101,19 @@ static double renyi_at(double alpha, const struct curve *c)
     double times = iv_scale(iv(c->k), c->n > 0 ? c->n : 1).hi;
     return iv_scale(iv(ball_renyi(c->noise, t, alpha).hi), times).hi;
 }
-
 static struct interval near_curve(double alpha, const void *arg)
 {
     return iv(renyi_at(alpha, arg));
 }
-
 struct objective {
     const struct curve *curve;
     double delta;
 };
-
 static double near_epsilon(double alpha, const void *arg)
 {
     const struct objective *o = arg;
     return renyi_to_epsilon(near_curve(alpha, o->curve), alpha, o->delta).hi;
 }
-
 /* Any order is valid; the double path aims. */
 static double renyi_bound(const struct curve *c, double delta)
 {
@@ -137,9 +121,7 @@ static double renyi_bound(const struct curve *c, double delta)
     double alpha = minimise_log(1 + 1e-7, 1e12, 1, near_epsilon, &o);
     return ball_renyi_to_epsilon(renyi_at(alpha, c), alpha, delta).hi;
 }
-
 enum { CONTOUR_MOST = 4096 };
-
 /* k scalar pairs of shift t: [of t.lo, of t.hi]. */
 static sotto_status scalar_epsilon(struct interval *out, enum ball_noise noise, struct interval t, size_t k,
                                    double delta)
@@ -162,7 +144,6 @@ static sotto_status scalar_epsilon(struct interval *out, enum ball_noise noise, 
 done:
     return status;
 }
-
 static const char *scalar_name(enum ball_noise noise, size_t k)
 {
     if (noise == BALL_GAUSSIAN)
@@ -171,7 +152,6 @@ static const char *scalar_name(enum ball_noise noise, size_t k)
            : noise == BALL_LOGISTIC && k <= CONTOUR_MOST ? "contour by l1"
                                                          : "pld by l1";
 }
-
 struct release_task {
     struct sotto_account account; /* in: the account in doubles */
     enum ball_noise noise;
@@ -180,7 +160,6 @@ struct release_task {
     double delta;
     size_t compose;
 };
-
 static sotto_status certify_release(void *arg)
 {
     sotto_status status = SOTTO_OK;
@@ -224,20 +203,20 @@ static sotto_status certify_release(void *arg)
 done:
     return status;
 }
-
 sotto_status sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
                                              const struct sotto_sensitivity *sensitivity, double delta,
-                                             size_t compose)
+                                             size_t compose, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct release_task task = {.delta = delta, .compose = compose};
     const char *name = task.account.mechanism;
-    TRY(sotto_account_release(&task.account, mechanism, scale, sensitivity, delta, compose));
+    TRY(sotto_account_release(&task.account, mechanism, scale, sensitivity, delta, compose, ctx));
     if (!noise_of(&task.noise, name))
-        FAIL(SOTTO_ENOTSUP, "mechanism '%s': certified are gaussian, logistic and laplace", name);
+        FAIL(SOTTO_ENOTSUP, "mechanism '%s' has no certified account; expected gaussian, logistic or laplace",
+             name);
     task.mechanism = mechanism_find(name);
     TRY(sensitivity_ratio_for(&task.shifts, task.mechanism, scale, sensitivity));
-    TRY(ball_run(certify_release, &task));
+    TRY(ball_run(certify_release, &task, ctx));
     *out = task.account;
 done:
     return status;

@@ -26,7 +26,8 @@ static bool applies(const struct mechanism *m, const struct sotto_sensitivity *s
 }
 
 sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS], size_t *count,
-                          const struct sotto_sensitivity *sensitivity, struct sotto_dp target, size_t compose)
+                          const struct sotto_sensitivity *sensitivity, struct sotto_dp target, size_t compose,
+                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account found[SOTTO_MAX_MECHANISMS], a;
@@ -36,12 +37,12 @@ sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS], s
         double scale;
         if (!applies(mechanism_row(i), sensitivity))
             continue;
-        status = sotto_calibrate_composed(&scale, name, sensitivity, target, compose);
+        status = sotto_calibrate_composed(&scale, name, sensitivity, target, compose, ctx);
         if (status == SOTTO_EDOMAIN) /* this one cannot; its text stays for the case that none can */
             continue;
         if (status != SOTTO_OK)
             goto done;
-        TRY(sotto_account_release(&a, name, scale, sensitivity, target.delta, compose));
+        TRY(sotto_account_release(&a, name, scale, sensitivity, target.delta, compose, ctx));
         insert(found, n++, &a);
     }
     status = n > 0 ? SOTTO_OK : SOTTO_EDOMAIN;

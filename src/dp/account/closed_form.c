@@ -19,10 +19,10 @@ static sotto_status prepare(const struct mechanism **m, struct sensitivity_ratio
     TRY(mechanism_require(m, mechanism));
     TRY(sensitivity_ratio_for(shifts, *m, scale, sensitivity));
     if ((*m)->kind == RELEASE_NONE)
-        FAIL(SOTTO_ENOTSUP, "mechanism '%s' is for comparing only and has no curve of its own", mechanism);
+        FAIL(SOTTO_ENOTSUP,
+             "mechanism '%s' is for comparison only and has no privacy curve; expected gaussian", mechanism);
     if (!(*m)->by_l2 && isinf(account_shift(*m, shifts).hi))
-        FAIL(SOTTO_EDOMAIN, "mechanism '%s': its curve needs the l1 sensitivity; only l2 is given",
-             mechanism);
+        FAIL(SOTTO_EDOMAIN, "mechanism '%s' needs the l1 sensitivity, but only l2 is given", mechanism);
 done:
     return status;
 }

@@ -3,16 +3,35 @@
 #include "num/special.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static const char *adjacency_name(enum sotto_adjacency a)
+static const char *const adjacencies[] = {[SOTTO_REPLACE_ONE] = "replace-one",
+                                          [SOTTO_ADD_REMOVE] = "add-remove",
+                                          [SOTTO_ZERO_OUT] = "zero-out",
+                                          [SOTTO_REPLACE_INPUT] = "replace-input"};
+
+const char *sotto_adjacency_name(enum sotto_adjacency a)
 {
-    return a == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one";
+    return (unsigned)a <= SOTTO_REPLACE_INPUT ? adjacencies[a] : "unknown";
+}
+
+sotto_status sotto_adjacency_find(enum sotto_adjacency *out, const char *name)
+{
+    for (int i = 0; i <= SOTTO_REPLACE_INPUT; i++)
+        if (strcmp(name, adjacencies[i]) == 0) {
+            *out = (enum sotto_adjacency)i;
+            return SOTTO_OK;
+        }
+    return status_fail(SOTTO_EINVAL,
+                       "adjacency '%.40s' is not known; expected replace-one, add-remove, zero-out or "
+                       "replace-input",
+                       name);
 }
 
 sotto_status composition_check(const struct sotto_dp *parts, size_t n, enum sotto_adjacency adjacency)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(n >= 1, "composition of nothing; expected at least one guarantee");
+    REQUIRE(n >= 1, "composition: no guarantee is given; expected at least one");
     REQUIRE(adjacency == SOTTO_REPLACE_ONE || adjacency == SOTTO_ADD_REMOVE,
             "adjacency must be replace-one or add-remove");
     for (size_t i = 0; i < n; i++) {
@@ -30,7 +49,7 @@ sotto_status composition_check_each(struct sotto_dp each, size_t k, double delta
     sotto_status status = SOTTO_OK;
     TRY(composition_check(&each, 1, adjacency));
     TRY(require_delta(delta));
-    REQUIRE(k >= 1, "composition of 0 releases; expected at least one");
+    REQUIRE(k >= 1, "composition: 0 releases are given; expected at least one");
 done:
     return status;
 }
@@ -41,7 +60,7 @@ void composition_set(struct sotto_composed *out, const char *rule, enum sotto_ad
     *out = (struct sotto_composed){.epsilon = {fmax(0, epsilon.lo), epsilon.hi},
                                    .delta = {fmax(0, delta.lo), fmin(1, delta.hi)}};
     snprintf(out->rule, sizeof out->rule, "%s", rule);
-    snprintf(out->adjacency, sizeof out->adjacency, "%s", adjacency_name(adjacency));
+    snprintf(out->adjacency, sizeof out->adjacency, "%s", sotto_adjacency_name(adjacency));
     snprintf(out->reason, sizeof out->reason, "%s", reason);
 }
 
@@ -163,9 +182,8 @@ sotto_status sotto_compose_parallel(struct sotto_composed *out, const struct sot
     TRY(composition_check(parts, n, target));
     if (parts_hold == SOTTO_REPLACE_ONE)
         FAIL(SOTTO_ENOTSUP,
-             "parallel composition: the parts are shown private for replaced records only, but a "
-             "record that is added, removed or moved changes the size of a part; give their "
-             "guarantees under add-remove");
+             "parallel composition: the guarantees of the parts hold for replaced records only, but a record "
+             "that is added, removed or moved changes the size of a part; give guarantees under add-remove");
     for (size_t i = 0; i < n; i++) {
         top_add(&e, parts[i].epsilon);
         top_add(&d, parts[i].delta);

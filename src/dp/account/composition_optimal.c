@@ -7,7 +7,8 @@ sotto_status sotto_compose_optimal(struct sotto_composed *out, struct sotto_dp e
 {
     sotto_status status = SOTTO_OK;
     TRY(composition_check_each(each, k, delta, adjacency));
-    REQUIRE(k <= COMPOSITION_OPTIMAL_MOST, "optimal composition of %zu releases; expected at most %d", k,
+    REQUIRE(k <= COMPOSITION_OPTIMAL_MOST,
+            "optimal composition: %zu releases are too many; expected at most %d", k,
             COMPOSITION_OPTIMAL_MOST);
     struct interval slack = composition_slack(each.delta, (double)k, delta), total = {0, INFINITY};
     if (slack.lo >= 0) {

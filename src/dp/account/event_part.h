@@ -7,6 +7,12 @@
 enum part_kind { PART_NOISE, PART_SAMPLED, PART_STATED };
 
 /** For the adjacency and the group that were asked for. */
+/** One record is replaced by another; else one more or less. */
+static inline bool sampled_replaces(const struct sotto_sampled *s)
+{
+    return s->adjacency == SOTTO_REPLACE_ONE;
+}
+
 struct part {
     enum part_kind kind;
     const struct mechanism *m; /* stated: NULL */
@@ -14,13 +20,14 @@ struct part {
     struct sensitivity_ratio shifts; /* noise */
     double scale;                    /* noise */
     struct sotto_sampled sampled;    /* sampled */
-    int doublings;                   /* sampled: a group of 2^doublings, but for `sampled.replace_one` */
+    int doublings;                   /* sampled: a group of 2^doublings, but where a record is replaced */
     struct interval pure, failure; /* stated: of one release, randomised response that fails with `failure` */
 };
 
 /** Epsilon of all parts by their privacy-loss distributions, 0 < delta < 1, failures not counted. *out is [0,
  * INFINITY] where a part has no scalar pair. ENOMEM. */
-sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta);
+sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta,
+                       const struct sotto_context *ctx);
 
 /** Epsilon of all parts by their Renyi divergences, at the best order, 0 < delta < 1. */
 double parts_renyi(const struct part *parts, size_t n, double delta);

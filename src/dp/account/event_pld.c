@@ -23,8 +23,8 @@ static void no_points(struct pair_point *out, const void *arg, const double *eps
         out[i] = (struct pair_point){iv(0), iv(0)};
 }
 
-/* Values of a symmetric curve at any epsilon, delta(-e) - (1 - e^-e) = e^-e delta(e). Chords need no slopes.
- */
+/* Values of a symmetric curve at any epsilon, delta(-e) - (1 - e^-e) = e^-e delta(e). Chords need no
+ * slopes. */
 static void curve_points(struct pair_point *out, const void *arg, const double *epsilon, size_t n)
 {
     const struct part *p = arg;
@@ -66,11 +66,11 @@ static bool fill_sampled(struct pld_part *out, struct ends *ends, const struct p
                          enum pld_direction direction)
 {
     const struct sotto_sampled *s = &p->sampled;
-    const struct composed_release steps = {p->m->name,     iv_div(iv(1), iv(s->noise_multiplier)),
-                                           s->clipping,    s->sample_rate,
-                                           s->replace_one, s->steps,
+    const struct composed_release steps = {p->m->name,          iv_div(iv(1), iv(s->noise_multiplier)),
+                                           s->clipping,         s->sample_rate,
+                                           sampled_replaces(s), s->steps,
                                            s->sampling};
-    bool one = s->replace_one && s->sampling == SOTTO_SAMPLING_POISSON; /* its doubling is no group */
+    bool one = sampled_replaces(s) && s->sampling == SOTTO_SAMPLING_POISSON; /* its doubling is no group */
     if (!scalar_curve_holds(p->m, s->clipping) || (p->doublings > 0 && !one))
         return false;
     account_pairs(&ends->upper, &ends->lower, &steps, direction);
@@ -110,7 +110,8 @@ static bool fill(struct pld_part *out, struct ends *ends, const struct part *p, 
 
 /* Releases of one kind: the pair above, the one below (one coordinate moves), and as many coordinates as can
  * move by one step each, every one for itself and exact. */
-static sotto_status whole_alone(struct interval *out, const struct part *p, double delta)
+static sotto_status whole_alone(struct interval *out, const struct part *p, double delta,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct sensitivity_ratio *s = &p->shifts;
@@ -128,7 +129,7 @@ static sotto_status whole_alone(struct interval *out, const struct part *p, doub
         if (!ways[i].above && !ways[i].below)
             continue;
         fill_whole(&part, &ends, p->m->integer, ways[i].move, ways[i].move, s->step);
-        TRY(pld_epsilon(&e, &part, 1, delta, ways[i].coordinates > 1 ? 1 : 0.1));
+        TRY(pld_epsilon(&e, &part, 1, delta, ways[i].coordinates > 1 ? 1 : 0.1, ctx));
         out->hi = ways[i].above ? e.hi : out->hi;
         out->lo = ways[i].below ? fmax(out->lo, e.lo) : out->lo;
     }
@@ -136,7 +137,8 @@ done:
     return status;
 }
 
-sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta)
+sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta,
+                       const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct interval both = {0, 0}, one;
@@ -144,20 +146,20 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
     struct pld_part *list = base_alloc(n, sizeof *list);
     struct ends *ends = base_alloc(n, sizeof *ends);
     if (n == 1 && parts->kind == PART_NOISE && parts->m->integer) {
-        status = whole_alone(out, parts, delta);
+        status = whole_alone(out, parts, delta, ctx);
         goto done;
     }
     if (!list || !ends)
-        FAIL(SOTTO_ENOMEM, "no memory to compose %zu kinds of release", n);
+        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu kinds of release", n);
     for (enum pld_direction way = PLD_REMOVE; way <= PLD_ADD && possible; way++) {
         if (way == PLD_ADD && !sampled)
             break;
         for (size_t i = 0; i < n && possible; i++) {
             possible = fill(&list[i], &ends[i], &parts[i], way);
-            sampled = sampled || (parts[i].kind == PART_SAMPLED && !parts[i].sampled.replace_one);
+            sampled = sampled || (parts[i].kind == PART_SAMPLED && !sampled_replaces(&parts[i].sampled));
         }
         if (possible)
-            TRY(pld_epsilon(&one, list, n, delta, accuracy_of(parts, n)));
+            TRY(pld_epsilon(&one, list, n, delta, accuracy_of(parts, n), ctx));
         if (possible)
             both = iv_max(both, one);
     }

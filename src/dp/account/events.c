@@ -1,7 +1,7 @@
 /* Different releases, composed: Renyi divergences of every order add up, pure epsilons add up, shifts of
- * equal noise chain (L1) or add in squares (Gaussian). A stated (epsilon, delta) is never worse than
- * something that fails with probability delta and else is randomised response (Kairouz, Oh, Viswanath 2015),
- * so it has a Renyi curve too, and all its deltas are paid first. */
+* equal noise chain (L1) or add in squares (Gaussian). A stated (epsilon, delta) is never worse than
+* something that fails with probability delta and else is randomised response (Kairouz, Oh, Viswanath 2015),
+* so it has a Renyi curve too, and all its deltas are paid first. */
 #include "dp/account/events.h"
 #include "dp/account/account_pld.h"
 #include "base/memory.h"
@@ -9,22 +9,18 @@
 #include "dp/account/event_part.h"
 #include "dp/mechanism/pure_pair.h"
 #include "num/special.h"
-
 #include <stdio.h>
 #include <string.h>
-
 struct total {
     const struct part *parts;
     size_t n;
     double delta; /* what is left for the losses */
 };
-
 /* Poisson sampling seen by one replaced record: its doubling is not a group's. */
 static bool takes_place(const struct part *p)
 {
-    return p->sampled.replace_one && p->sampled.sampling == SOTTO_SAMPLING_POISSON;
+    return sampled_replaces(&p->sampled) && p->sampled.sampling == SOTTO_SAMPLING_POISSON;
 }
-
 /* Sum of pure epsilons; INFINITY where one has none. */
 static struct interval pure_total(const struct total *t)
 {
@@ -42,7 +38,6 @@ static struct interval pure_total(const struct total *t)
     }
     return sum;
 }
-
 static struct interval rho_total(const struct total *t)
 {
     struct interval sum = iv(0);
@@ -57,7 +52,6 @@ static struct interval rho_total(const struct total *t)
     }
     return sum;
 }
-
 /* All events the same noise law: their shifts are one shift. */
 static void one_law(struct sotto_account *out, const struct total *t)
 {
@@ -86,7 +80,6 @@ static void one_law(struct sotto_account *out, const struct total *t)
                               m->composed(t->parts[0].shifts.l1, releases, t->delta).hi);
     }
 }
-
 static void one_statement(struct sotto_account *out, const struct total *t)
 {
     double releases = 0;
@@ -99,9 +92,9 @@ static void one_statement(struct sotto_account *out, const struct total *t)
         account_add_bound(out, "optimal composition",
                           randomised_response_composed(t->parts[0].pure.hi, releases, t->delta).hi);
 }
-
 /* Any part alone tells no more than all together. */
-static double lower_of(const struct total *t, enum part_kind kind, double delta)
+static double lower_of(const struct total *t, enum part_kind kind, double delta,
+                       const struct sotto_context *ctx)
 {
     double lower = 0;
     struct sotto_account a;
@@ -113,16 +106,13 @@ static double lower_of(const struct total *t, enum part_kind kind, double delta)
             continue;
         if (kind == PART_NOISE)
             account_compute(&a, p->m, p->scale, &p->shifts, delta, (size_t)p->count);
-        else if (sotto_account_sampled(&a, &s) != SOTTO_OK)
-            continue; /* more than 2^40 steps, or no memory: nothing is claimed */
+        else if (sotto_account_sampled(&a, &s, ctx) != SOTTO_OK)
+            continue; /* more than 2^40 steps, no memory, or stopped: nothing is claimed */
         lower = fmax(lower, a.epsilon.lower);
     }
     return lower;
 }
-
-/* --- checking
- * --------------------------------------------------------------------------------------------------- */
-
+/* --- checking ------------------------------------------------------------------------------------------- */
 static sotto_status make_noise(struct part *p, const struct sotto_event *e, double group)
 {
     sotto_status status = SOTTO_OK;
@@ -136,44 +126,45 @@ static sotto_status make_noise(struct part *p, const struct sotto_event *e, doub
     }
     TRY(mechanism_require(&p->m, e->mechanism));
     if (p->m->kind == RELEASE_NONE)
-        FAIL(SOTTO_ENOTSUP, "mechanism '%s' is for comparing only and does not compose", e->mechanism);
+        FAIL(SOTTO_ENOTSUP, "mechanism '%s' is for comparison only and cannot be composed; expected gaussian",
+             e->mechanism);
     TRY(sensitivity_ratio_for(&p->shifts, p->m, e->scale, &s));
     p->scale = e->scale;
 done:
     return status;
 }
-
 /* `replaced`: the group is one record that takes another's place, else as many that come or go; of samples of
- * a fixed size, as many that are replaced. */
+* a fixed size, as many that are replaced. */
 static sotto_status make_sampled(struct part *p, const struct sotto_event *e, double group, bool replaced)
 {
     sotto_status status = SOTTO_OK;
     p->kind = PART_SAMPLED;
-    p->sampled = (struct sotto_sampled){.mechanism = e->mechanism,
-                                        .noise_multiplier = e->noise_multiplier,
-                                        .sample_rate = e->sample_rate,
-                                        .steps = e->count,
-                                        .delta = 0.5,
-                                        .clipping = e->clipping,
-                                        .replace_one = replaced && group == 2,
-                                        .sampling = e->sampling};
-    REQUIRE((unsigned)e->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)e->sampling);
-    if (e->sampling == SOTTO_SAMPLING_FIXED)
-        p->sampled.replace_one = 1;
+    p->sampled = (struct sotto_sampled){
+        .mechanism = e->mechanism,
+        .noise_multiplier = e->noise_multiplier,
+        .sample_rate = e->sample_rate,
+        .steps = e->count,
+        .delta = 0.5,
+        .clipping = e->clipping,
+        .adjacency = (replaced && group == 2) || e->sampling == SOTTO_SAMPLING_FIXED ? SOTTO_REPLACE_ONE
+                                                                                     : SOTTO_ADD_REMOVE,
+        .sampling = e->sampling};
+    REQUIRE((unsigned)e->sampling <= SOTTO_SAMPLING_FIXED,
+            "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",
+            (int)e->sampling);
     if (e->sampling == SOTTO_SAMPLING_FIXED && e->adjacency != SOTTO_REPLACE_ONE)
-        FAIL(SOTTO_ENOTSUP, "samples of a fixed size are accounted under replace-one adjacency");
+        FAIL(SOTTO_ENOTSUP, "fixed sampling needs replace-one adjacency");
     if (e->sampling == SOTTO_SAMPLING_POISSON && e->adjacency != SOTTO_ADD_REMOVE)
-        FAIL(SOTTO_ENOTSUP,
-             "Poisson-sampled steps are accounted under add-remove adjacency; a replacement is a group of "
-             "two there");
-    REQUIRE(group <= 64, "a group of %g in sampled steps; expected at most 64", group);
+        FAIL(SOTTO_ENOTSUP, "Poisson-sampled steps need add-remove adjacency, in which a replacement counts "
+                            "as a group of two");
+    REQUIRE(group <= 64, "the group in sampled steps is %g; expected at most 64", group);
     TRY(mechanism_require(&p->m, e->mechanism));
-    REQUIRE(e->clipping == SOTTO_NORM_L2 || e->clipping == SOTTO_NORM_L1, "clipping %d is not known",
-            (int)e->clipping);
+    REQUIRE(e->clipping == SOTTO_NORM_L2 || e->clipping == SOTTO_NORM_L1,
+            "clipping %d is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2", (int)e->clipping);
     if (!scalar_curve_holds(p->m, e->clipping) && !p->m->renyi_ball)
         FAIL(SOTTO_ENOTSUP,
-             "mechanism '%s': no bound for sampled steps is built in; expected gaussian or logistic, or "
-             "laplace with gradients clipped by l1",
+             "mechanism '%s' has no bound for sampled steps; expected gaussian or logistic, or laplace with "
+             "gradients clipped by l1",
              e->mechanism);
     REQUIRE(e->sample_rate > 0 && e->sample_rate <= 1, "sample_rate must lie in (0, 1] (got %g)",
             e->sample_rate);
@@ -183,7 +174,6 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
 done:
     return status;
 }
-
 static sotto_status make_stated(struct part *p, const struct sotto_event *e, size_t group)
 {
     sotto_status status = SOTTO_OK;
@@ -195,7 +185,6 @@ static sotto_status make_stated(struct part *p, const struct sotto_event *e, siz
 done:
     return status;
 }
-
 static sotto_status make_part(struct part *p, const struct sotto_event *e, size_t index,
                               enum sotto_adjacency target)
 {
@@ -209,8 +198,9 @@ static sotto_status make_part(struct part *p, const struct sotto_event *e, size_
             "adjacency must be replace-one or add-remove");
     if (e->adjacency != target) {
         if (target == SOTTO_ADD_REMOVE)
-            FAIL(SOTTO_ENOTSUP, "a guarantee for replaced records says nothing about added or removed ones; "
-                                "account under replace-one, or give the sensitivity for add-remove");
+            FAIL(SOTTO_ENOTSUP,
+                 "a guarantee under replace-one adjacency does not cover add-remove adjacency; account under "
+                 "replace-one, or give the sensitivity under add-remove");
         group *= 2;
     }
     if (e->mechanism && strcmp(e->mechanism, "stated") == 0)
@@ -226,23 +216,20 @@ done:
     }
     return status;
 }
-
 static sotto_status common_adjacency(enum sotto_adjacency *out, const struct sotto_event *events, size_t n)
 {
     for (size_t i = 1; i < n; i++)
         if (events[i].adjacency != events[0].adjacency) {
-            sotto_status status =
-                status_fail(SOTTO_ENOTSUP,
-                            "events[%zu] has another adjacency than events[0]; guarantees for "
-                            "replaced and for added or removed records do not mix",
-                            i);
-            status_hint("ask for replace-one: an add-remove event then counts as a group of two");
+            sotto_status status = status_fail(SOTTO_ENOTSUP,
+                                              "events[%zu] has another adjacency than events[0]; guarantees "
+                                              "under replace-one and add-remove cannot be combined",
+                                              i);
+            status_hint("account under replace-one, where an add-remove event counts as a group of two");
             return status;
         }
     *out = events[0].adjacency;
     return SOTTO_OK;
 }
-
 /* What the stated deltas leave of delta; below 0: they take more than there is. */
 static struct interval delta_left(const struct part *parts, size_t n, double delta)
 {
@@ -255,7 +242,6 @@ static struct interval delta_left(const struct part *parts, size_t n, double del
         }
     return any ? iv_neg(iv_expm1(log_rest)) : iv(delta);
 }
-
 /* A single kind of noise keeps its name and scale. */
 static void name_it(struct sotto_account *out, const struct total *t)
 {
@@ -277,7 +263,6 @@ static void name_it(struct sotto_account *out, const struct total *t)
         snprintf(out->sampling, sizeof out->sampling, "%s", sotto_sampling_name(first->sampled.sampling));
     out->standard_deviation = account_deviation(first->m, &first->shifts) * out->scale;
 }
-
 static void add_up(struct sotto_account *out, const struct total *t)
 {
     struct interval pure = pure_total(t), rho = rho_total(t);
@@ -294,37 +279,36 @@ static void add_up(struct sotto_account *out, const struct total *t)
     one_statement(out, t);
     account_add_bound(out, "renyi", parts_renyi(t->parts, t->n, t->delta));
 }
-
 /* Worth its time only where no closed form has settled the matter. */
-static sotto_status add_pld(struct sotto_account *out, const struct total *t)
+static sotto_status add_pld(struct sotto_account *out, const struct total *t, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct interval e;
     if (t->delta <= 0 || out->epsilon.upper - out->epsilon.lower <= 1e-9 * out->epsilon.upper)
         goto done;
-    TRY(parts_pld(&e, t->parts, t->n, t->delta));
+    TRY(parts_pld(&e, t->parts, t->n, t->delta, ctx));
     if (isfinite(e.hi))
         account_add_bound(out, "privacy-loss distribution", e.hi);
     else
-        e.lo = lower_of(t, PART_SAMPLED, t->delta);
+        e.lo = lower_of(t, PART_SAMPLED, t->delta, ctx);
     if (t->delta == out->delta)
         out->epsilon.lower = fmax(out->epsilon.lower, e.lo);
 done:
     return status;
 }
-
 sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_event *events, size_t n,
-                                  double delta, enum sotto_adjacency target)
+                                  double delta, enum sotto_adjacency target, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct part *parts = NULL;
     TRY(require_delta(delta));
-    REQUIRE(n >= 1, "composition of nothing; expected at least one event");
+    REQUIRE(n >= 1, "composition: no event is given; expected at least one");
     if (target == SOTTO_SAME_ADJACENCY)
         TRY(common_adjacency(&target, events, n));
     NEW(parts, n);
     for (size_t i = 0; i < n; i++)
         TRY(make_part(&parts[i], &events[i], i, target));
+    TRY(context_check(ctx, "account: stopped"));
     struct total total = {parts, n, delta_left(parts, n, delta).lo};
     struct sotto_account a = {.scale = NAN,
                               .delta = delta,
@@ -338,8 +322,10 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
     snprintf(a.adjacency, sizeof a.adjacency, "%s",
              target == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one");
     add_up(&a, &total);
-    a.epsilon.lower = fmax(a.epsilon.lower, lower_of(&total, PART_NOISE, delta));
-    TRY(add_pld(&a, &total));
+    a.epsilon.lower = fmax(a.epsilon.lower, lower_of(&total, PART_NOISE, delta, ctx));
+    TRY(context_check(ctx, "account: stopped"));
+    TRY(add_pld(&a, &total, ctx));
+    TRY(context_check(ctx, "account: stopped"));
     a.epsilon.lower = fmin(a.epsilon.lower, a.epsilon.upper);
     *out = a;
 done:

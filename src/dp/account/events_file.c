@@ -67,7 +67,8 @@ static sotto_status check_members(const struct json *object, int kind, const cha
                                close ? "'?" : "");
         }
         if (!(members[best].kinds & kind))
-            return status_fail(SOTTO_EFORMAT, "%s: '%s' does not go with %s", where, key, kind_names[kind]);
+            return status_fail(SOTTO_EFORMAT, "%s: '%s' cannot be combined with %s", where, key,
+                               kind_names[kind]);
     }
     return SOTTO_OK;
 }
@@ -173,7 +174,7 @@ static sotto_status read_event(struct sotto_event *e, const struct json *object,
         TRY(real_member(&e->stated.delta, object, where, "delta"));
     } else if (kind == SAMPLED) {
         if (json_member(object, "count") && json_member(object, "steps"))
-            FAIL(SOTTO_EFORMAT, "%s: 'count' and 'steps' mean the same; give one", where);
+            FAIL(SOTTO_EFORMAT, "%s: 'count' and 'steps' mean the same; give only one of them", where);
         TRY(json_get_real(&e->noise_multiplier, object, where, "noise_multiplier"));
         TRY(json_get_real(&e->sample_rate, object, where, "sample_rate"));
         TRY(size_member(&e->count, object, where, "steps"));
@@ -189,7 +190,8 @@ static sotto_status read_event(struct sotto_event *e, const struct json *object,
         TRY(real_member(&e->value_step, object, where, "value_step"));
     }
     if (e->adjacency == SOTTO_SAME_ADJACENCY)
-        FAIL(SOTTO_EFORMAT, "%s: no adjacency; expected replace-one or add-remove, here or for all events",
+        FAIL(SOTTO_EFORMAT,
+             "%s: 'adjacency' is missing; expected replace-one or add-remove, in the event or for all events",
              where);
 done:
     return status;
@@ -200,7 +202,7 @@ static sotto_status make_list(struct event_list *list, const struct json *array,
     sotto_status status = SOTTO_OK;
     size_t n = json_count(array);
     if (n == 0 || n > MOST_EVENTS)
-        FAIL(SOTTO_EFORMAT, "%s: %zu events; expected 1 to %d", name, n, MOST_EVENTS);
+        FAIL(SOTTO_EFORMAT, "%s: contains %zu events; expected 1 to %d", name, n, MOST_EVENTS);
     NEW(list->events, n);
     list->count = n;
 done:
@@ -221,7 +223,7 @@ sotto_status events_parse(struct event_list *out, const char *text, size_t size,
     if (json_kind(document) == JSON_KIND_OBJECT) {
         TRY(json_get_text(&schema, document, name, "schema"));
         if (strcmp(schema, "sotto.events/1") != 0)
-            FAIL(SOTTO_EFORMAT, "%s: not of schema sotto.events/1", name);
+            FAIL(SOTTO_EFORMAT, "%s: 'schema' is not sotto.events/1; expected sotto.events/1", name);
         TRY(json_get_array(&array, document, name, "events"));
         TRY(read_adjacency(&adjacency, document, name));
     }
@@ -253,7 +255,9 @@ static sotto_status read_triple(struct sotto_event *e, const struct json *triple
     double sigma = json_number(json_at(triple, 0)), rate = json_number(json_at(triple, 1));
     int64_t steps = json_whole(json_at(triple, 2));
     if (!(sigma > 0))
-        FAIL(SOTTO_EINVAL, "%s: noise_multiplier is %g: steps without noise have no guarantee", where, sigma);
+        FAIL(SOTTO_EINVAL,
+             "%s: noise_multiplier is %g; expected more than 0, as steps without noise have no guarantee",
+             where, sigma);
     if (!(rate > 0 && rate <= 1))
         FAIL(SOTTO_EINVAL, "%s: sample_rate must lie in (0, 1] (got %g)", where, rate);
     if (steps < 1)
@@ -304,7 +308,8 @@ done:
 
 static sotto_status
 account_file(struct sotto_account *out, const char *path, double delta, enum sotto_adjacency target,
-             sotto_status (*parse)(struct event_list *, const char *, size_t, const char *))
+             sotto_status (*parse)(struct event_list *, const char *, size_t, const char *),
+             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct event_list list = {NULL, 0};
@@ -312,7 +317,7 @@ account_file(struct sotto_account *out, const char *path, double delta, enum sot
     size_t size;
     TRY(file_read(&data, &size, path, EVENTS_FILE_LIMIT));
     TRY(parse(&list, (const char *)data, size, path));
-    status = sotto_account_events(out, list.events, list.count, delta, target);
+    status = sotto_account_events(out, list.events, list.count, delta, target, ctx);
     if (status != SOTTO_OK)
         status_prefix(path);
 done:
@@ -322,13 +327,13 @@ done:
 }
 
 sotto_status sotto_account_events_file(struct sotto_account *out, const char *path, double delta,
-                                       enum sotto_adjacency target)
+                                       enum sotto_adjacency target, const struct sotto_context *ctx)
 {
-    return account_file(out, path, delta, target, events_parse);
+    return account_file(out, path, delta, target, events_parse, ctx);
 }
 
 sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *path, double delta,
-                                       enum sotto_adjacency target)
+                                       enum sotto_adjacency target, const struct sotto_context *ctx)
 {
-    return account_file(out, path, delta, target, events_parse_opacus);
+    return account_file(out, path, delta, target, events_parse_opacus, ctx);
 }

@@ -67,7 +67,7 @@ static double lower_end(struct point *points, size_t n, double delta)
 }
 
 sotto_status sotto_finite_epsilon(struct sotto_interval *epsilon, const double *p, const double *q, size_t n,
-                                  double delta)
+                                  double delta, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct point *points = NULL;
@@ -76,12 +76,14 @@ sotto_status sotto_finite_epsilon(struct sotto_interval *epsilon, const double *
     NEW(points, n);
     double lower = 0;
     for (int way = 0; way < 2; way++) {
+        TRY(context_check(ctx, "finite: stopped"));
         for (size_t i = 0; i < n; i++)
             points[i] = way == 0 ? (struct point){p[i], q[i]} : (struct point){q[i], p[i]};
         lower = fmax(lower, lower_end(points, n, delta));
     }
     double upper = lower;
     for (double step = 0x1p-50; upper < INFINITY; step *= 2) {
+        TRY(context_check(ctx, "finite: stopped"));
         if (fmax(one_way(p, q, n, upper).hi, one_way(q, p, n, upper).hi) <= delta)
             break;
         upper = lower + step * (1 + lower);

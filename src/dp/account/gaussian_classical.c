@@ -13,7 +13,7 @@ sotto_status sotto_gaussian_classical(struct sotto_classical_gaussian *out, doub
     TRY(require_positive(target.epsilon, "epsilon"));
     TRY(require_delta(target.delta));
     REQUIRE(target.delta > 0, "delta must be > 0 for Gaussian noise (got 0)");
-    TRY(sotto_calibrate(&c.analytic_scale, "gaussian", &s, target));
+    TRY(sotto_calibrate(&c.analytic_scale, "gaussian", &s, target, NULL));
     c.scale = iv_div(iv_mul(iv(l2), classical_slope(target.delta)), iv(target.epsilon)).hi;
     c.achieved_delta = mechanism_find("gaussian")->delta(iv_div(iv(l2), iv(c.scale)), target.epsilon).hi;
     c.first_violation = classical_first_violation(target.delta);

@@ -48,11 +48,11 @@ static sotto_status check_input(size_t *releases, const struct sotto_residual_in
     sotto_status status = SOTTO_OK;
     TRY(check_positive("radius", in->radius));
     TRY(check_delta(in->delta));
-    REQUIRE(in->uses > 0, "uses is 0; expected how often training uses a record");
-    REQUIRE(in->copies > 0, "copies is 0; expected at least 1 noisy copy a use");
+    REQUIRE(in->uses > 0, "uses is 0; expected at least 1 use of each record in training");
+    REQUIRE(in->copies > 0, "copies is 0; expected at least 1 noisy copy per use");
     REQUIRE(in->label_epsilon >= 0 && isfinite(in->label_epsilon),
             "label epsilon is %g; expected 0 (public labels) or more", in->label_epsilon);
-    REQUIRE(in->copies <= SIZE_MAX / in->uses, "uses times copies do not fit in a number");
+    REQUIRE(in->copies <= SIZE_MAX / in->uses, "uses x copies is too large");
     *releases = in->uses * in->copies;
 done:
     return status;
@@ -72,7 +72,7 @@ sotto_status sotto_residual_input(struct sotto_residual_account *out, const stru
     TRY(check_positive("input noise", in->noise));
     TRY(check_input(&releases, in));
     struct sotto_sensitivity s = distance(in);
-    TRY(sotto_account_release(&account, "gaussian", in->noise, &s, in->delta, releases));
+    TRY(sotto_account_release(&account, "gaussian", in->noise, &s, in->delta, releases, NULL));
     double ratio = in->radius / in->noise;
     *out = (struct sotto_residual_account){
         .epsilon = {account.epsilon.lower, up(account.epsilon.upper + in->label_epsilon)},
@@ -89,11 +89,11 @@ sotto_status sotto_residual_input_noise(double *noise, double epsilon, const str
     size_t releases;
     TRY(check_positive("epsilon", epsilon));
     TRY(check_input(&releases, in));
-    REQUIRE(epsilon > in->label_epsilon, "epsilon %g leaves nothing for the inputs: labels take %g", epsilon,
+    REQUIRE(epsilon > in->label_epsilon, "epsilon %g is too small; the labels alone need %g", epsilon,
             in->label_epsilon);
     struct sotto_sensitivity s = distance(in);
     struct sotto_dp target = {(epsilon - in->label_epsilon) / (1 + 0x1p-40), in->delta};
-    TRY(sotto_calibrate_composed(noise, "gaussian", &s, target, releases));
+    TRY(sotto_calibrate_composed(noise, "gaussian", &s, target, releases, NULL));
 done:
     return status;
 }
@@ -112,7 +112,7 @@ static sotto_status check_theorem1(const struct sotto_residual_theorem1 *t)
     TRY(check_positive("mapping bound", t->mapping_bound));
     TRY(check_positive("uses", t->uses));
     TRY(check_delta(t->delta));
-    REQUIRE(isnan(t->lambda) || (t->lambda > 0 && t->lambda < 1),
+    REQUIRE(isnan(t->lambda) || t->lambda == 0 || (t->lambda > 0 && t->lambda < 1),
             "lambda is %g; expected above 0 and below 1", t->lambda);
 done:
     return status;
@@ -124,7 +124,7 @@ sotto_status sotto_residual_theorem1_noise(struct sotto_residual_theorem1 *t)
     TRY(check_theorem1(t));
     TRY(check_positive("epsilon", t->epsilon));
     double l = -log(t->delta), c = c_of(t->epsilon, t->delta);
-    double lambda = isnan(t->lambda) ? (c + sqrt(c * l)) / t->epsilon : t->lambda;
+    double lambda = isnan(t->lambda) || t->lambda == 0 ? (c + sqrt(c * l)) / t->epsilon : t->lambda;
     t->lambda = lambda;
     t->alpha = l / ((1 - lambda) * t->epsilon) + 1;
     double factor = up(sqrt(2 * t->uses * t->alpha / (lambda * t->epsilon)));
@@ -194,8 +194,8 @@ sotto_status sotto_residual_answers_noise(struct sotto_residual_answers *in, dou
     sotto_status status = SOTTO_OK;
     TRY(check_answers(in));
     TRY(check_positive("epsilon", epsilon));
-    REQUIRE(in->floor > 0,
-            "floor is 0: a zero activation gets no noise, and no noise scale gives a finite epsilon");
+    REQUIRE(in->floor > 0, "floor is 0; expected more than 0, as a zero activation gets no noise without a "
+                           "floor, so that no noise scale gives a finite epsilon");
     double layers = (double)in->queries * ((double)in->mappings + 1);
     double factor = up(sqrt(2 * layers / c_of(epsilon / (1 + 0x1p-40), in->delta)));
     in->gamma = in->branch_bound / in->floor * factor;

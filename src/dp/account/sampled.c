@@ -1,15 +1,13 @@
 /* Sampled noise (DP-SGD): account and calibration. Bounds come from sampled_renyi.c and, where the
- * curve of one coordinate bounds the whole gradient, from its privacy-loss distribution. */
+* curve of one coordinate bounds the whole gradient, from its privacy-loss distribution. */
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
 #include "dp/account/calibrate_refine.h"
 #include "dp/account/event_part.h"
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
-
 #include <stdio.h>
 #include <string.h>
-
 /* Of all steps together, clipped by L1. */
 static double pure_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
 {
@@ -17,7 +15,6 @@ static double pure_epsilon(const struct mechanism *m, const struct sotto_sampled
         return NAN;
     return iv_scale(sampled_pure(s), (double)s->steps).hi;
 }
-
 static double renyi_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
 {
     const struct part steps = {.kind = PART_SAMPLED,
@@ -27,44 +24,47 @@ static double renyi_epsilon(const struct mechanism *m, const struct sotto_sample
                                .doublings = s->sampling == SOTTO_SAMPLING_POISSON};
     if (!m->by_l2 && !m->renyi_ball)
         return INFINITY;
-    if (s->replace_one)
+    if (sampled_replaces(s))
         return parts_renyi(&steps, 1, s->delta);
     return sampled_renyi_epsilon(m, s->noise_multiplier, s->sample_rate, (double)s->steps, s->delta);
 }
-
 /* Without privacy-loss distributions. */
 static double fast_upper(const struct mechanism *m, const struct sotto_sampled *s)
 {
     return fmin(renyi_epsilon(m, s), pure_epsilon(m, s)); /* NaN: none */
 }
-
-static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled *s)
+static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled *s,
+                           const struct sotto_context *ctx)
 {
     struct interval shift = iv_div(iv(1), iv(s->noise_multiplier));
     const struct composed_release all = {s->mechanism,        shift,    s->clipping, s->sample_rate,
-                                         s->replace_one != 0, s->steps, s->sampling};
-    return account_pld(epsilon, &all, 1, s->delta);
+                                         sampled_replaces(s), s->steps, s->sampling};
+    return account_pld(epsilon, &all, 1, s->delta, ctx);
 }
-
 static sotto_status check(const struct mechanism **m, const struct sotto_sampled *s)
 {
     sotto_status status = SOTTO_OK;
+    TRY(require_reserved(s->reserved, "sampled steps"));
     TRY(mechanism_require(m, s->mechanism));
-    REQUIRE((unsigned)s->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)s->sampling);
-    REQUIRE(s->sampling == SOTTO_SAMPLING_POISSON || s->replace_one,
-            "samples of a fixed size are accounted for a replaced record; one more or less would change how "
-            "many are drawn, or from how many: expected replace-one adjacency, or poisson sampling");
-    REQUIRE(s->clipping == SOTTO_NORM_L2 || s->clipping == SOTTO_NORM_L1, "clipping %d is not known",
-            (int)s->clipping);
+    REQUIRE((unsigned)s->sampling <= SOTTO_SAMPLING_FIXED,
+            "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",
+            (int)s->sampling);
+    REQUIRE((unsigned)s->adjacency <= SOTTO_ZERO_OUT,
+            "sampled steps are accounted under replace-one, add-remove or zero-out adjacency (got %s)",
+            sotto_adjacency_name(s->adjacency));
+    REQUIRE(s->sampling == SOTTO_SAMPLING_POISSON || sampled_replaces(s),
+            "fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling");
+    REQUIRE(s->clipping == SOTTO_NORM_L2 || s->clipping == SOTTO_NORM_L1,
+            "clipping %d is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2", (int)s->clipping);
     if (!(*m)->magnitude)
         FAIL(SOTTO_ENOTSUP,
-             "mechanism '%s': no bound for sampled iterations is built in; expected gaussian or logistic, or "
-             "laplace with gradients clipped by L1",
+             "mechanism '%s' has no bound for sampled iterations; expected gaussian or logistic, or laplace "
+             "with gradients clipped by L1",
              s->mechanism);
     if (!scalar_curve_holds(*m, s->clipping) && !(*m)->renyi_ball)
         FAIL(SOTTO_ENOTSUP,
-             "mechanism '%s': no bound for sampled iterations with gradients clipped by L2 is built in; "
-             "expected gaussian or logistic, or gradients clipped by L1",
+             "mechanism '%s' has no bound for sampled iterations with gradients clipped by L2; expected "
+             "gaussian or logistic, or gradients clipped by L1",
              s->mechanism);
     if (!(s->sample_rate > 0 && s->sample_rate <= 1))
         FAIL(SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got %g)", s->sample_rate);
@@ -76,15 +76,16 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
 done:
     return status;
 }
-
-sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto_sampled *s)
+sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto_sampled *s,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct interval pld;
     TRY(check(&m, s));
     TRY(require_positive(s->noise_multiplier, "noise_multiplier"));
-    TRY(by_pld(&pld, s));
+    TRY(context_check(ctx, "account: stopped"));
+    TRY(by_pld(&pld, s, ctx));
     struct sotto_account a = {.scale = s->noise_multiplier,
                               .delta = s->delta,
                               .compose = s->steps,
@@ -97,17 +98,16 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     snprintf(a.mechanism, sizeof a.mechanism, "%s", m->name);
     snprintf(a.clipping, sizeof a.clipping, "%s", norm_name(s->clipping));
     snprintf(a.sampling, sizeof a.sampling, "%s", sotto_sampling_name(s->sampling));
-    snprintf(a.adjacency, sizeof a.adjacency, "%s", s->replace_one ? "replace-one" : "add-remove");
+    snprintf(a.adjacency, sizeof a.adjacency, "%s", sotto_adjacency_name(s->adjacency));
     if (scalar_curve_holds(m, s->clipping))
         account_add_bound(&a, "privacy-loss distribution", pld.hi);
     if (m->by_l2 || m->renyi_ball)
         account_add_bound(&a, "renyi", renyi_epsilon(m, s));
-    if (s->replace_one && s->sampling == SOTTO_SAMPLING_POISSON && !scalar_curve_holds(m, s->clipping))
-        snprintf(
-            a.note, sizeof a.note,
-            "a replaced record is bounded as a group of two: no exact pair is known for %s noise on sums "
-            "clipped by %s",
-            m->name, norm_name(s->clipping));
+    if (sampled_replaces(s) && s->sampling == SOTTO_SAMPLING_POISSON && !scalar_curve_holds(m, s->clipping))
+        snprintf(a.note, sizeof a.note,
+                 "a replaced record is bounded as a group of two: no exact pair is known for %s noise on "
+                 "sums clipped by %s",
+                 m->name, norm_name(s->clipping));
     if (!isnan(a.pure_epsilon))
         account_add_bound(&a, "pure, basic composition", a.pure_epsilon);
     a.epsilon.lower = fmin(pld.lo, a.epsilon.upper);
@@ -115,16 +115,16 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
 done:
     return status;
 }
-
-sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *s)
+sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *s,
+                                        const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sampled turned = *s;
     struct sotto_account a, other;
-    turned.replace_one = !s->replace_one;
-    TRY(sotto_account_sampled(&a, s));
+    turned.adjacency = sampled_replaces(s) ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
+    TRY(sotto_account_sampled(&a, s, ctx));
     if (s->sampling == SOTTO_SAMPLING_POISSON) {
-        TRY(sotto_account_sampled(&other, &turned));
+        TRY(sotto_account_sampled(&other, &turned, ctx));
         memcpy(a.other_adjacency, other.adjacency, sizeof a.other_adjacency);
         a.other_epsilon = other.epsilon;
         if (!a.note[0])
@@ -134,7 +134,6 @@ sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct 
 done:
     return status;
 }
-
 double sotto_default_delta(size_t records)
 {
     size_t power = 1;
@@ -142,53 +141,55 @@ double sotto_default_delta(size_t records)
         power *= 10;
     return records == 0 ? 0 : 0.1 / (double)power;
 }
-
 struct search {
     const struct mechanism *m;
     struct sotto_sampled sampled;
     double target;
+    const struct sotto_context *ctx;
 };
-
 static bool holds(double noise_multiplier, const void *arg)
 {
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
     trial.noise_multiplier = noise_multiplier;
+    if (context_stopped(s->ctx)) /* any answer ends the search, and is not used */
+        return true;
     return fast_upper(s->m, &trial) <= s->target;
 }
-
 static sotto_status upper_of(double *epsilon, double noise_multiplier, const void *arg)
 {
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
     struct interval pld;
     trial.noise_multiplier = noise_multiplier;
-    sotto_status status = by_pld(&pld, &trial);
+    sotto_status status = by_pld(&pld, &trial, s->ctx);
     if (status == SOTTO_OK)
         *epsilon = fmin(pld.hi, fast_upper(s->m, &trial));
     return status;
 }
-
 sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sotto_sampled *sampled,
-                                     double target_epsilon)
+                                     double target_epsilon, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct search s = {NULL, *sampled, target_epsilon};
+    struct search s = {NULL, *sampled, target_epsilon, ctx};
     TRY(check(&s.m, sampled));
     TRY(require_positive(target_epsilon, "epsilon"));
     double high = 1, low, found;
     while (high < 1e9 && !holds(high, &s))
         high *= 2;
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (high >= 1e9)
         FAIL(SOTTO_EDOMAIN,
              "no noise multiplier up to 1e9 reaches epsilon %g at delta %g by Renyi divergence",
              target_epsilon, sampled->delta);
     for (low = high / 2; low > 1e-9 && holds(low, &s); low /= 2)
         high = low;
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (low <= 1e-9)
-        FAIL(SOTTO_EDOMAIN, "epsilon %g is so large that the noise multiplier would fall below 1e-9",
+        FAIL(SOTTO_EDOMAIN, "epsilon %g is too large; its noise multiplier would be below 1e-9",
              target_epsilon);
     found = bisect_up(low, high, holds, &s);
+    TRY(context_check(ctx, "calibrate: stopped"));
     if (scalar_curve_holds(s.m, sampled->clipping))
         TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target_epsilon}));
     *noise_multiplier = found;

@@ -34,8 +34,7 @@ static const double whole = 1023286908188737;
 /* q up to here: A - 1 is summed instead of A, because it is tiny; the binomial series of 1 converges. */
 static const double small_rate = 0.25;
 
-/* --- plain doubles, to aim the search ---------------------------------------------------------------------
- */
+/* --- plain doubles, to aim the search ------------------------------------------------------------------- */
 
 struct law { /* of one step */
     bool fractional;
@@ -106,8 +105,7 @@ static double near_log_moment(const struct law *l, double alpha)
     return l->fractional && alpha != floor(alpha) && chord < LARGE ? near_fractional(l, alpha) : chord;
 }
 
-/* --- intervals
- * ---------------------------------------------------------------------------------------------- */
+/* --- intervals ------------------------------------------------------------------------------------------ */
 
 /* ln A is near 0 for small q, so A - 1 is summed with expm1 of the exponents: the binomial weights add up to
  * 1, and k = 0, 1 contribute nothing. With a shift > 0 it is A e^-shift that is summed. */
@@ -223,8 +221,7 @@ struct interval sampled_renyi(const struct mechanism *m, double noise_multiplier
     return iv_div(log_moment(m, variance, q, alpha), iv_sub(iv(alpha), iv(1)));
 }
 
-/* --- the best order
- * ------------------------------------------------------------------------------------------- */
+/* --- the best order ------------------------------------------------------------------------------------- */
 
 double sampled_renyi_near(const struct mechanism *m, double noise_multiplier, double q, double alpha)
 {
@@ -246,8 +243,8 @@ static double near_epsilon(double alpha, const void *arg)
     return epsilon < 1e300 ? epsilon : 1e300 * alpha; /* beyond doubles: go down */
 }
 
-/* epsilon falls, then rises with the order: walk up until it rises, then narrow down between the neighbours.
- */
+/* epsilon falls, then rises with the order: walk up until it rises, then narrow down between the
+ * neighbours. */
 static double best_order(const struct objective *o)
 {
     double before = 1 + 1e-9, best = 2, at_best = near_epsilon(2, o), after = 3;

@@ -1,15 +1,23 @@
 /* Sensitivities in units of the noise: what one norm says about the other, and how many whole steps fit. */
 #include "dp/account/accountant.h"
-
 #include <math.h>
-
+struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s)
+{
+    struct sotto_sensitivity normal = *s;
+    if (s->l1 == 0)
+        normal.l1 = NAN;
+    if (s->l2 == 0)
+        normal.l2 = NAN;
+    return normal;
+}
 sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
                                     const struct sotto_sensitivity *s)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_positive(scale, "scale"));
-    bool has1 = !isnan(s->l1), has2 = !isnan(s->l2);
-    REQUIRE(has1 || has2, "sensitivity: neither l1 nor l2 is given; at least one norm is needed");
+    const struct sotto_sensitivity known = sensitivity_normal(s);
+    bool has1 = !isnan(known.l1), has2 = !isnan(known.l2);
+    REQUIRE(has1 || has2, "sensitivity: neither l1 nor l2 is given; expected at least one norm");
     if (has1)
         TRY(require_positive(s->l1, "sensitivity l1"));
     if (has2)
@@ -30,7 +38,6 @@ sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
 done:
     return status;
 }
-
 /* A lattice step that others give: a power of two. */
 static sotto_status require_step(double step)
 {
@@ -40,14 +47,13 @@ static sotto_status require_step(double step)
         status = status_fail(SOTTO_EINVAL, "value_step must be a power of two (got %g)", step);
     return status;
 }
-
 /* Differences of whole multiples of the step: l1 is a whole multiple too, and |v| <= v^2 for whole v. */
 static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
                                 const struct sotto_sensitivity *s)
 {
     sotto_status status = SOTTO_OK;
     double step = s->value_step == 0 ? 1 : s->value_step;
-    struct sotto_sensitivity exact = *s;
+    struct sotto_sensitivity exact = sensitivity_normal(s);
     exact.dimension = 0; /* nothing is rounded */
     TRY(require_step(step));
     TRY(sensitivity_ratio_make(out, scale, &exact));
@@ -56,7 +62,8 @@ static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
     double most = fmin(one, iv_square(iv(far)).hi), spread = fmin(one, iv_square(iv(far)).lo);
     if (s->dimension > 0)
         most = fmin(most, iv_mul(iv_sqrt(iv((double)s->dimension)), iv(far)).hi);
-    REQUIRE(most >= 1, "sensitivity %g is less than one step (%g) of whole values: nothing would change",
+    REQUIRE(most >= 1,
+            "sensitivity %g is less than value_step (%g), the unit of the values; expected at least one unit",
             isnan(s->l1) ? s->l2 : s->l1, step);
     out->steps = floor(most);
     out->one_coordinate = fmin(out->steps, fmax(1, floor(fmin(one, far))));
@@ -67,23 +74,23 @@ static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
 done:
     return status;
 }
-
 sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
                                    const struct sotto_sensitivity *sensitivity)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_sensitivity s = *sensitivity;
+    struct sotto_sensitivity s = sensitivity_normal(sensitivity);
     if (m->integer) {
         TRY(whole_steps(out, scale, &s));
         goto done;
     }
     if (m->norm == SHIFT_SCORE) {
-        REQUIRE(!isnan(s.l1), "mechanism '%s' needs l1, the most that one number can change", m->name);
+        REQUIRE(!isnan(s.l1), "mechanism '%s' needs the l1 sensitivity, the largest change of one number",
+                m->name);
         s.l2 = NAN;
         s.dimension = m->kind == RELEASE_CHOICE; /* a score is rounded, a label is not */
     }
     REQUIRE(m->kind != RELEASE_VECTOR || s.dimension > 0,
-            "mechanism '%s' needs the dimension of the vector: its noise grows with it", m->name);
+            "mechanism '%s' needs the dimension of the vector, with which its noise grows", m->name);
     TRY(sensitivity_ratio_make(out, scale, &s));
 done:
     return status;

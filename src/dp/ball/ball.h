@@ -12,8 +12,9 @@ enum ball_noise { BALL_GAUSSIAN, BALL_LOGISTIC, BALL_LAPLACE };
 /** Runs body(arg) with all memory of ball arithmetic taken from one pool. Where memory runs out, however deep
  * inside FLINT, the body is left on the spot and the pool is dropped whole, so a body holds nothing else
  * (memory, files, locks) while it calls the functions below. Inside another run: only a call.
- *  Returns: what the body returned; ENOMEM */
-sotto_status ball_run(sotto_status (*body)(void *arg), void *arg);
+ *  The same way a run is left when `ctx` asks to stop.
+ *  Returns: what the body returned; ENOMEM; ESTOPPED */
+sotto_status ball_run(sotto_status (*body)(void *arg), void *arg, const struct sotto_context *ctx);
 
 /* One value each, evaluated at growing precision until the interval is as narrow as doubles allow. Pure
  * functions of doubles taken as exact; t = shift / scale > 0. A value that cannot be had gives the whole

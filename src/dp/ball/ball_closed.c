@@ -204,7 +204,7 @@ struct interval ball_epsilon(enum ball_noise noise, double t, double delta)
     const struct closed c = {noise, t, delta};
     if (noise == BALL_GAUSSIAN) {
         struct search search = {c, {0, INFINITY}};
-        ball_run(gaussian_epsilon, &search);
+        ball_run(gaussian_epsilon, &search, NULL);
         return search.found;
     }
     struct interval e = within(ball_narrow(epsilon_formula, &c), -INFINITY, t);

@@ -1,8 +1,11 @@
 /* k-fold composition of a pair of discrete laws. Losses on a grid add as indices, so the k-fold law is a
  * k-fold cyclic convolution of length N = 2^depth: transform once (upper and lower law as real and imaginary
  * part), raise to the power k. The result is never transformed back: with C_f the powers and S_f the
- * transform of the weights (1 - e^(epsilon - loss))+, a geometric series, delta(epsilon) = (1/N) sum_f C_f
- * S_f, and after many steps nearly all C_f are too small to matter, which their balls show.
+ * transform of the weights (1 - e^(epsilon - loss))+, a geometric series,
+ *
+ *     delta(epsilon) = (1/N) sum_f C_f S_f,
+ *
+ * and after many steps nearly all C_f are too small to matter, which their balls show.
  *
  * The table holds losses of index A .. A+N-1. What lies outside (bounded by Chernoff, in balls) is folded
  * onto some place inside: the upper law adds the part above to delta, the lower law subtracts all of it. */
@@ -483,8 +486,8 @@ sotto_status ball_compose_epsilon(struct interval *epsilon, const struct ball_st
     sotto_status status = SOTTO_OK;
     struct task task = {{0, 0}, step, count, delta, grid};
     if (count > MOST_STEPS)
-        FAIL(SOTTO_EDOMAIN, "%zu steps are too many for a privacy-loss grid; at most 2^32", count);
-    TRY(ball_run(grid_epsilon, &task));
+        FAIL(SOTTO_EDOMAIN, "%zu steps are too many for a privacy-loss grid; expected at most 2^32", count);
+    TRY(ball_run(grid_epsilon, &task, NULL));
     *epsilon = task.epsilon;
 done:
     return status;

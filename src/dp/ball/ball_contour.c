@@ -1,8 +1,14 @@
 /* delta_k by the trapezoidal sum on the line Re z = c (docs/derivations/logistic.md, 5):
- *   delta_k(e) = (1/2pi) int F(z) e^(-z e) dy,  F(z) = M(z)^k / (z (z+1)),  M(z) = sinh((z + 1/2) t) /
- * ((2z+1) sinh(t/2)). With step h = 2 pi / T, T >= k t - e, the sum exceeds delta_k by at most e^(-cT) / (1 -
- * e^(-cT)) and never falls below it; what lies behind y adds at most A^k y^(-k-1) e^(-ce) / (pi (k+1)), A =
- * cosh((c + 1/2) t) / (2 sinh(t/2)). c and T are plain numbers: any choice is valid. */
+ *
+ *   delta_k(e) = (1/2pi) int F(z) e^(-z e) dy,
+ *   F(z) = M(z)^k / (z (z+1)),  M(z) = sinh((z + 1/2) t) / ((2z+1) sinh(t/2)).
+ *
+ * With step h = 2 pi / T, T >= k t - e, the sum exceeds delta_k by at most e^(-cT) / (1 - e^(-cT)) and never
+ * falls below it; what lies behind y adds at most
+ *
+ *   A^k y^(-k-1) e^(-ce) / (pi (k+1)),  A = cosh((c + 1/2) t) / (2 sinh(t/2)).
+ *
+ * c and T are plain numbers: any choice is valid. */
 #include "dp/ball/ball_private.h"
 #include "num/special.h"
 

@@ -48,7 +48,7 @@ static sotto_status narrow(void *arg)
 struct interval ball_narrow(ball_formula *formula, const void *arg)
 {
     struct narrow n = {formula, arg, {-INFINITY, INFINITY}};
-    ball_run(narrow, &n); /* without memory the whole line is left */
+    ball_run(narrow, &n, NULL); /* without memory the whole line is left */
     return n.best;
 }
 

@@ -1,9 +1,9 @@
 /* With t = shift / scale, the loss L0 of the unsampled pair grows with the output, so {L0 > e} is a tail:
  *   Gaussian  P(L0 > e) = erfc((e/t - t/2) / sqrt 2) / 2,  Q(L0 > e) = erfc((e/t + t/2) / sqrt 2) / 2;
- *   logistic  P = (e^(t/2) - e^(e/2)) / (2 sinh(t/2)),  Q = (e^(-e/2) - e^(-t/2)) / (2 sinh(t/2)) for |e| <
- * t; Laplace   P = 1 - e^((e-t)/2) / 2,  Q = e^(-(e+t)/2) / 2 for -t <= e < t. Under Poisson sampling P
- * becomes (1-q) Q + q P and L = ln(1 - q + q e^L0), so L > eps where L0 > ln((e^eps - 1 + q) / q), and always
- * where e^eps <= 1 - q. */
+ *   logistic  P = (e^(t/2) - e^(e/2)) / (2 sinh(t/2)), Q = (e^(-e/2) - e^(-t/2)) / (2 sinh(t/2)) for |e| < t;
+ *   Laplace   P = 1 - e^((e-t)/2) / 2,  Q = e^(-(e+t)/2) / 2 for -t <= e < t.
+ * Under Poisson sampling P becomes (1-q) Q + q P and L = ln(1 - q + q e^L0), so L > eps where
+ * L0 > ln((e^eps - 1 + q) / q), and always where e^eps <= 1 - q. */
 #include "dp/ball/ball_private.h"
 
 void ball_law_init(struct ball_law *law, const struct ball_step *step, slong bits)

@@ -17,6 +17,7 @@
 #include <string.h>
 
 enum { CLASSES = 48, FIRST_CHUNK = 1 << 15, MOST_CHUNK = 1 << 24 };
+enum { NO_MEMORY = 1, STOPPED }; /* why a run was left */
 
 /* In front of what its user sees, which stays aligned to 16 bytes. */
 struct block {
@@ -34,16 +35,23 @@ struct ball_pool {
     unsigned char *at, *end; /* what is left of one of them */
     size_t next_size, live;
     struct block *idle[CLASSES];
+    const struct sotto_context *ctx;
 };
 
 static _Thread_local struct ball_pool *ball_pool; /* of the run that is on in this thread */
+
+void ball_ask(void)
+{
+    if (context_stopped(ball_pool->ctx))
+        longjmp(ball_pool->out, STOPPED);
+}
 
 /* A chunk for `bytes` or more. */
 static unsigned char *add_chunk(size_t bytes)
 {
     struct chunk *chunk = base_alloc(bytes + sizeof *chunk, 1);
     if (!chunk)
-        longjmp(ball_pool->out, 1);
+        longjmp(ball_pool->out, NO_MEMORY);
     chunk->next = ball_pool->chunks;
     ball_pool->chunks = chunk;
     return (unsigned char *)(chunk + 1);
@@ -70,7 +78,7 @@ void *ball_take(size_t bytes)
     while (class < CLASSES && ((size_t)1 << class) - sizeof(struct block) < bytes)
         class ++;
     if (class == CLASSES || base_alloc_refused())
-        longjmp(ball_pool->out, 1);
+        longjmp(ball_pool->out, NO_MEMORY);
     struct block *b = ball_pool->idle[class];
     if (b)
         ball_pool->idle[class] = b->next;
@@ -78,6 +86,7 @@ void *ball_take(size_t bytes)
         b = carve((size_t)1 << class);
     b->class = class;
     ball_pool->live++;
+    ball_ask();
     return b + 1;
 }
 
@@ -178,24 +187,33 @@ static pthread_once_t ball_once = PTHREAD_ONCE_INIT;
 
 static sotto_status guarded(sotto_status (*body)(void *arg), void *arg)
 {
-    if (setjmp(ball_pool->out))
+    switch (setjmp(ball_pool->out)) {
+    case 0:
+        return body(arg);
+    case STOPPED:
+        return context_check(ball_pool->ctx, "account: stopped (ball arithmetic)");
+    default:
         return status_fail(SOTTO_ENOMEM, "out of memory (ball arithmetic)");
-    return body(arg);
+    }
 }
 
-sotto_status ball_run(sotto_status (*body)(void *arg), void *arg)
+sotto_status ball_run(sotto_status (*body)(void *arg), void *arg, const struct sotto_context *ctx)
 {
     if (ball_pool)
         return body(arg);
+    sotto_status status = context_check(ctx, "account: stopped");
+    if (status != SOTTO_OK)
+        return status;
     struct ball_pool *pool = base_alloc(1, sizeof *pool);
     if (!pool)
         return status_fail(SOTTO_ENOMEM, "out of memory (ball arithmetic)");
     pool->next_size = FIRST_CHUNK;
+    pool->ctx = ctx;
     pthread_once(&ball_once, install);
     flint_cleanup();
     int workers = flint_set_num_workers(0);
     ball_pool = pool;
-    sotto_status status = guarded(body, arg);
+    status = guarded(body, arg);
     flint_cleanup();
     ball_pool = NULL;
     flint_reset_num_workers(workers);

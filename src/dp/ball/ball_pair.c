@@ -88,8 +88,8 @@ static void first_midpoint(arb_t x, const struct ball_pair *out, struct grid *g)
     arb_exp(x, g->a, g->bits);
 }
 
-/* Curve points y_i at the midpoints up to the last; returns its number. x_0 = e^(first midpoint) into g->b.
- */
+/* Curve points y_i at the midpoints up to the last; returns its number. x_0 = e^(first midpoint) into
+ * g->b. */
 static size_t lower_curve(arb_ptr y, const struct ball_pair *out, arb_srcptr p, arb_srcptr q, struct grid *g)
 {
     first_midpoint(g->b, out, g);

@@ -12,6 +12,8 @@
 /** Memory of the run, aligned to 16 bytes, not zeroed; leaves the run where there is none. */
 void *ball_take(size_t bytes);
 void ball_give(void *block);
+/** Leaves the run if its context asked to stop. ball_take() asks too, and with it most operations on long numbers. */
+void ball_ask(void);
 /** Blocks taken and not given back, FLINT's included. */
 size_t ball_live(void);
 

@@ -6,25 +6,29 @@
 static void forwards(acb_ptr v, size_t n, acb_srcptr roots, acb_t gap, slong bits)
 {
     for (size_t half = n / 2, stride = 1; half > 0; half /= 2, stride *= 2)
-        for (size_t block = 0; block < n; block += 2 * half)
+        for (size_t block = 0; block < n; block += 2 * half) {
+            ball_ask();
             for (size_t j = 0; j < half; j++) {
                 acb_ptr a = v + block + j, b = a + half;
                 acb_sub(gap, a, b, bits);
                 acb_add(a, a, b, bits);
                 acb_mul(b, gap, roots + j * stride, bits);
             }
+        }
 }
 
 static void backwards(acb_ptr v, size_t n, acb_srcptr roots, acb_t turned, slong bits)
 {
     for (size_t half = 1, stride = n / 2; half < n; half *= 2, stride /= 2)
-        for (size_t block = 0; block < n; block += 2 * half)
+        for (size_t block = 0; block < n; block += 2 * half) {
+            ball_ask();
             for (size_t j = 0; j < half; j++) {
                 acb_ptr a = v + block + j, b = a + half;
                 acb_mul(turned, b, roots + j * stride, bits);
                 acb_sub(b, a, turned, bits);
                 acb_add(a, a, turned, bits);
             }
+        }
 }
 
 void ball_transform(acb_ptr v, int depth, bool back, slong bits)

@@ -1,5 +1,6 @@
 /* The range of one step by bisection on its tails; that of the composition by Chernoff's bound on a coarse
- * grid: P(sum >= u) <= M(t)^k e^(-t u),  so u = min over t of (k ln M(t) - ln rest) / t. */
+ * grid:
+ *   P(sum >= u) <= M(t)^k e^(-t u),  so u = min over t of (k ln M(t) - ln rest) / t. */
 #include "dp/ball/ball_window.h"
 #include "num/special.h"
 
@@ -91,7 +92,8 @@ sotto_status ball_window_find(struct ball_range *range, struct ball_window *out,
     range->high = reach(nothing_above, &t);
     range->low = -reach(nothing_below, &t);
     if (fmax(range->high, -range->low) > 1e6)
-        FAIL(SOTTO_EDOMAIN, "privacy losses beyond 1e6 in one step: the noise is too small for a grid");
+        FAIL(SOTTO_EDOMAIN,
+             "the noise is too small for a privacy-loss grid; the privacy loss of one step is above 1e6");
     double spacing = (range->high - range->low) / (COARSE - 3);
     slong first = (slong)floor(range->low / spacing);
     ball_tails(p, q, law, first, COARSE, spacing);

@@ -1,9 +1,9 @@
 /* Certificates: what is proved, under which condition, by which accountant, with which randomness. */
 #include "dp/ledger/certificate.h"
-#include "base/file.h"
+#include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
+#include "sotto/io.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -37,41 +37,29 @@ bool sensitivity_is_proved(enum sotto_sensitivity_source source)
     return source == SOTTO_SENSITIVITY_CLIPPED || source == SOTTO_SENSITIVITY_PROVED;
 }
 
-struct json *certificate_sensitivity(const struct sotto_sensitivity *s)
+const char *sensitivity_statement(enum sotto_sensitivity_source source)
 {
-    struct json *object = json_make_object();
-    json_put_real(&object, "l1", s->l1);
-    json_put_real(&object, "l2", s->l2);
-    json_put_text(&object, "source", sensitivity_source_name(s->source));
-    json_put_text(&object, "statement", source_statements[s->source]);
-    json_put(&object, "evidence", s->evidence[0] ? json_make_text(s->evidence) : json_make_null());
-    return object;
+    return source_statements[source];
 }
 
-void certificate_put_account(struct json **object, const struct sotto_account *a)
+sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given,
+                                   const struct sotto_provenance *p)
 {
-    struct json *epsilon = json_make_object(), *bounds = json_make_object();
-    json_put_real(&epsilon, "lower", a->epsilon.lower);
-    json_put_real(&epsilon, "upper", a->epsilon.upper);
-    for (size_t i = 0; i < a->bound_count; i++)
-        json_put_real(&bounds, a->bounds[i].name, a->bounds[i].epsilon);
-    json_put(object, "epsilon", epsilon);
-    json_put_real(object, "delta", a->delta);
-    json_put_text(object, "accountant", a->accountant);
-    json_put_real(object, "pure_epsilon", a->pure_epsilon);
-    json_put_real(object, "zcdp_rho", a->zcdp_rho);
-    json_put_text(object, "adjacency", a->adjacency);
-    if (a->other_adjacency[0]) {
-        struct json *other = json_make_object(), *interval = json_make_object();
-        json_put_real(&interval, "lower", a->other_epsilon.lower);
-        json_put_real(&interval, "upper", a->other_epsilon.upper);
-        json_put_text(&other, "adjacency", a->other_adjacency);
-        json_put(&other, "epsilon", interval);
-        json_put(object, "other", other);
-    }
-    json_put(object, "bounds", bounds);
-    if (a->note[0])
-        json_put_text(object, "note", a->note);
+    const char *own = sotto_provenance_condition(p), *asked = given ? given : "";
+    int length =
+        snprintf(out, CONDITION_TEXT, "%s%s%s", asked, asked[0] && own ? ", and on " : "", own ? own : "");
+    if (length < 0 || length >= CONDITION_TEXT)
+        return status_fail(SOTTO_EINVAL, "condition: %d characters; expected at most %d", length,
+                           CONDITION_TEXT - 1);
+    return SOTTO_OK;
+}
+
+static void join_conditions(char out[CONDITION_TEXT + 64], const struct certificate_facts *f)
+{
+    const enum sotto_sensitivity_source source = f->sensitivity->source;
+    const char *own = sensitivity_is_proved(source) ? "" : conditions[source],
+               *given = f->condition ? f->condition : "";
+    snprintf(out, CONDITION_TEXT + 64, "%s%s%s", own, own[0] && given[0] ? ", and on " : "", given);
 }
 
 /* "replace-one adjacency", and what the same noise gives under the other relation. */
@@ -83,139 +71,138 @@ static void name_adjacency(char out[96], const struct sotto_account *a)
                  a->other_adjacency);
 }
 
-sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given,
-                                   const struct sotto_provenance *p)
+void certificate_word(struct certificate_wording *out, const struct certificate_facts *f)
 {
-    const char *own = sotto_provenance_condition(p), *asked = given ? given : "";
-    int length =
-        snprintf(out, CONDITION_TEXT, "%s%s%s", asked, asked[0] && own ? ", and on " : "", own ? own : "");
-    if (length < 0 || length >= CONDITION_TEXT)
-        return status_fail(SOTTO_EINVAL, "condition: %d characters; at most %d are allowed", length,
-                           CONDITION_TEXT - 1);
-    return SOTTO_OK;
-}
-
-/* All that epsilon rests on without proof; "" where it rests on nothing. */
-static void join_conditions(char out[CONDITION_TEXT + 64], const struct certificate_facts *f)
-{
-    const enum sotto_sensitivity_source source = f->sensitivity->source;
-    const char *own = sensitivity_is_proved(source) ? "" : conditions[source],
-               *given = f->condition ? f->condition : "";
-    snprintf(out, CONDITION_TEXT + 64, "%s%s%s", own, own[0] && given[0] ? ", and on " : "", given);
-}
-
-struct json *certificate_guarantee(const struct certificate_facts *f)
-{
-    struct json *object = json_make_object();
-    if (f->seeded) {
-        json_put_text(&object, "proved", "none");
-        json_put(&object, "conditional", json_make_null());
-        json_put_text(&object, "statement", "noise was seeded: no privacy guarantee");
-        return object;
-    }
-    struct json *account = json_make_object();
-    certificate_put_account(&account, f->account);
-    char text[CONDITION_TEXT + 768], condition[CONDITION_TEXT + 64], adjacency[96];
     const struct sotto_account *a = f->account;
-    join_conditions(condition, f);
-    name_adjacency(adjacency, a);
-    if (!condition[0]) {
-        json_put(&object, "proved", account);
-        json_put(&object, "conditional", json_make_null());
-        snprintf(text, sizeof text, "(%.6g, %g)-differentially private under %s, accountant: %s",
-                 a->epsilon.upper, a->delta, adjacency, a->accountant);
-    } else {
-        json_put_text(&account, "condition", condition);
-        json_put_text(&object, "proved", "none");
-        json_put(&object, "conditional", account);
-        snprintf(text, sizeof text,
-                 "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, accountant: %s",
-                 condition, a->epsilon.upper, a->delta, adjacency, a->accountant);
+    char adjacency[96], *text = out->statement;
+    join_conditions(out->rests_on, f);
+    if (f->seeded) {
+        snprintf(text, STATEMENT_TEXT, "noise was seeded: no privacy guarantee");
+        return;
     }
+    name_adjacency(adjacency, a);
+    if (!out->rests_on[0])
+        snprintf(text, STATEMENT_TEXT, "(%.6g, %g)-differentially private under %s, accountant: %s",
+                 a->epsilon.upper, a->delta, adjacency, a->accountant);
+    else
+        snprintf(text, STATEMENT_TEXT,
+                 "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, accountant: %s",
+                 out->rests_on, a->epsilon.upper, a->delta, adjacency, a->accountant);
     if (a->note[0])
-        snprintf(text + strlen(text), sizeof text - strlen(text), "; note: %s", a->note);
-    json_put_text(&object, "statement", text);
-    return object;
+        snprintf(text + strlen(text), STATEMENT_TEXT - strlen(text), "; note: %s", a->note);
 }
 
-struct json *certificate_make(const struct certificate_facts *f)
+sotto_status certificate_new(struct sotto_certificate **out, const struct certificate_facts *f)
 {
-    struct json *object = json_make_object();
-    char text[64];
+    sotto_status status = SOTTO_OK;
+    struct sotto_certificate *c = NULL;
     time_t now = time(NULL);
     struct tm utc;
+    NEW(c, 1);
+    c->account = *f->account;
+    c->sensitivity = *f->sensitivity;
+    c->dimension = f->dimension;
+    c->records = f->records;
+    c->seeded = f->seeded;
+    c->lattice_exponent = f->lattice_exponent;
     gmtime_r(&now, &utc);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    json_put_text(&object, "schema", CERTIFICATE_SCHEMA);
-    json_put_text(&object, "version", sotto_version());
-    json_put_text(&object, "time", text);
-    json_put_text(&object, "mechanism", f->account->mechanism);
-    json_put_real(&object, "scale", f->account->scale);
-    snprintf(text, sizeof text, "%a", f->account->scale);
-    json_put_text(&object, "scale_exact", text);
-    json_put_real(&object, "standard_deviation", f->account->standard_deviation);
-    json_put_integer(&object, "lattice_exponent", f->lattice_exponent);
-    json_put_integer(&object, "dimension", (int64_t)f->dimension);
-    json_put(&object, "records", f->records ? json_make_integer((int64_t)f->records) : json_make_null());
-    json_put_text(&object, "condition", f->condition && f->condition[0] ? f->condition : NULL);
-    json_put(&object, "sensitivity", certificate_sensitivity(f->sensitivity));
-    json_put(&object, "guarantee", certificate_guarantee(f));
-    json_put_text(&object, "randomness",
-                  f->seeded ? "noise was seeded: no privacy guarantee"
-                            : "operating system (getrandom, ChaCha20)");
-    json_put_text(&object, "sampler", f->sampler);
-    return object;
-}
-
-sotto_status certificate_add_classes(char **certificate, size_t count, const char *given_by)
-{
-    sotto_status status = SOTTO_OK;
-    struct json *object = NULL, *classes = json_make_object();
-    char *text = NULL;
-    json_put_integer(&classes, "count", (int64_t)count);
-    json_put_text(&classes, "given_by", given_by && given_by[0] ? given_by : "the caller");
-    status = json_parse(&object, *certificate, strlen(*certificate), "certificate");
-    json_put(&object, "classes", classes);
-    if (status == SOTTO_OK)
-        status = json_dump(&text, object, JSON_PRETTY);
-    if (status == SOTTO_OK) {
-        base_free(*certificate);
-        *certificate = text;
-    }
-    json_free(object);
-    return status;
-}
-
-sotto_status sotto_certificate_summary(char **line, const char *certificate)
-{
-    sotto_status status = SOTTO_OK;
-    struct json *object = NULL;
-    char text[CONDITION_TEXT + 1024];
-    const char *mechanism, *statement;
-    double scale;
-    TRY(json_parse(&object, certificate, strlen(certificate), "certificate"));
-    TRY(json_get_text(&mechanism, object, "certificate", "mechanism"));
-    TRY(json_get_real(&scale, object, "certificate", "scale"));
-    TRY(json_get_text(&statement, object, "certificate", "guarantee.statement"));
-    const struct mechanism *m = mechanism_find(mechanism);
-    const char *noise = m && m->kind > RELEASE_VECTOR ? "of scale" : "noise of scale";
-    snprintf(text, sizeof text, "%s %s %.6g; %s", mechanism, noise, scale, statement);
-    *line = base_strdup(text);
-    if (!*line)
+    strftime(c->time, sizeof c->time, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    snprintf(c->sampler, sizeof c->sampler, "%s", f->sampler);
+    snprintf(c->condition, sizeof c->condition, "%s", f->condition ? f->condition : "");
+    certificate_word(&c->wording, f);
+    if (f->purpose && !(c->purpose = base_strdup(f->purpose)))
         FAIL(SOTTO_ENOMEM, "certificate: out of memory");
+    *out = c;
+    c = NULL;
 done:
-    json_free(object);
+    sotto_certificate_free(c);
     return status;
 }
 
-sotto_status sotto_certificate_save(const char *path, const char *certificate, const char *output_sha256)
+void certificate_enter(struct sotto_certificate *c, size_t entry, const char *hash)
+{
+    c->entry = entry;
+    snprintf(c->hash, sizeof c->hash, "%s", hash);
+}
+
+sotto_status certificate_add_run(struct sotto_certificate *c, const struct dpsgd_reservations *run,
+                                 const struct dpsgd_facts *facts, size_t used)
 {
     sotto_status status = SOTTO_OK;
-    struct json *object = NULL;
-    TRY(json_parse(&object, certificate, strlen(certificate), path));
-    json_put_text(&object, "output_sha256", output_sha256);
-    TRY(json_write_file(path, object, JSON_PRETTY));
+    NEW(c->run, 1);
+    TRY(dpsgd_reservations_copy(&c->run->reservations, run));
+    c->run->facts = *facts;
+    c->run->used = used;
+    snprintf(c->run->label_entry, sizeof c->run->label_entry, "%s",
+             facts->label_entry ? facts->label_entry : "");
+    c->run->facts.label_entry = c->run->label_entry;
+    c->run->facts.condition = facts->condition ? c->condition : NULL;
 done:
-    json_free(object);
     return status;
+}
+
+void certificate_add_classes(struct sotto_certificate *c, size_t count, const char *given_by)
+{
+    c->classes = count;
+    snprintf(c->classes_by, sizeof c->classes_by, "%s", given_by && given_by[0] ? given_by : "the caller");
+}
+
+void sotto_certificate_free(struct sotto_certificate *c)
+{
+    if (!c)
+        return;
+    if (c->run)
+        dpsgd_reservations_free(&c->run->reservations);
+    base_free(c->run);
+    base_free(c->purpose);
+    base_free(c);
+}
+
+const struct sotto_account *sotto_certificate_account(const struct sotto_certificate *c)
+{
+    return &c->account;
+}
+
+const struct sotto_sensitivity *sotto_certificate_sensitivity(const struct sotto_certificate *c)
+{
+    return &c->sensitivity;
+}
+
+int sotto_certificate_is_proved(const struct sotto_certificate *c)
+{
+    return !c->seeded && !c->wording.rests_on[0];
+}
+
+const char *sotto_certificate_condition(const struct sotto_certificate *c)
+{
+    return c->seeded ? "" : c->wording.rests_on;
+}
+
+const char *sotto_certificate_statement(const struct sotto_certificate *c)
+{
+    return c->wording.statement;
+}
+
+size_t sotto_certificate_entry(const struct sotto_certificate *c)
+{
+    return c->entry;
+}
+
+const char *sotto_certificate_hash(const struct sotto_certificate *c)
+{
+    return c->hash;
+}
+
+sotto_status sotto_certificate_summary(char **line, const struct sotto_certificate *c)
+{
+    char text[STATEMENT_TEXT + 256];
+    const struct mechanism *m = mechanism_find(c->account.mechanism);
+    const char *noise = m && m->kind > RELEASE_VECTOR ? "of scale" : "noise of scale";
+    snprintf(text, sizeof text, "%s %s %.6g; %s", c->account.mechanism, noise, c->account.scale,
+             c->wording.statement);
+    char *made = base_strdup(text);
+    if (!made)
+        return status_fail(SOTTO_ENOMEM, "certificate: out of memory");
+    *line = made;
+    return SOTTO_OK;
 }

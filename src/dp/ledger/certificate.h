@@ -1,12 +1,9 @@
-/* certificate.h - the JSON text beside every release. Wording by the order of trust: only what is proved is
- * called proved; a sampled or merely stated sensitivity makes the guarantee conditional on it. */
+/* certificate.h - what a release, or a run of private training, guarantees. Wording by the order of trust: only what
+ * is proved is called proved; a sampled or merely stated sensitivity makes the guarantee conditional on it. */
 #ifndef DP_LEDGER_CERTIFICATE_H
 #define DP_LEDGER_CERTIFICATE_H
 
-#include "io/json/json.h"
-#include "sotto/dp.h"
-
-#include <stdbool.h>
+#include "dp/ledger/dpsgd_reservations.h"
 
 /** Version 1 says nothing of records and conditions. */
 #define CERTIFICATE_SCHEMA "sotto.certificate/2"
@@ -19,13 +16,11 @@ const char *sensitivity_source_name(enum sotto_sensitivity_source source);
 /** The other way round; false: no such name. */
 bool sensitivity_source_of(enum sotto_sensitivity_source *out, const char *name);
 bool sensitivity_is_proved(enum sotto_sensitivity_source source);
+/** One line for people: where such a sensitivity comes from. */
+const char *sensitivity_statement(enum sotto_sensitivity_source source);
 
-/** {"l1":..,"l2":..,"source":..,"statement":..,"evidence":..} */
-struct json *certificate_sensitivity(const struct sotto_sensitivity *s);
-/** Adds epsilon, delta, accountant, pure_epsilon, zcdp_rho, bounds to *object. */
-void certificate_put_account(struct json **object, const struct sotto_account *account);
-
-/** Everything a certificate says besides input, output and ledger. */
+enum { CONDITION_TEXT = 512, STATEMENT_TEXT = CONDITION_TEXT + 768, SAMPLER_TEXT = 160 };
+/** Everything a certificate says besides input, output, ledger and run. */
 struct certificate_facts {
     const struct sotto_account *account;
     const struct sotto_sensitivity *sensitivity; /* as accounted, so with any enlargement by rounding */
@@ -35,17 +30,53 @@ struct certificate_facts {
     int lattice_exponent;  /* step 2^exponent */
     size_t records;        /* of the private data set; 0: unknown */
     const char *condition; /* NULL, or what epsilon rests on besides the sensitivity */
+    const char *purpose;   /* NULL: none */
 };
-enum { CONDITION_TEXT = 512 };
 /** What was given (NULL and "": nothing) and what the provenance of the records asks for, as one text; "": nothing.
  * EINVAL: too long to be read. */
 sotto_status certificate_condition(char out[CONDITION_TEXT], const char *given,
                                    const struct sotto_provenance *p);
-/** Its part "guarantee": what is proved, what is conditional, and one line for people. */
-struct json *certificate_guarantee(const struct certificate_facts *facts);
-/** Adds "classes" to the text of a certificate, which is replaced: how many a trainer was given, and by what
- * (NULL: the caller). ENOMEM: it stays. */
-sotto_status certificate_add_classes(char **certificate, size_t count, const char *given_by);
-struct json *certificate_make(const struct certificate_facts *facts);
+
+/** The lines for people. */
+struct certificate_wording {
+    char statement[STATEMENT_TEXT];
+    char rests_on[CONDITION_TEXT + 64]; /* all that epsilon rests on without proof; "": nothing */
+};
+void certificate_word(struct certificate_wording *out, const struct certificate_facts *facts);
+
+/** What only the certificate of a run has. */
+struct certificate_run {
+    struct dpsgd_facts facts; /* texts: of the table of mechanisms, and of the certificate */
+    char label_entry[65];
+    struct dpsgd_reservations reservations;
+    size_t used; /* steps, from the first one of the run */
+};
+struct sotto_certificate {
+    char time[24];
+    struct sotto_account account;
+    struct sotto_sensitivity sensitivity;
+    size_t dimension, records;
+    bool seeded;
+    int lattice_exponent;
+    char sampler[SAMPLER_TEXT], condition[CONDITION_TEXT];
+    struct certificate_wording wording;
+    char *purpose; /* NULL: none */
+    size_t entry;  /* its number in the ledger */
+    char hash[65]; /* of that entry */
+    char input_commitment[65];
+    char output_sha256[65];      /* ""; or of the file that was written with it */
+    struct certificate_run *run; /* NULL: one release */
+    size_t classes;              /* that a trainer was given; 0: it was given none */
+    char classes_by[64];
+};
+/** Made before the ledger is charged: what is known only afterwards is filled in by certificate_enter() and needs
+ * no memory. ENOMEM. */
+sotto_status certificate_new(struct sotto_certificate **out, const struct certificate_facts *facts);
+void certificate_enter(struct sotto_certificate *c, size_t entry, const char *hash);
+/** Adds a run; it is copied. ENOMEM. */
+sotto_status certificate_add_run(struct sotto_certificate *c, const struct dpsgd_reservations *run,
+                                 const struct dpsgd_facts *facts, size_t used);
+/** How many classes a trainer was given, and by what (NULL: the caller). */
+void certificate_add_classes(struct sotto_certificate *c, size_t count, const char *given_by);
 
 #endif

@@ -13,10 +13,9 @@ sotto_status charge_identity(const char **dataset_id, const char *given, const s
     const char *carried = p ? p->dataset_id : "";
     bool named = given && given[0];
     REQUIRE(named || carried[0],
-            "the private data set has no identity; expected the name that 'data import' gave it, or "
-            "--dataset-id");
+            "the private data set has no identity; give --dataset-id, or import it with 'sotto data import'");
     REQUIRE(!named || !carried[0] || strcmp(given, carried) == 0,
-            "the records belong to data set '%.80s', not to '%.80s'; leave --dataset-id out", carried, given);
+            "the records belong to data set '%.80s', not to '%.80s'; omit --dataset-id", carried, given);
     REQUIRE(strlen(named ? given : carried) < SOTTO_DATASET_ID,
             "the identity '%.40s...' is longer than %d characters", given, SOTTO_DATASET_ID - 1);
     *dataset_id = named ? given : carried;
@@ -65,10 +64,10 @@ static sotto_status open_known(struct charge *c, const char *known, const char *
     if (!ledger || registry_same_file(own->path, ledger))
         goto done;
     if (!c->source || !c->source->move_ledger)
-        FAIL(
-            SOTTO_EUSAGE,
-            "the ledger of data set '%.80s' is %s, not %s; leave --ledger out, or move it with --ledger-move",
-            c->dataset_id, own->path, ledger);
+        FAIL(SOTTO_EUSAGE,
+             "the ledger of data set '%.80s' is %s, not %s; omit --ledger, or move the ledger with "
+             "--ledger-move",
+             c->dataset_id, own->path, ledger);
     TRY(registry_move(own, c->dataset_id, ledger, ctx));
 done:
     return status;
@@ -80,18 +79,21 @@ static sotto_status open_same_people(struct charge *c, const struct sotto_contex
     const char *const *id = c->source ? c->source->same_people : NULL;
     char *path = NULL;
     for (; id && *id; id++) {
-        REQUIRE(c->count < MOST_LEDGERS, "more than %d data sets with the same people", MOST_LEDGERS - 1);
+        REQUIRE(c->count < MOST_LEDGERS, "too many data sets with the same people; expected at most %d",
+                MOST_LEDGERS - 1);
         base_free(path);
         path = NULL;
         TRY(registry_find(&path, *id));
         if (!path)
             FAIL(SOTTO_EUSAGE,
-                 "no ledger is known for data set '%.80s'; expected one that was charged (--same-people-as)",
+                 "no ledger is known for data set '%.80s'; give a data set with a charged ledger by "
+                 "--same-people-as",
                  *id);
         for (size_t i = 0; i < c->count; i++)
             if (c->ledgers[i].path && registry_same_file(path, c->ledgers[i].path))
                 FAIL(SOTTO_EUSAGE,
-                     "data set '%.80s' has the ledger %s, which is charged already; leave it out", *id, path);
+                     "data set '%.80s' has the ledger %s, which is charged already; omit this data set", *id,
+                     path);
         TRY(registry_open(&c->ledgers[c->count], *id, path, ctx));
         c->count++;
     }
@@ -125,11 +127,10 @@ static sotto_status refuse_shared(void *state, const char *path, bool there)
     struct ledger_records records = {0};
     bool meet;
     if (!there) {
-        context_log(
-            s->ctx, SOTTO_LOG_WARNING,
-            "%s: this ledger of another data set is not there; whether both hold the same records was "
-            "not checked",
-            path);
+        context_log(s->ctx, SOTTO_LOG_WARNING,
+                    "%s: this ledger of another data set was not found, so it was not checked whether both "
+                    "data sets contain the same records",
+                    path);
         goto done;
     }
     if (is_charged(s, path))
@@ -138,8 +139,8 @@ static sotto_status refuse_shared(void *state, const char *path, bool there)
     TRY(ledger_records_meet(&meet, &records, s->charge->source));
     if (meet)
         FAIL(SOTTO_EBUDGET,
-             "data set '%.80s' has records that data set '%.80s' was charged for, in a ledger of its own; "
-             "expected both to be charged: --same-people-as '%.80s'",
+             "data set '%.80s' has records that were charged as data set '%.80s' in another ledger; give "
+             "--same-people-as '%.80s' to charge both",
              s->charge->dataset_id, records.dataset_id, records.dataset_id);
 done:
     ledger_records_free(&records);
@@ -250,7 +251,7 @@ sotto_status charge_enter(struct charge *c, struct json **entry, const struct so
         TRY(ledger_append(&c->ledgers[i], &copy));
     }
     if (c->opened)
-        context_log(ctx, SOTTO_LOG_INFO, "a new ledger was opened for data set '%s': %s", c->dataset_id,
+        context_log(ctx, SOTTO_LOG_INFO, "opened a new ledger for data set '%s': %s", c->dataset_id,
                     c->ledgers[0].path);
 done:
     json_free(*entry);

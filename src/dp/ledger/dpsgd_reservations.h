@@ -1,5 +1,5 @@
-/* dpsgd_reservations.h - an iterated run as its ledger tells it: all its reservations, and what they cost together.
- */
+/* dpsgd_reservations.h - an iterated run as its ledger tells it: all its reservations, and what they cost
+ * together. */
 #ifndef DP_LEDGER_DPSGD_RESERVATIONS_H
 #define DP_LEDGER_DPSGD_RESERVATIONS_H
 
@@ -42,11 +42,17 @@ void run_put_note(struct sotto_account *account, const struct dpsgd_facts *facts
 const char *run_sampler(const struct dpsgd_facts *facts);
 
 enum { RUN_ID = 32 /* hexadecimal digits */ };
+struct dpsgd_reservation {
+    size_t entry;  /* its number in the ledger */
+    char hash[65]; /* of that entry */
+    size_t first_step, steps;
+};
 struct dpsgd_reservations {
     char id[RUN_ID + 1];
-    struct json *reservations; /* [{"index", "hash", "first_step", "steps"}], oldest first */
-    size_t charged;            /* steps of all of them */
-    bool seeded;               /* one of them drew seeded noise */
+    struct dpsgd_reservation *items; /* (count), oldest first */
+    size_t count, capacity;
+    size_t charged; /* steps of all of them */
+    bool seeded;    /* one of them drew seeded noise */
 };
 /** The reservations of run `id` among the entries of a ledger whose chain was checked, up to index `last`.
  *  `facts`: what they must agree with. EINVAL: they do not; ENOENT, EIO, ENOMEM. */
@@ -60,8 +66,13 @@ struct run_labels {
 };
 /** The entry of hash `entry`. EINVAL: the ledger has none, or it is no such release; ENOENT, EIO, ENOMEM. */
 sotto_status run_labels_read(struct run_labels *out, const char *ledger, const char *entry);
-void dpsgd_reservations_add(struct dpsgd_reservations *run, int64_t index, const char *hash,
-                            size_t first_step, size_t steps);
+/** Room for one more, so that dpsgd_reservations_add() cannot fail. ENOMEM. */
+sotto_status dpsgd_reservations_make_room(struct dpsgd_reservations *run);
+void dpsgd_reservations_add(struct dpsgd_reservations *run, const struct dpsgd_reservation *one);
+/** ENOMEM. */
+sotto_status dpsgd_reservations_copy(struct dpsgd_reservations *out, const struct dpsgd_reservations *run);
+/** [{"index", "hash", "first_step", "steps"}] */
+struct json *dpsgd_reservations_json(const struct dpsgd_reservations *run);
 void dpsgd_reservations_free(struct dpsgd_reservations *run);
 
 #endif

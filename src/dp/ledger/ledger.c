@@ -73,7 +73,7 @@ static sotto_status take_budget(struct ledger *l, const struct json *entry, cons
     TRY(json_get_real(&epsilon, entry, where, "epsilon"));
     TRY(json_get_real(&delta, entry, where, "delta"));
     if (!(epsilon >= 0 && delta >= 0))
-        FAIL(SOTTO_EFORMAT, "%s: a budget below 0", where);
+        FAIL(SOTTO_EFORMAT, "%s: the budget is below 0; expected at least 0", where);
     l->budget = (struct sotto_dp){epsilon, delta};
     l->officer = l->officer || (by && strcmp(by, "officer") == 0);
 done:
@@ -110,7 +110,7 @@ static sotto_status count_charge(struct ledger *l, const struct json *entry, con
     TRY(json_get_real_or_null(&epsilon, entry, where, "epsilon.upper"));
     TRY(json_get_real(&delta, entry, where, "delta"));
     if (pure < 0 || rho < 0 || epsilon < 0 || delta < 0)
-        FAIL(SOTTO_EFORMAT, "%s: a privacy loss below 0", where);
+        FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0; expected at least 0", where);
     if (strcmp(randomness, "os") != 0)
         l->seeded++;
     l->imported += imported;
@@ -166,8 +166,7 @@ static sotto_status count_entry(struct ledger *l, const struct json *entry, cons
         i++;
     if (i == EVENTS)
         FAIL(SOTTO_EFORMAT,
-             "%s: event '%.40s' is not known, and may cost privacy (written by a newer sotto? use that "
-             "version)",
+             "%s: event '%.40s' is unknown and may cost privacy (written by a newer sotto? use that version)",
              where, event);
     if (events[i].take)
         TRY(events[i].take(l, entry, where));
@@ -198,15 +197,16 @@ static sotto_status check_line(struct ledger *l, const char *line, size_t length
     int64_t index;
     snprintf(where, sizeof where, "%.250s: line %zu", l->path, l->entries + 1);
     if (!hash_of_line(hash, line, length))
-        FAIL(SOTTO_EFORMAT, "%s: has no hash at its end; this is not a ledger, or it was changed", where);
+        FAIL(SOTTO_EFORMAT, "%s: has no hash at its end; expected a ledger that was not changed", where);
     if (strncmp(line + length - 66, hash, 64) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: its hash does not match; the ledger was changed after it was written",
+        FAIL(SOTTO_EFORMAT, "%s: its hash does not match, so the ledger was changed after it was written",
              where);
     TRY(json_parse(&entry, line, length, where));
     TRY(json_get_text(&prev, entry, where, "prev"));
     TRY(json_get_integer(&index, entry, where, "index"));
     if (strcmp(prev, l->last) != 0 || index != (int64_t)l->entries)
-        FAIL(SOTTO_EFORMAT, "%s: does not follow the line before it; lines were removed or reordered", where);
+        FAIL(SOTTO_EFORMAT, "%s: does not follow the line before it, so lines were removed or reordered",
+             where);
     TRY(count_entry(l, entry, where));
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
@@ -279,7 +279,8 @@ static sotto_status quarantine(struct ledger *l, const unsigned char *data, size
     if (fsync(fd) != 0 || ftruncate(l->fd, (off_t)keep) != 0 || fsync(l->fd) != 0)
         FAIL(SOTTO_EIO, "%s: %s", l->path, strerror(errno));
     context_log(ctx, SOTTO_LOG_WARNING,
-                "%s: the last line was cut off while it was written (%zu bytes); moved to %s and recorded",
+                "%s: the last line was cut off while it was written; its %zu bytes were moved to %s, which "
+                "is recorded",
                 l->path, bytes, path);
     sha256_of(hash, data, bytes);
     entry = json_make_object();
@@ -303,7 +304,7 @@ static sotto_status end_last_line(struct ledger *l, const struct sotto_context *
     if (fsync(l->fd) != 0)
         FAIL(SOTTO_EIO, "%s: cannot sync: %s", l->path, strerror(errno));
     l->unended = false;
-    context_log(ctx, SOTTO_LOG_WARNING, "%s: the last line lacked its newline; it is whole and stays charged",
+    context_log(ctx, SOTTO_LOG_WARNING, "%s: the last line had no newline; it is complete and stays charged",
                 l->path);
 done:
     return status;
@@ -339,7 +340,8 @@ sotto_status ledger_lock(int fd, const char *path)
         if (errno != EWOULDBLOCK && errno != EINTR)
             return status_fail(SOTTO_EIO, "%s: cannot lock: %s", path, strerror(errno));
         if (tries >= 600)
-            return status_fail(SOTTO_EAGAIN, "%s: another process holds the ledger; try again later", path);
+            return status_fail(SOTTO_EAGAIN, "%s: another process is using the ledger; try again later",
+                               path);
         nanosleep(&(struct timespec){0, 50000000}, NULL);
     }
     return SOTTO_OK;
@@ -385,8 +387,8 @@ sotto_status ledger_walk(struct ledger *l, const char *path,
     l->state = state;
     TRY(check_all(l, &data, &size, &torn));
     if (torn < size)
-        FAIL(SOTTO_EFORMAT, "%s: the last line is cut off; the next release repairs it and records that",
-             path);
+        FAIL(SOTTO_EFORMAT,
+             "%s: the last line is cut off; the next release repairs the ledger and records that", path);
 done:
     base_free(data);
     if (status != SOTTO_OK)
@@ -431,8 +433,10 @@ sotto_status ledger_append(struct ledger *l, struct json **entry)
     time_t now = time(NULL);
     struct tm utc;
     if (l->moved)
-        FAIL(SOTTO_EBUDGET, "%s: was moved to %s and takes no more charges; name that file, or none", l->path,
-             l->moved);
+        FAIL(SOTTO_EBUDGET,
+             "%s: was moved to %s and cannot be charged any more; give that file by --ledger, or omit "
+             "--ledger",
+             l->path, l->moved);
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
     json_put_integer(entry, "index", (int64_t)l->entries);

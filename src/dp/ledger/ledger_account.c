@@ -6,11 +6,12 @@
 #include <string.h>
 
 sotto_status ledger_column_account(struct sotto_account *out, const struct ledger_sum *sum,
-                                   const struct ledger_events *events, double delta)
+                                   const struct ledger_events *events, double delta,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account a;
-    TRY(ledger_events_account(&a, events, delta));
+    TRY(ledger_events_account(&a, events, delta, ctx));
     double quick = ledger_sum_epsilon(sum, delta);
     if (quick < a.epsilon.upper)
         account_add_bound(&a, "recorded, added up", quick);
@@ -21,11 +22,11 @@ done:
 }
 
 static sotto_status column(struct json **out, const struct ledger_sum *sum,
-                           const struct ledger_events *events, double delta)
+                           const struct ledger_events *events, double delta, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account a;
-    TRY(ledger_column_account(&a, sum, events, delta));
+    TRY(ledger_column_account(&a, sum, events, delta, ctx));
     struct json *object = json_make_object(), *bounds = json_make_object();
     json_put_integer(&object, "releases", (int64_t)sum->releases);
     json_put_real(&object, "epsilon", a.epsilon.upper);
@@ -42,15 +43,16 @@ done:
     return status;
 }
 
-sotto_status sotto_ledger_account(char **json, const char *path, double delta)
+sotto_status sotto_ledger_account(char **json, const char *path, double delta,
+                                  const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct ledger l = {.fd = -1};
     struct json *object = NULL, *budget = NULL, *proved = NULL, *conditional = NULL;
     TRY(require_delta(delta));
     TRY(ledger_read(&l, path));
-    TRY(column(&proved, &l.proved, &l.proved_events, delta));
-    TRY(column(&conditional, &l.conditional, &l.conditional_events, delta));
+    TRY(column(&proved, &l.proved, &l.proved_events, delta, ctx));
+    TRY(column(&conditional, &l.conditional, &l.conditional_events, delta, ctx));
     object = json_make_object();
     json_put_text(&object, "schema", "sotto.ledger_account/1");
     json_put_integer(&object, "entries", (int64_t)l.entries);
@@ -70,8 +72,8 @@ sotto_status sotto_ledger_account(char **json, const char *path, double delta)
     if (l.inputs_only > 0) {
         json_put_integer(&object, "inputs_only_releases", (int64_t)l.inputs_only);
         json_put_text(&object, "labels",
-                      "not protected by every release: some count on public labels, and the sums hold for "
-                      "records whose input is replaced and whose label is kept");
+                      "not protected by every release: some assume public labels, and the sums hold for "
+                      "records with a replaced input and an unchanged label");
     }
     if (!isnan(l.budget.epsilon)) {
         budget = json_make_object();
@@ -88,14 +90,15 @@ done:
     return status;
 }
 
-sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta)
+sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta,
+                                  const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_events events = {0};
     const struct ledger_sum sum = ledger_sum_both(&l->proved, &l->conditional);
     TRY(ledger_events_join(&events, &l->proved_events));
     TRY(ledger_events_join(&events, &l->conditional_events));
-    TRY(ledger_column_account(out, &sum, &events, delta));
+    TRY(ledger_column_account(out, &sum, &events, delta, ctx));
 done:
     ledger_events_free(&events);
     return status;
@@ -119,9 +122,9 @@ sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_acco
         goto done;
     TRY(ledger_events_join(&events, &l->proved_events));
     TRY(ledger_events_join(&events, &l->conditional_events));
-    TRY(ledger_column_account(&before, &spent, &events, l->budget.delta));
+    TRY(ledger_column_account(&before, &spent, &events, l->budget.delta, NULL));
     TRY(ledger_events_add(&events, entry));
-    TRY(ledger_column_account(&after, &sum, &events, l->budget.delta));
+    TRY(ledger_column_account(&after, &sum, &events, l->budget.delta, NULL));
     if (!(after.epsilon.upper <= l->budget.epsilon))
         FAIL(SOTTO_EBUDGET,
              "%s: the privacy budget (epsilon %g, delta %g) would be exceeded: spent %.6g, with this release "
@@ -165,10 +168,9 @@ static sotto_status refuse_wider(const struct ledger *l, struct sotto_dp budget)
         return SOTTO_OK;
     return status_fail(
         SOTTO_EBUDGET,
-        "%s: holds a budget of epsilon %g, delta %g%s; a budget can only be tightened (got %g, "
-        "%g)",
-        l->path, l->budget.epsilon, l->budget.delta, l->officer ? ", set by its officer" : "", budget.epsilon,
-        budget.delta);
+        "%s: contains a budget of epsilon %g, delta %g%s; expected a budget that is not larger (got %g, %g)",
+        l->path, l->budget.epsilon, l->budget.delta, l->officer ? ", set by 'sotto ledger init'" : "",
+        budget.epsilon, budget.delta);
 }
 
 sotto_status ledger_record_budget(struct ledger *l, struct sotto_dp budget, double delta)
@@ -202,6 +204,6 @@ done:
 void ledger_warn_about_delta(size_t records, double delta, const struct sotto_context *ctx)
 {
     if (records > 0 && delta >= 1 / (double)records)
-        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is not smaller than 1/n = %g", delta,
+        context_log(ctx, SOTTO_LOG_WARNING, "delta %g is too large; expected less than 1/n = %g", delta,
                     1 / (double)records);
 }

@@ -7,9 +7,11 @@
 /** A column at `delta` under replace-one: by its events, or by what its entries recorded if that is less.
  * ENOMEM. */
 sotto_status ledger_column_account(struct sotto_account *out, const struct ledger_sum *sum,
-                                   const struct ledger_events *events, double delta);
+                                   const struct ledger_events *events, double delta,
+                                   const struct sotto_context *ctx);
 /** Both columns together, as a budget counts them. ENOMEM. */
-sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta);
+sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta,
+                                  const struct sotto_context *ctx);
 /** EBUDGET unless the ledger with this entry stays within its budget (if it has one). ENOMEM. */
 sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *account,
                                  const struct json *entry);

@@ -51,7 +51,7 @@ static sotto_status accountable(bool *yes, const struct ledger_events *list, con
     if (*yes)
         return SOTTO_OK;
     status_get(&before);
-    sotto_status status = sotto_account_events(&a, e, 1, 0, SOTTO_REPLACE_ONE);
+    sotto_status status = sotto_account_events(&a, e, 1, 0, SOTTO_REPLACE_ONE, NULL);
     if (status == SOTTO_ENOMEM)
         return status;
     status_set(&before);
@@ -152,10 +152,11 @@ void ledger_events_free(struct ledger_events *list)
     *list = (struct ledger_events){0};
 }
 
-sotto_status ledger_events_account(struct sotto_account *out, const struct ledger_events *list, double delta)
+sotto_status ledger_events_account(struct sotto_account *out, const struct ledger_events *list, double delta,
+                                   const struct sotto_context *ctx)
 {
     if (!list->unknown && list->count > 0)
-        return sotto_account_events(out, list->items, list->count, delta, SOTTO_REPLACE_ONE);
+        return sotto_account_events(out, list->items, list->count, delta, SOTTO_REPLACE_ONE, ctx);
     double upper = list->unknown ? INFINITY : 0;
     *out = (struct sotto_account){.scale = NAN,
                                   .delta = delta,

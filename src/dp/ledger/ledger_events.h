@@ -20,8 +20,9 @@ sotto_status ledger_events_add(struct ledger_events *list, const struct json *en
 /** Appends a whole list. ENOMEM. */
 sotto_status ledger_events_join(struct ledger_events *list, const struct ledger_events *more);
 void ledger_events_free(struct ledger_events *list);
-/** All of them together under replace-one adjacency; upper INFINITY: no bound. An empty list costs 0. ENOMEM.
- */
-sotto_status ledger_events_account(struct sotto_account *out, const struct ledger_events *list, double delta);
+/** All of them together under replace-one adjacency; upper INFINITY: no bound. An empty list costs 0.
+ * ENOMEM. */
+sotto_status ledger_events_account(struct sotto_account *out, const struct ledger_events *list, double delta,
+                                   const struct sotto_context *ctx);
 
 #endif

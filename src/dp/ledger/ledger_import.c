@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/account/accountant.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/certificate_json.h"
 #include "dp/account/events.h"
 #include "dp/ledger/ledger.h"
 
@@ -41,10 +41,10 @@ sotto_status sotto_ledger_import_opacus(const char *path, const char *history, d
     TRY(file_read(&data, &size, history, EVENTS_FILE_LIMIT));
     TRY(events_parse_opacus(&list, (const char *)data, size, history));
     sha256_of(hash, data, size);
-    TRY(sotto_account_events(&a, list.events, list.count, 0, SOTTO_ADD_REMOVE)); /* all or nothing */
+    TRY(sotto_account_events(&a, list.events, list.count, 0, SOTTO_ADD_REMOVE, ctx)); /* all or nothing */
     TRY(ledger_open(&ledger, path, ctx));
     for (size_t i = 0; i < list.count; i++) {
-        TRY(sotto_account_events(&a, &list.events[i], 1, delta, SOTTO_ADD_REMOVE));
+        TRY(sotto_account_events(&a, &list.events[i], 1, delta, SOTTO_ADD_REMOVE, ctx));
         entry = import_entry(&list.events[i], &a, hash);
         TRY(ledger_append(&ledger, &entry));
     }

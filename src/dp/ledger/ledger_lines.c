@@ -1,5 +1,5 @@
-/* A last line without its newline counts like any other: ledger_open() and ledger_read() let no cut one pass.
- */
+/* A last line without its newline counts like any other: ledger_open() and ledger_read() let no cut one
+ * pass. */
 #include "dp/ledger/ledger_lines.h"
 #include "base/file.h"
 #include "base/memory.h"

@@ -77,7 +77,7 @@ sotto_status ledger_records_take(struct ledger_records *r, const struct json *en
         unsigned char bytes[HASH_DIGITS / 2];
         uint64_t hash = 0;
         if (!read_bytes(bytes, sizeof bytes, text + i * HASH_DIGITS))
-            FAIL(SOTTO_EFORMAT, "%s: 'hashes' holds something else than hexadecimal digits", where);
+            FAIL(SOTTO_EFORMAT, "%s: 'hashes' contains other characters than hexadecimal digits", where);
         for (size_t k = 0; k < sizeof bytes; k++)
             hash = hash << 8 | bytes[k];
         r->hashes[r->count + i] = hash;

@@ -40,8 +40,7 @@ static sotto_status find_folder(char **out)
         middle = ".local/share/sotto/ledger";
     }
     REQUIRE(home && home[0] == '/',
-            "ledger: neither XDG_DATA_HOME nor HOME is set; expected one of them, as the folder of ledgers "
-            "knows which file belongs to which data set");
+            "ledger: neither XDG_DATA_HOME nor HOME is set; set one of them to locate the folder of ledgers");
     TRY(join(out, home, middle, ""));
 done:
     return status;
@@ -51,9 +50,8 @@ static sotto_status path_of(char **out, const char *dataset_id, const char *endi
 {
     sotto_status status = SOTTO_OK;
     char hashed[SHA256_HEX], *folder = NULL;
-    REQUIRE(dataset_id && dataset_id[0],
-            "ledger: the private data set has no identity; expected the name that 'data import' gave it, or "
-            "--dataset-id");
+    REQUIRE(dataset_id && dataset_id[0], "ledger: the private data set has no identity; give --dataset-id, "
+                                         "or import it with 'sotto data import'");
     TRY(find_folder(&folder));
     if (!plain_name(dataset_id)) {
         sha256_of(hashed, dataset_id, strlen(dataset_id));
@@ -137,8 +135,8 @@ sotto_status registry_find(char **path, const char *dataset_id)
         TRY(read_place(&found, place, dataset_id));
         if (!file_exists(found))
             FAIL(SOTTO_EUSAGE,
-                 "the ledger of data set '%.80s' is not at %s, where %s says that it is; expected the file, "
-                 "as losses cannot be added up without it: put it back",
+                 "the ledger of data set '%.80s' is missing at %s, the path recorded in %s; put it back, as "
+                 "privacy losses cannot be added up without it",
                  dataset_id, found, place);
     } else {
         TRY(ledger_default_path(&found, dataset_id));
@@ -161,7 +159,8 @@ static sotto_status make_absolute(char **out, const char *path)
     if (path[0] == '/')
         return join(out, "", path + 1, "");
     if (!getcwd(here, sizeof here))
-        return status_fail(SOTTO_EIO, "%s: the working folder has no name: %s", path, strerror(errno));
+        return status_fail(SOTTO_EIO, "%s: the path of the working folder cannot be found: %s", path,
+                           strerror(errno));
     return join(out, here, path, "");
 }
 
@@ -195,7 +194,7 @@ sotto_status registry_open(struct ledger *l, const char *dataset_id, const char 
         l->moved = NULL;
         ledger_close(l);
         if (moves == 100 || !file_exists(next))
-            FAIL(SOTTO_EUSAGE, "%s: was moved to %s, which is not there; put it back", path, next);
+            FAIL(SOTTO_EUSAGE, "%s: was moved to %s, which is missing; put it back", path, next);
         TRY(registry_put(dataset_id, next));
         TRY(ledger_open(l, next, ctx));
     }
@@ -216,7 +215,7 @@ static sotto_status copy_lines(const struct ledger *l, const char *to)
     if (file_exists(to))
         TRY(file_read(&to_data, &to_size, to, LEDGER_LIMIT));
     if (to_size > from_size || (to_size > 0 && memcmp(from_data, to_data, to_size) != 0))
-        FAIL(SOTTO_EUSAGE, "%s: holds something else; expected a new file to move the ledger to", to);
+        FAIL(SOTTO_EUSAGE, "%s: already has other contents; give a new file to move the ledger to", to);
     TRY(file_write(to, from_data, from_size));
 done:
     base_free(from_data);
@@ -240,7 +239,7 @@ sotto_status registry_move(struct ledger *l, const char *dataset_id, const char 
     json_put_text(&entry, "to", absolute);
     TRY(ledger_append(l, &entry));
     TRY(registry_put(dataset_id, absolute));
-    context_log(ctx, SOTTO_LOG_INFO, "the ledger of data set '%s' was moved to %s", dataset_id, absolute);
+    context_log(ctx, SOTTO_LOG_INFO, "moved the ledger of data set '%s' to %s", dataset_id, absolute);
     ledger_close(l);
     *l = fresh;
     fresh = (struct ledger){.fd = -1};

@@ -26,6 +26,8 @@ sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = -1};
     char *copy = NULL;
+    if (budget.delta == SOTTO_DELTA_PURE)
+        budget.delta = 0;
     REQUIRE(budget.epsilon > 0, "budget epsilon must be > 0 (got %g)", budget.epsilon);
     TRY(ledger_require_budget(budget));
     TRY(charge_identity(&dataset_id, dataset_id, NULL));
@@ -48,6 +50,7 @@ struct shown {
     double delta; /* that totals are at: the budget's, else the largest of the entries */
     bool budget;
     const char *contact; /* borrowed while an entry is read */
+    const struct sotto_context *ctx;
 };
 
 static bool is_charge(const char *event)
@@ -90,7 +93,7 @@ static sotto_status show_entry(void *state, const struct ledger *l, const struct
     if (strcmp(event, "budget") == 0)
         copy_member(&one, entry, "epsilon", "epsilon");
     if (is_charge(event)) {
-        TRY(ledger_total_account(&total, l, s->delta));
+        TRY(ledger_total_account(&total, l, s->delta, s->ctx));
         copy_member(&one, entry, "epsilon.upper", "epsilon");
         copy_member(&one, entry, "sensitivity.source", "sensitivity");
         json_put_real(&one, "total", total.epsilon.upper);
@@ -102,17 +105,17 @@ done:
     return status;
 }
 
-static sotto_status read_ledger(struct json **out, const char *path)
+static sotto_status read_ledger(struct json **out, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct ledger l = {.fd = -1};
-    struct shown s = {.entries = json_make_array()};
+    struct shown s = {.entries = json_make_array(), .ctx = ctx};
     struct json *doc = NULL, *budget = NULL;
     struct sotto_account total;
     TRY(ledger_walk(&l, path, find_delta, &s));
     ledger_close(&l);
     TRY(ledger_walk(&l, path, show_entry, &s));
-    TRY(ledger_total_account(&total, &l, s.delta));
+    TRY(ledger_total_account(&total, &l, s.delta, ctx));
     doc = json_make_object();
     json_put_text(&doc, "schema", "sotto.ledger_show/1");
     json_put_text(&doc, "ledger", path);
@@ -137,11 +140,11 @@ done:
     return status;
 }
 
-sotto_status sotto_ledger_show(char **json, const char *ledger)
+sotto_status sotto_ledger_show(char **json, const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
-    TRY(read_ledger(&doc, ledger));
+    TRY(read_ledger(&doc, ledger, ctx));
     TRY(json_dump(json, doc, JSON_PRETTY));
 done:
     json_free(doc);
@@ -204,14 +207,14 @@ static void write_end(FILE *out, const struct json *doc)
         fprintf(out, "moved to %s, where it goes on\n", text_or(doc, "moved_to", ""));
 }
 
-sotto_status sotto_ledger_table(char **text, const char *ledger)
+sotto_status sotto_ledger_table(char **text, const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     char *made = NULL, *copy = NULL;
     size_t size;
     FILE *out = NULL;
-    TRY(read_ledger(&doc, ledger));
+    TRY(read_ledger(&doc, ledger, ctx));
     out = open_memstream(&made, &size);
     if (!out)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", ledger);

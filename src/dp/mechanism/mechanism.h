@@ -107,8 +107,8 @@ struct mechanism {
     fixed_magnitude *fixed;
     /* The law of the fast sampler; FAST_NONE: none. */
     enum fast_law fast;
-    /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian), in double: for measuring only.
-     */
+    /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian), in double: for measuring
+     * only. */
     double (*measure)(double u, double v);
 };
 

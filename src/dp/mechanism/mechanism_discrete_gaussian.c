@@ -6,8 +6,9 @@
  *
  * P(K >= c) = phi(y) B(y), y = c h. For sigma < 16 steps B is summed; above, by Euler and Maclaurin,
  *   B = R(y) + h/2 + sum_j B_2j / (2j)! h^2j He_(2j-1)(y) + error,  R the Mills ratio,
- * |error| phi(y) <= 2 zeta(p) (h / 2 pi)^p int_y^inf |He_p| phi, p = 16. That integral is He_15(y) phi(y)
- * behind the last zero of He_16 (below 8), and at most sqrt(16!) sqrt(1 - Phi(y)) by Cauchy and Schwarz. */
+ *   |error| phi(y) <= 2 zeta(p) (h / 2 pi)^p int_y^inf |He_p| phi,  p = 16.
+ * That integral is He_15(y) phi(y) behind the last zero of He_16 (below 8), and at most
+ * sqrt(16!) sqrt(1 - Phi(y)) by Cauchy and Schwarz. */
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/renyi.h"
 #include "dp/mechanism/integer_search.h"

@@ -52,16 +52,16 @@ static sotto_status check(double target, double delta_target)
 {
     if (!violates(target, &delta_target)) /* nobody asks at delta 0: see account and calibration */
         return SOTTO_OK;
-    return status_fail(
-        SOTTO_EDOMAIN,
-        "mechanism 'gaussian-classical': at delta %g the classical formula is not private from "
-        "epsilon %.5g on (got %g); 'gaussian' is exact at every epsilon",
-        delta_target, classical_first_violation(delta_target), target);
+    return status_fail(SOTTO_EDOMAIN,
+                       "mechanism 'gaussian-classical': at delta %g the classical formula is not private "
+                       "from epsilon %.5g on (got %g); use 'gaussian', which is exact at every epsilon",
+                       delta_target, classical_first_violation(delta_target), target);
 }
 
 const struct mechanism mechanism_gaussian_classical = {
     .name = "gaussian-classical",
-    .title = "the classical Gaussian formula, for comparing: proved below epsilon 1, wrong for large ones",
+    .title =
+        "classical Gaussian formula, for comparison only: proved below epsilon 1, wrong for large epsilon",
     .source = "dwork2014algorithmic, theorem A.1",
     .kind = RELEASE_NONE,
     .standard_deviation = 1,

@@ -1,8 +1,9 @@
 /* Additive logistic noise. exp(L/2) of the privacy loss L is uniform on [e^(-t/2), e^(t/2)], so every
- * quantity below is elementary. The intervals evaluate forms without cancellation: delta(eps)   = (e^(t/2) -
- * e^(eps/2))^2 / (e^t - 1) = (1 - e^((eps-t)/2))^2 / (1 - e^-t) eps(delta)   = t + 2 ln(1 - sqrt(delta (1 -
- * e^-t))) renyi        = (h((alpha - 1/2) t) - h(t/2)) / (alpha - 1),  h(x) = ln(sinh x / x) renyi_ball   = n
- * renyi(t / sqrt n): the L2 theorem, by concavity of renyi in t^2. */
+ * quantity below is elementary. The intervals evaluate forms without cancellation:
+ *   delta(eps)   = (e^(t/2) - e^(eps/2))^2 / (e^t - 1) = (1 - e^((eps-t)/2))^2 / (1 - e^-t)
+ *   eps(delta)   = t + 2 ln(1 - sqrt(delta (1 - e^-t)))
+ *   renyi        = (h((alpha - 1/2) t) - h(t/2)) / (alpha - 1),  h(x) = ln(sinh x / x)
+ *   renyi_ball   = n renyi(t / sqrt n): the L2 theorem, by concavity of renyi in t^2. */
 #include "dp/mechanism/logistic_compose.h"
 #include "dp/mechanism/mechanism.h"
 #include "num/special.h"
@@ -17,8 +18,8 @@ static struct interval delta(struct interval t, double epsilon)
     return (struct interval){fmax(0, ratio.lo), fmin(1, ratio.hi)};
 }
 
-/* By equation (1) of the derivation, with g = e^((y-t)/2): P(L > y) = (1 - g) / (1 - e^-t) and
- * Q(L > y) = e^-y g (1 - g) / (1 - e^-t). */
+/* By equation (1) of the derivation, with g = e^((y-t)/2):
+ *   P(L > y) = (1 - g) / (1 - e^-t),  Q(L > y) = e^-y g (1 - g) / (1 - e^-t). */
 static struct tails tails(double t, double y)
 {
     if (y >= t)

@@ -68,10 +68,10 @@ sotto_status mechanism_require(const struct mechanism **out, const char *name)
     }
     if (name && is_one_sided(name))
         return status_fail(SOTTO_EINVAL,
-                           "mechanism '%s': one-sided exponential noise is not private at any epsilon: a "
-                           "shift D leaves outputs that only one input can give, so delta is never below 1 - "
-                           "exp(-D / scale); expected laplace, its symmetric form",
+                           "mechanism '%s': one-sided exponential noise has no finite epsilon, as a shift D "
+                           "leaves outputs that only one input can produce (delta is at least 1 - exp(-D / "
+                           "scale)); expected laplace, its symmetric form",
                            name);
     list_names(names, sizeof names);
-    return status_fail(SOTTO_EINVAL, "mechanism '%s' is not known; expected %s", name ? name : "", names);
+    return status_fail(SOTTO_EINVAL, "mechanism '%s' is unknown; expected %s", name ? name : "", names);
 }

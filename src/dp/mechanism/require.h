@@ -9,4 +9,7 @@ sotto_status require_positive(double x, const char *what);
 /** EINVAL unless 0 <= delta < 1 and delta is 0 or normal. */
 sotto_status require_delta(double delta);
 
+/** The members that later versions may use. EINVAL: not all 0. */
+sotto_status require_reserved(const uint64_t reserved[4], const char *what);
+
 #endif

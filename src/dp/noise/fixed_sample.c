@@ -20,7 +20,7 @@ sotto_status sotto_sampling_find(enum sotto_sampling *out, const char *name)
             *out = (enum sotto_sampling)i;
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EINVAL, "sampling '%.40s' is not known; expected poisson or fixed", name);
+    return status_fail(SOTTO_EINVAL, "sampling '%.40s' is unknown; expected poisson or fixed", name);
 }
 
 double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records)
@@ -34,10 +34,12 @@ sotto_status fixed_sample_make(struct fixed_sample *out, double rate, size_t rec
 {
     sotto_status status = SOTTO_OK;
     struct fixed_sample f = {.records = records};
-    REQUIRE(records <= UINT32_MAX, "reserve: %zu records; at most %u are supported", records, UINT32_MAX);
+    REQUIRE(records <= UINT32_MAX, "reserve: %zu records; expected at most %u", records, UINT32_MAX);
     double n = (double)records, size = floor(rate * n);
     size -= fma(rate, n, -size) < 0; /* the product was rounded up to a whole number */
-    REQUIRE(size >= 1, "reserve: samples of sample_rate %g of %zu records are empty", rate, records);
+    REQUIRE(size >= 1,
+            "reserve: sample_rate %g of %zu records gives empty samples; give a larger sample_rate", rate,
+            records);
     f.size = (size_t)size;
     NEW(f.taken, records / 64 + 1);
     *out = f;

@@ -146,7 +146,7 @@ static sotto_status settle_doubts(void *arg)
 
 static sotto_status settle(struct work *w)
 {
-    sotto_status status = w->doubts ? ball_run(settle_doubts, w) : SOTTO_OK;
+    sotto_status status = w->doubts ? ball_run(settle_doubts, w, NULL) : SOTTO_OK;
     w->doubts = 0;
     return status;
 }

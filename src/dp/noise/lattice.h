@@ -42,8 +42,8 @@ enum { LATTICE_BITS = 120 };
  * end of the lattice: a clamp brings no two values further apart, and what is too large stays unsaid. NaN is
  * 0, by rule. */
 int128 lattice_index(double x, struct lattice lattice);
-/** The float nearest to odd * r / 2, the double nearest to it; the largest finite one instead of an infinity.
- */
+/** The float nearest to odd * r / 2, the double nearest to it; the largest finite one instead of an
+ * infinity. */
 float lattice_value(int128 odd, struct lattice lattice);
 double lattice_double(int128 odd, struct lattice lattice);
 /** One release of one coordinate: 2 q + 2 K + 1. The sign is one fair bit: K or -1 - K. */

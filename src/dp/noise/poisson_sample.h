@@ -5,8 +5,8 @@
 #include "rng/noise.h"
 
 struct coin_kernels {
-    /** rows[0 .. result): start + i for every i < n with byte[i] <= limit, ascending. Reads whole 64 bytes.
-     */
+    /** rows[0 .. result): start + i for every i < n with byte[i] <= limit, ascending. Reads whole 64
+     * bytes. */
     size_t (*list)(uint32_t *rows, const uint8_t *byte, size_t n, uint8_t limit, uint32_t start);
 };
 const struct coin_kernels *coin_kernels_find(void);

@@ -65,8 +65,8 @@ struct pld_grid {
     size_t n;
     int64_t *index;
 };
-/** The next number below whose halves' multiples up to twice `range` are doubles; range / step at most 2^24.
- */
+/** The next number below whose halves' multiples up to twice `range` are doubles; range / step at most
+ * 2^24. */
 double pld_round_step(double step, double range);
 void pld_grid_free(struct pld_grid *g);
 
@@ -78,8 +78,8 @@ struct pld {
 };
 void pld_free(struct pld *p);
 
-/** Losses outside of which less than `cut` of the curve is left: delta(high) <= cut, and value(low) <= cut.
- */
+/** Losses outside of which less than `cut` of the curve is left: delta(high) <= cut, and value(low) <=
+ * cut. */
 struct pld_range {
     double low, high;
 };

@@ -3,8 +3,8 @@
  * Masses p_i become w_i = p_i e^(tilt l_i - s), which add up to 1; the transform of their k-fold convolution
  * is the k-th power of theirs. The tilt moves the mean of w's composition to the epsilon that is asked for,
  * so that the transform's absolute rounding error, taken back by e^(-tilt epsilon), stays small beside deltas
- * of any size. Losses are indices modulo N; what wraps around is bounded. docs/derivations/pld.md, section 5.
- */
+ * of any size. Losses are indices modulo N; what wraps around is bounded. docs/derivations/pld.md, section
+ * 5. */
 #ifndef DP_PLD_PLD_COMPOSE_H
 #define DP_PLD_PLD_COMPOSE_H
 

@@ -34,7 +34,7 @@ static sotto_status corners_make(struct corners *c, struct pld *out, const struc
     *c = (struct corners){grid, base_alloc(grid->n, sizeof *c->value), base_alloc(grid->n, sizeof *c->other)};
     *out = (struct pld){grid, base_alloc(grid->n, sizeof *out->mass), 0};
     if (!c->value || !c->other || !out->mass)
-        FAIL(SOTTO_ENOMEM, "no memory for a privacy-loss distribution of %zu points", grid->n);
+        FAIL(SOTTO_ENOMEM, "out of memory for a privacy-loss distribution of %zu points", grid->n);
 done:
     if (status != SOTTO_OK) {
         corners_free(c);
@@ -223,7 +223,7 @@ sotto_status pld_discretise_lower(struct pld *out, const struct pair *pair, cons
     struct pld p;
     size_t *chain = base_alloc(grid->n, sizeof *chain);
     if (!chain)
-        FAIL(SOTTO_ENOMEM, "no memory for a privacy-loss distribution of %zu points", grid->n);
+        FAIL(SOTTO_ENOMEM, "out of memory for a privacy-loss distribution of %zu points", grid->n);
     TRY(corners_make(&c, &p, grid));
     each_point(pair, &c, 1, take_lower);
     settle(&c, pair, chain);

@@ -53,7 +53,7 @@ sotto_status pld_grid_make(struct pld_grid *out, struct pld_range range, double 
     sotto_status status = SOTTO_OK;
     double first = fmin(floor(range.low / step), -1), last = fmax(ceil(range.high / step), 1);
     if (!(last - first < most_points))
-        FAIL(SOTTO_EDOMAIN, "a privacy-loss distribution of %g points is too large", last - first);
+        FAIL(SOTTO_EDOMAIN, "a privacy-loss distribution of %g points does not fit in memory", last - first);
     struct pld_grid g = {.step = step, .n = (size_t)(last - first) + 1};
     NEW(g.index, g.n);
     for (size_t i = 0; i < g.n; i++)

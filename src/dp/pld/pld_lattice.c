@@ -40,7 +40,7 @@ sotto_status pld_lattice_fill(struct pld_lattice *l, struct pld *upper, struct p
     *upper = (struct pld){&l->grid, base_alloc(n, sizeof *upper->mass), 0};
     *lower = (struct pld){&l->grid, base_alloc(n, sizeof *lower->mass), 0};
     if (!l->grid.index || !upper->mass || !lower->mass)
-        FAIL(SOTTO_ENOMEM, "no memory for a privacy-loss distribution of %zu atoms", n);
+        FAIL(SOTTO_ENOMEM, "out of memory for a privacy-loss distribution of %zu atoms", n);
     for (size_t i = 0; i < n; i++) { /* losses rise while k falls */
         double k = l->last - (double)i;
         struct interval mass = pair->law->mass(k, pair->step);

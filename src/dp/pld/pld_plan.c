@@ -212,8 +212,8 @@ static double width_at(double density, double reference, double step)
     return density < reference ? step * fmin(cbrt(reference / density), 0x1p20) : step;
 }
 
-/* The density below which widths grow: so that they add at most `extra` of step^2 to the mean square width.
- */
+/* The density below which widths grow: so that they add at most `extra` of step^2 to the mean square
+ * width. */
 static double reference_density(const double density[ATOMS], const struct sketch *s, double step)
 {
     const double extra = 0.1;
@@ -301,22 +301,25 @@ struct pieces {
 };
 
 static sotto_status discretise(struct pieces *d, const struct pld_part *part, const struct sketch *sketch,
-                               struct plan *plan)
+                               struct plan *plan, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    TRY(context_check(ctx, "account: stopped"));
     if (plan->exact) {
         TRY(pld_lattice_fill(&plan->lattice, &d->upper, &d->lower, part->lattice));
         d->grid = plan->lattice.grid;
     } else {
         TRY(draw_grid(&d->grid, sketch, plan, part->atom));
         TRY(pld_discretise_upper(&d->upper, &part->upper, &d->grid));
+        TRY(context_check(ctx, "account: stopped"));
         TRY(pld_discretise_lower(&d->lower, &part->lower, &d->grid));
     }
 done:
     return status;
 }
 
-static sotto_status compose(struct interval *out, const struct question *q, struct plan *plan)
+static sotto_status compose(struct interval *out, const struct question *q, struct plan *plan,
+                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     size_t count = q->count;
@@ -325,13 +328,15 @@ static sotto_status compose(struct interval *out, const struct question *q, stru
     double *moments = base_alloc(count, sizeof *moments);
     struct pld_sum sum = {0};
     if (!pieces || !items || !moments)
-        FAIL(SOTTO_ENOMEM, "no memory to compose %zu parts", count);
+        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu parts", count);
     for (size_t i = 0; i < count; i++) {
-        TRY(discretise(&pieces[i], &q->parts[i], &q->sketch[i], plan));
+        TRY(discretise(&pieces[i], &q->parts[i], &q->sketch[i], plan, ctx));
         items[i] = (struct pld_item){&pieces[i].upper, &pieces[i].lower, q->parts[i].count};
         moments[i] = moments_of(&q->sketch[i], plan->tilt).log;
     }
+    TRY(context_check(ctx, "account: stopped"));
     TRY(pld_compose(&sum, items, moments, count, plan->tilt, plan->log2_n));
+    TRY(context_check(ctx, "account: stopped"));
     *out = pld_sum_epsilon(&sum, q->delta);
     if (plan->exact) {
         out->lo = fmax(0, iv_sub(iv(out->lo), iv_scale(iv(plan->lattice.below), q->releases)).lo);
@@ -351,13 +356,13 @@ done:
 }
 
 sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, size_t count, double delta,
-                         double accuracy)
+                         double accuracy, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sketch *sketches = base_alloc(count, sizeof *sketches);
     double total = 0, variation = 0, beyond = 0;
     if (!sketches)
-        FAIL(SOTTO_ENOMEM, "no memory to compose %zu parts", count);
+        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu parts", count);
     for (size_t i = 0; i < count; i++) {
         total += parts[i].count;
         variation += parts[i].count * most_at(&parts[i].upper, 0);
@@ -381,10 +386,10 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
     const struct question question = {sketches, parts, count, total, delta};
     struct interval epsilon;
     struct plan plan = plan_of(&question, accuracy, INFINITY);
-    TRY(compose(&epsilon, &question, &plan));
+    TRY(compose(&epsilon, &question, &plan, ctx));
     if (epsilon.hi > 0 && epsilon.hi < 0.8 * plan.epsilon) { /* the saddle point was far off */
         plan = plan_of(&question, accuracy, epsilon.hi);
-        TRY(compose(&epsilon, &question, &plan));
+        TRY(compose(&epsilon, &question, &plan, ctx));
     }
     *out = epsilon;
 done:

@@ -8,17 +8,17 @@
 struct pld_part {
     struct pair upper, lower;
     double count;
-    double
-        atom; /* a loss of either sign that has a probability of its own: the grid then holds it; 0: none */
-    double
-        inset; /* by how many steps the grid's loss is smaller: 0, or a little where the curve ends there */
-    bool slow; /* the curve takes long: a coarser grid */
+    /* a loss of either sign that has a probability of its own: the grid then holds it; 0: none */
+    double atom;
+    /* by how many steps the grid's loss is smaller: 0, or a little where the curve ends there */
+    double inset;
+    bool slow;                          /* the curve takes long: a coarser grid */
     const struct pair_integer *lattice; /* what both pairs are, or NULL: alone, it needs no discretisation */
 };
 
 /** Epsilon of all parts together at delta in (0, 1): lower end from the lower pairs, upper end from the upper
  * ones. `accuracy` (1: default) multiplies the aimed width. ENOMEM. Never fails for being hard: it widens. */
 sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, size_t count, double delta,
-                         double accuracy);
+                         double accuracy, const struct sotto_context *ctx);
 
 #endif

@@ -1,11 +1,16 @@
 /* Poisson sampling when one record takes another's place: with rate q it was in, and moved the output by t
  * one way before and by t the other way after. With a threshold c, F the law of the noise, x = e^eps >= 1:
+ *
  *   delta = max_c q F(c) - (1-q) (x - 1) F(c - t) - q x F(c - 2 t),
- * the three centres being "in, before", "out" and "in, after". It is split into the curves of shifts t and 2
- * t: any weights s + (1 - s) = 1 bound it from above:   q [ s delta_t(ln(a/s)) + (1-s) delta_2t(ln(x/(1-s)))
- * ], any threshold from below, a = (1-q) (x - 1) / q, and both are equal where s = a e^-y, y being what the
- * shift t loses at c. mechanism->balance() finds about that. Below 0 a reflection swaps the pair: value(eps)
- * = x value(-eps). docs/derivations/pld.md, section 3. */
+ *
+ * the three centres being "in, before", "out" and "in, after". It is split into the curves of shifts t and
+ * 2 t: any weights s + (1 - s) = 1 bound it from above, any threshold from below:
+ *
+ *   q [ s delta_t(ln(a/s)) + (1-s) delta_2t(ln(x/(1-s))) ],  a = (1-q) (x - 1) / q,
+ *
+ * and both are equal where s = a e^-y, y being what the shift t loses at c. mechanism->balance() finds about
+ * that. Below 0 a reflection swaps the pair: value(eps) = x value(-eps). docs/derivations/pld.md, section
+ * 3. */
 #include "dp/pld/pld.h"
 
 struct pair_point pair_plain_point(const struct mechanism *m, double shift, double epsilon)
@@ -25,8 +30,8 @@ static struct interval log_odds(double rate, double epsilon)
     return iv_add(iv_log(rest), more);
 }
 
-/* P(L > y), Q(L > y) and the curve of a shift, at a loss of either sign that has no probability of its own.
- */
+/* P(L > y), Q(L > y) and the curve of a shift, at a loss of either sign that has no probability of its
+ * own. */
 static struct tails tails_at(const struct mechanism *m, double t, double y)
 {
     struct tails s = m->tails(t, fabs(y));

@@ -7,7 +7,7 @@
 /** Adds to the failure just recorded the hint that the reservation's epsilon was charged, with its entry. `next` says
  * what can be done about it, e.g. "the same command continues". Does nothing without a reservation. */
 void charge_name_steps(const struct sotto_dpsgd_session *steps, const char *next);
-/** The same from the text of a certificate that was not saved. */
-void charge_name_certificate(const char *certificate, const char *next);
+/** The same from a certificate that was not saved. */
+void charge_name_certificate(const struct sotto_certificate *c, const char *next);
 
 #endif

@@ -23,7 +23,8 @@ static sotto_status add_seeded(float *vector, size_t n, const struct mechanism *
     unsigned shift;
     TRY(noise_open_insecure(&stream, seed));
     if (m->kind == RELEASE_INTEGER) {
-        REQUIRE(lattice_ratio(&ratio, &shift, scale), "scale %g is outside 2^-9 to 2^52", scale);
+        REQUIRE(lattice_ratio(&ratio, &shift, scale), "scale %g is out of range; expected 2^-9 to 2^52",
+                scale);
         for (size_t i = 0; i < n; i++)
             vector[i] += (float)integer_signed(stream, m->integer->magnitude, ratio, shift);
         goto done;
@@ -45,7 +46,8 @@ sotto_status sotto_noise_simulate(float *vector, size_t n, const char *mechanism
     const struct mechanism *m;
     TRY(mechanism_require(&m, mechanism));
     TRY(require_positive(scale, "scale"));
-    REQUIRE(m->kind <= RELEASE_VECTOR, "mechanism '%s' adds no noise to a vector", m->name);
+    REQUIRE(m->kind <= RELEASE_VECTOR,
+            "mechanism '%s' adds no noise to a vector; expected one that does, such as gaussian", m->name);
     struct rng stream = rng_stream(seed, RNG_EVALUATE, draw, 0);
     if (m->measure)
         add_inverted(vector, n, m, scale, &stream);

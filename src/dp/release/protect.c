@@ -5,8 +5,10 @@
 #include "dp/ledger/certificate.h"
 #include "dp/release/charge_hint.h"
 #include "dp/mechanism/mechanism.h"
+#include "dp/mechanism/require.h"
 #include "dp/release/public_metadata.h"
 #include "io/provenance/statement.h"
+#include "base/memory.h"
 #include "sotto/io.h"
 
 #include <float.h>
@@ -74,8 +76,8 @@ static sotto_status whole_to_doubles(struct sotto_array *a, const char *name, co
     for (size_t i = 0; i < a->count; i++) {
         int64_t value = ((const int64_t *)a->data)[i];
         if (value < -limit || value > limit)
-            FAIL(SOTTO_EINVAL, "%s: tensor '%s': value %zu is %lld; whole numbers up to 2^53 can be released",
-                 path, name, i, (long long)value);
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s': value %zu is %lld; expected whole numbers up to 2^53", path,
+                 name, i, (long long)value);
     }
     TRY(sotto_array_convert(a, SOTTO_F8));
 done:
@@ -92,14 +94,14 @@ static sotto_status to_reals(size_t *total, struct sotto_tensors *t, const char 
         if (whole && !is_float(a->dtype))
             TRY(whole_to_doubles(a, t->items[i].name, path));
         if (!is_float(a->dtype))
-            FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; only floating-point tensors can be protected",
-                 path, t->items[i].name, sotto_dtype_name(a->dtype));
+            FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; expected floating-point tensors", path,
+                 t->items[i].name, sotto_dtype_name(a->dtype));
         if (a->dtype == SOTTO_F2)
             TRY(sotto_array_convert(a, SOTTO_F4));
         *total += a->count; /* of values that are all in memory, at least 4 bytes each: no overflow */
     }
     if (*total == 0)
-        FAIL(SOTTO_EINVAL, "%s: holds no values to protect", path);
+        FAIL(SOTTO_EINVAL, "%s: contains no values; expected at least one", path);
 done:
     return status;
 }
@@ -127,18 +129,15 @@ static sotto_status identify(struct sotto_release *r, const struct sotto_protect
                              const struct sotto_provenance *whose)
 {
     sotto_status status = SOTTO_OK;
-    bool given = r->fingerprint && r->fingerprint[0];
+    bool given = r->spend.dataset_id && r->spend.dataset_id[0];
     if (!given && !whose->dataset_id[0])
-        FAIL(SOTTO_EUSAGE,
-             "protect: %s does not say which private data set it was made from; name the data set with "
-             "--dataset-id",
-             p->input);
-    if (given && whose->dataset_id[0] && strcmp(r->fingerprint, whose->dataset_id) != 0)
-        FAIL(SOTTO_EUSAGE, "protect: %s was made from data set '%s', not from '%s'; leave --dataset-id out",
-             p->input, whose->dataset_id, r->fingerprint);
+        FAIL(SOTTO_EUSAGE, "protect: %s does not state its private data set; give --dataset-id", p->input);
+    if (given && whose->dataset_id[0] && strcmp(r->spend.dataset_id, whose->dataset_id) != 0)
+        FAIL(SOTTO_EUSAGE, "protect: %s was made from data set '%s', not from '%s'; omit --dataset-id",
+             p->input, whose->dataset_id, r->spend.dataset_id);
     if (!given)
-        r->fingerprint = whose->dataset_id;
-    r->provenance = whose;
+        r->spend.dataset_id = whose->dataset_id;
+    r->spend.provenance = whose;
 done:
     return status;
 }
@@ -153,22 +152,21 @@ static sotto_status match(struct sotto_release *r, const struct sotto_protect *p
     const char *file = p->sensitivity_file ? p->sensitivity_file : "the sensitivity";
     if (statement_is_none(t))
         FAIL(SOTTO_EINVAL,
-             "protect: %s is stamped 'no privacy statement': private records trained its encoder, and noise "
-             "on "
-             "these weights would not hide what the encoder saw",
+             "protect: %s cannot be protected ('no privacy statement'), because its encoder was trained on "
+             "private records, which noise on these weights does not protect",
              p->input);
     if (r->sensitivity.source == SOTTO_SENSITIVITY_SAMPLED ||
         r->sensitivity.source == SOTTO_SENSITIVITY_PROVED) {
         if (r->sensitivity.evidence[0] && recipe && strcmp(recipe, r->sensitivity.evidence) != 0)
             FAIL(SOTTO_EINVAL,
-                 "protect: %s was measured for another head (recipe hash differs); noise scaled to it would "
-                 "mean nothing",
+                 "protect: %s was measured for another head (recipe hash differs); measure the sensitivity "
+                 "of this head",
                  file);
         if (p->sensitivity_data && p->sensitivity_data[0] && data && data[0] &&
             strcmp(data, p->sensitivity_data) != 0)
             FAIL(SOTTO_EINVAL,
-                 "protect: %s was measured on other data (data fingerprint differs); noise scaled to it "
-                 "would mean nothing",
+                 "protect: %s was measured on other data (data fingerprint differs); measure the sensitivity "
+                 "on the data of this head",
                  file);
     }
     TRY(match_records(r, p, t));
@@ -176,31 +174,25 @@ done:
     return status;
 }
 
-static sotto_status save(const char *path, struct sotto_tensors *t, const char *certificate)
+static sotto_status save(const char *path, struct sotto_tensors *t, const struct sotto_certificate *c)
 {
     sotto_status status = SOTTO_OK;
-    struct json *object = NULL;
     if (ends_with(path, ".npy")) { /* then so does the input, and load() made one tensor of it */
         TRY(sotto_npy_save(path, &t->items[0].array));
         goto done;
     }
-    TRY(json_parse(&object, certificate, strlen(certificate), "certificate"));
-    const char *entry, *statement;
-    TRY(json_get_text(&entry, object, "certificate", "ledger.hash"));
-    TRY(json_get_text(&statement, object, "certificate", "guarantee.statement"));
     public_metadata_keep(t);
-    TRY(sotto_tensors_set_metadata(t, "release", entry));
-    TRY(sotto_tensors_set_metadata(t, "privacy", statement));
+    TRY(sotto_tensors_set_metadata(t, "release", c->hash));
+    TRY(sotto_tensors_set_metadata(t, "privacy", c->wording.statement));
     TRY(sotto_safetensors_save(path, t));
 done:
-    json_free(object);
     return status;
 }
 
 /* Noise on all tensors as one vector. */
-static sotto_status protect_vector(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
-                                   const struct sotto_release *release, bool whole,
-                                   const struct sotto_context *ctx)
+static sotto_status protect_vector(struct sotto_certificate **certificate, struct sotto_tensors *t,
+                                   const struct sotto_protect *p, const struct sotto_release *release,
+                                   bool whole, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double *vector = NULL;
@@ -208,39 +200,41 @@ static sotto_status protect_vector(char **text, struct sotto_tensors *t, const s
     TRY(to_reals(&n, t, p->input, whole));
     NEW(vector, n);
     gather(vector, t);
-    TRY(sotto_dp_release_double(text, vector, n, release, ctx));
+    TRY(sotto_dp_release_double(certificate, vector, n, release, ctx));
     scatter(t, vector);
 done:
     base_free(vector);
     return status;
 }
 
-static sotto_status protect_labels(char **text, struct sotto_array *a, const struct sotto_protect *p,
-                                   const struct sotto_release *release, const struct sotto_context *ctx)
+static sotto_status protect_labels(struct sotto_certificate **certificate, struct sotto_array *a,
+                                   const struct sotto_protect *p, const struct sotto_release *release,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     if (is_float(a->dtype))
-        FAIL(SOTTO_EINVAL, "%s: dtype %s; randomised response needs integer labels", p->input,
+        FAIL(SOTTO_EINVAL, "%s: dtype %s; expected integer labels for randomised response", p->input,
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_I8));
-    TRY(sotto_dp_randomise(text, a->data, a->count, p->classes, release, ctx));
+    TRY(sotto_dp_randomise(certificate, a->data, a->count, p->classes, release, ctx));
 done:
     return status;
 }
 
 /* The scores are replaced by the index of the chosen one. */
-static sotto_status protect_choice(char **text, struct sotto_array *a, const struct sotto_protect *p,
-                                   const struct sotto_release *release, const struct sotto_context *ctx)
+static sotto_status protect_choice(struct sotto_certificate **certificate, struct sotto_array *a,
+                                   const struct sotto_protect *p, const struct sotto_release *release,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array chosen = {0};
     size_t index;
     if (!is_float(a->dtype))
-        FAIL(SOTTO_EINVAL, "%s: dtype %s; scores must be floating-point numbers", p->input,
+        FAIL(SOTTO_EINVAL, "%s: dtype %s; expected floating-point scores", p->input,
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_F8));
     TRY(sotto_array_make(&chosen, SOTTO_I8, 1, &(size_t){1}));
-    TRY(sotto_dp_select(&index, text, a->data, a->count, release, ctx));
+    TRY(sotto_dp_select(&index, certificate, a->data, a->count, release, ctx));
     *(int64_t *)chosen.data = (int64_t)index;
     sotto_array_clear(a);
     *a = chosen;
@@ -251,44 +245,47 @@ done:
 }
 
 /* Of a head whose trainer was given its classes. */
-static sotto_status note_classes(char **text, const struct sotto_tensors *t)
+static void note_classes(struct sotto_certificate *c, const struct sotto_tensors *t)
 {
     const char *count = sotto_tensors_metadata(t, "classes"),
                *by = sotto_tensors_metadata(t, "classes_given_by");
-    return count && by ? certificate_add_classes(text, strtoull(count, NULL, 10), by) : SOTTO_OK;
+    if (count && by)
+        certificate_add_classes(c, strtoull(count, NULL, 10), by);
 }
 
-static sotto_status protect_by_kind(char **text, struct sotto_tensors *t, const struct sotto_protect *p,
-                                    const struct sotto_release *release, const struct sotto_context *ctx)
+static sotto_status protect_by_kind(struct sotto_certificate **certificate, struct sotto_tensors *t,
+                                    const struct sotto_protect *p, const struct sotto_release *release,
+                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     TRY(mechanism_require(&m, release->mechanism));
     bool choice = m->kind == RELEASE_CHOICE, labels = m->kind == RELEASE_LABELS;
     if ((choice || labels) && !ends_with(p->input, ".npy"))
-        FAIL(SOTTO_EUSAGE, "protect: %s takes one .npy array of %s (got %s)", m->name,
+        FAIL(SOTTO_EUSAGE, "protect: mechanism %s needs one .npy array of %s (got %s)", m->name,
              choice ? "scores" : "labels", p->input);
     if (choice)
-        TRY(protect_choice(text, &t->items[0].array, p, release, ctx));
+        TRY(protect_choice(certificate, &t->items[0].array, p, release, ctx));
     else if (labels)
-        TRY(protect_labels(text, &t->items[0].array, p, release, ctx));
+        TRY(protect_labels(certificate, &t->items[0].array, p, release, ctx));
     else
-        TRY(protect_vector(text, t, p, release, m->kind == RELEASE_INTEGER, ctx));
+        TRY(protect_vector(certificate, t, p, release, m->kind == RELEASE_INTEGER, ctx));
 done:
     return status;
 }
 
-sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *p,
+sotto_status sotto_protect_file(struct sotto_certificate **certificate, const struct sotto_protect *p,
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors tensors = {0};
     struct sotto_release release = p->release;
     struct sotto_provenance whose = {0};
-    char input[SHA256_HEX], output[SHA256_HEX], *text = NULL, *final = NULL, *beside = NULL;
-    unsigned char *bytes = NULL;
+    char input[SHA256_HEX], *beside = NULL;
+    struct sotto_certificate *made = NULL;
     struct held_file held = {0};
-    size_t size, room = 1 << 16 /* of metadata and certificate */;
+    size_t room = 1 << 16 /* of metadata and certificate */;
+    TRY(require_reserved(p->reserved, "protect"));
     if (ends_with(p->output, ".npy") != ends_with(p->input, ".npy"))
         FAIL(SOTTO_EUSAGE,
              "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
@@ -307,24 +304,21 @@ sotto_status sotto_protect_file(char **certificate, const struct sotto_protect *
     for (size_t i = 0; i < tensors.count; i++)
         room += tensors.items[i].array.count * sizeof(double);
     TRY(file_hold(&held, p->output, room));
-    TRY(protect_by_kind(&text, &tensors, p, &release, ctx));
-    TRY(note_classes(&text, &tensors));
+    TRY(protect_by_kind(&made, &tensors, p, &release, ctx));
+    note_classes(made, &tensors);
     file_release(&held);
-    TRY(save(p->output, &tensors, text));
+    TRY(save(p->output, &tensors, made));
     TRY(sotto_provenance_save(p->output,
                               &(struct sotto_provenance){0})); /* of a file that lay there before */
-    TRY(sha256_file(output, p->output));
-    TRY(sotto_certificate_save(beside, text, output));
-    TRY(file_read(&bytes, &size, beside, 1 << 24));
-    final = (char *)bytes;
-    bytes = NULL;
-    *certificate = final;
+    TRY(sha256_file(made->output_sha256, p->output));
+    TRY(sotto_certificate_save(beside, made, made->output_sha256));
+    *certificate = made;
+    made = NULL;
 done:
     file_release(&held);
-    if (status != SOTTO_OK && text)
-        charge_name_certificate(text, "what was released is lost; a new release is charged again");
-    base_free(bytes);
-    base_free(text);
+    if (made)
+        charge_name_certificate(made, "what was released is lost; a new release is charged again");
+    sotto_certificate_free(made);
     base_free(beside);
     sotto_provenance_clear(&whose);
     sotto_tensors_clear(&tensors);

@@ -1,37 +1,36 @@
 /* The only door to privacy noise. Order matters: check everything, account, budget, ledger entry on disk, and
- * only then a stream to draw noise from. A failure before the entry leaves no trace; after it the entry stays
- * and is charged. */
+* only then a stream to draw noise from. A failure before the entry leaves no trace; after it the entry stays
+* and is charged. */
 #include "dp/release/release.h"
 #include "base/sha256.h"
+#include "dp/ledger/certificate_json.h"
 #include "dp/ledger/charge.h"
 #include "dp/noise/lattice_fixed.h"
-#include "sotto/io.h"
-
+#include "dp/ledger/spend.h"
 #include <stdio.h>
 #include <string.h>
-
 static sotto_status account_for(struct sotto_account *account, const struct sotto_release *r,
-                                const struct mechanism *m, const struct sotto_sensitivity *sensitivity)
+                                const struct mechanism *m, const struct sotto_sensitivity *sensitivity,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    double scale = r->scale, delta = r->target.delta;
+    double scale = r->scale, delta = r->target.delta == SOTTO_DELTA_PURE ? 0 : r->target.delta;
     double distance = r->constant_time ? (double)sensitivity->dimension * FIXED_DISTANCE : 0;
-    REQUIRE(!isnan(scale) || !isnan(r->target.epsilon),
-            "release: neither a scale nor a target epsilon is given");
+    REQUIRE(spend_given(scale) || spend_given(r->target.epsilon),
+            "release: neither a scale nor a target epsilon is given; give one of them");
     if (r->constant_time && !m->fixed)
-        FAIL(SOTTO_EINVAL, "mechanism '%s' has no sampler of constant time; logistic and laplace have",
+        FAIL(SOTTO_EINVAL, "mechanism '%s' has no constant-time sampler; expected logistic or laplace",
              m->name);
-    if (isnan(scale))
+    if (!spend_given(scale))
         TRY(sotto_calibrate(&scale, m->name, sensitivity,
-                            (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}));
-    TRY(account_within(account, m->name, scale, sensitivity, delta, distance));
+                            (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}, ctx));
+    TRY(account_within(account, m->name, scale, sensitivity, delta, distance, ctx));
 done:
     return status;
 }
-
 /* SHA-256 over a random nonce, kept in the ledger, and the input's hash. The bare hash of the unprotected
- * weights is a function of the private data that anyone could test guesses against, so it never leaves the
- * ledger. */
+* weights is a function of the private data that anyone could test guesses against, so it never leaves the
+* ledger. */
 static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const char *input,
                       struct noise *stream)
 {
@@ -45,7 +44,6 @@ static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const
     sha256_update(&sum, input ? input : "", input ? strlen(input) : 0);
     sha256_hex(&sum, commitment);
 }
-
 static struct json *ledger_entry(const struct release_plan *p, const char *nonce)
 {
     const struct sotto_release *r = p->release;
@@ -53,7 +51,7 @@ static struct json *ledger_entry(const struct release_plan *p, const char *nonce
     json_put_text(&entry, "schema", "sotto.ledger/1");
     json_put_text(&entry, "event", "release");
     json_put_text(&entry, "fingerprint", p->dataset_id);
-    json_put_text(&entry, "purpose", r->purpose);
+    json_put_text(&entry, "purpose", r->spend.purpose);
     if (r->records)
         json_put_integer(&entry, "records", (int64_t)r->records);
     if (p->condition[0])
@@ -66,12 +64,11 @@ static struct json *ledger_entry(const struct release_plan *p, const char *nonce
         json_put_real(&entry, "value_step", p->sensitivity.value_step);
     certificate_put_account(&entry, &p->account);
     json_put_text(&entry, "sampler", p->sampler);
-    json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
+    json_put_text(&entry, "randomness", spend_randomness(&r->spend));
     json_put_text(&entry, "input_sha256", r->input_sha256);
     json_put_text(&entry, "input_nonce", nonce);
     return entry;
 }
-
 /* Why a mechanism of that kind cannot be drawn by the function that was called. */
 static const char *const other_doors[] = {
     [RELEASE_LATTICE] = "adds noise to a vector; expected exponential or randomised-response here",
@@ -80,61 +77,66 @@ static const char *const other_doors[] = {
     [RELEASE_CHOICE] = "selects one of several candidates by their scores; it adds no noise to a vector",
     [RELEASE_LABELS] = "replaces labels; it adds no noise to a vector",
     [RELEASE_NONE] = "is for comparing only; 'gaussian' releases the same noise with its exact guarantee"};
-
-sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds)
+sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds,
+                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct release_plan p = {.release = r, .sensitivity = r->sensitivity, .n = n};
+    struct release_plan p = {.release = r, .sensitivity = sensitivity_normal(&r->sensitivity), .n = n};
     p.sensitivity.dimension = n;
+    TRY(require_reserved(r->reserved, "release"));
     TRY(mechanism_require(&p.mechanism, r->mechanism));
     REQUIRE(kinds >> p.mechanism->kind & 1, "mechanism '%s' %s", p.mechanism->name,
             other_doors[p.mechanism->kind]);
     REQUIRE((unsigned)r->sensitivity.source <= SOTTO_SENSITIVITY_PROVED,
-            "release: unknown source of the sensitivity");
-    TRY(charge_identity(&p.dataset_id, r->fingerprint, r->provenance));
-    REQUIRE(n > 0, "release: there is nothing to release (0 values)");
-    TRY(ledger_require_budget(r->budget));
-    TRY(sotto_provenance_once(r->provenance));
-    TRY(certificate_condition(p.condition, r->condition, r->provenance));
-    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity));
+            "release: the source of the sensitivity is unknown; expected a value of enum "
+            "sotto_sensitivity_source");
+    REQUIRE(n > 0, "release: 0 values; expected at least one");
+    TRY(spend_check(&p.dataset_id, p.condition, &r->spend));
+    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity, ctx));
     *plan = p;
 done:
     return status;
 }
-
-sotto_status release_record(struct noise **stream, char **certificate, const struct release_plan *p,
-                            const struct sotto_context *ctx)
+static struct certificate_facts facts_of(const struct release_plan *p)
+{
+    return (struct certificate_facts){.account = &p->account,
+                                      .sensitivity = &p->sensitivity,
+                                      .dimension = p->n,
+                                      .seeded = p->release->spend.insecure != 0,
+                                      .sampler = p->sampler,
+                                      .lattice_exponent = p->lattice_exponent,
+                                      .records = p->release->records,
+                                      .condition = p->condition,
+                                      .purpose = p->release->spend.purpose};
+}
+sotto_status release_record(struct noise **stream, struct sotto_certificate **certificate,
+                            const struct release_plan *p, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_release *r = p->release;
+    const struct certificate_facts facts = facts_of(p);
     struct charge charge = {.lock = -1};
-    struct json *entry = NULL, *text = NULL, *where = NULL;
+    struct json *entry = NULL;
     struct noise *opened = NULL;
-    char *made = NULL, nonce[SHA256_HEX], commitment[SHA256_HEX];
-    TRY(r->insecure ? noise_open_insecure(&opened, r->insecure_seed) : noise_open(&opened));
-    TRY(charge_open(&charge, p->dataset_id, r->ledger, r->source, ctx));
-    const struct ledger *ledger = &charge.ledgers[0];
-    TRY(ledger_record_budget(&charge.ledgers[0], r->budget, p->account.delta));
+    struct sotto_certificate *made = NULL;
+    char nonce[SHA256_HEX];
+    TRY(spend_noise(&opened, &r->spend));
+    TRY(charge_open(&charge, p->dataset_id, r->spend.ledger, r->spend.source, ctx));
+    struct ledger *ledger = &charge.ledgers[0];
+    TRY(ledger_record_budget(ledger, spend_budget(&r->spend), p->account.delta));
     ledger_warn_about_delta(r->records, p->account.delta, ctx);
-    commit_to(nonce, commitment, r->input_sha256, opened);
-    text = certificate_make(&(struct certificate_facts){&p->account, &p->sensitivity, p->n, r->insecure != 0,
-                                                        p->sampler, p->lattice_exponent, r->records,
-                                                        p->condition});
+    TRY(certificate_new(&made, &facts));
+    commit_to(nonce, made->input_commitment, r->input_sha256, opened);
     entry = ledger_entry(p, nonce);
     TRY(charge_enter(&charge, &entry, &p->account, ctx));
-    where = json_make_object();
-    json_put_integer(&where, "index", (int64_t)ledger->entries - 1);
-    json_put_text(&where, "hash", ledger->last);
-    json_put(&text, "ledger", where);
-    json_put_text(&text, "purpose", r->purpose);
-    json_put_text(&text, "input_commitment", commitment);
-    TRY(json_dump(&made, text, JSON_PRETTY));
+    certificate_enter(made, ledger->entries - 1, ledger->last);
     *certificate = made;
     *stream = opened;
+    made = NULL;
     opened = NULL;
 done:
     json_free(entry);
-    json_free(text);
+    sotto_certificate_free(made);
     noise_close(opened);
     charge_close(&charge);
     return status;

@@ -16,15 +16,15 @@ static sotto_status round_scores(int128 *q, const double *scores, size_t n, stru
     return SOTTO_OK;
 }
 
-sotto_status sotto_dp_select(size_t *chosen, char **certificate, const double *scores, size_t n,
-                             const struct sotto_release *r, const struct sotto_context *ctx)
+sotto_status sotto_dp_select(size_t *chosen, struct sotto_certificate **certificate, const double *scores,
+                             size_t n, const struct sotto_release *r, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct release_plan plan;
     struct noise *stream = NULL;
     int128 *q = NULL;
     uint128 *gap = NULL;
-    TRY(release_plan(&plan, r, n, 1u << RELEASE_CHOICE));
+    TRY(release_plan(&plan, r, n, 1u << RELEASE_CHOICE, ctx));
     struct lattice lattice = lattice_make(plan.account.scale);
     NEW(q, n);
     NEW(gap, n);

@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
-sotto_status sotto_dp_randomise(char **certificate, int64_t *labels, size_t n, size_t classes,
-                                const struct sotto_release *r, const struct sotto_context *ctx)
+sotto_status sotto_dp_randomise(struct sotto_certificate **certificate, int64_t *labels, size_t n,
+                                size_t classes, const struct sotto_release *r,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct release_plan plan;
@@ -13,15 +14,14 @@ sotto_status sotto_dp_randomise(char **certificate, int64_t *labels, size_t n, s
     unsigned shift;
     char sampler[128];
     REQUIRE(classes >= 2, "randomised response needs at least 2 classes (got %zu)", classes);
-    TRY(release_plan(&plan, r, n, 1u << RELEASE_LABELS));
+    TRY(release_plan(&plan, r, n, 1u << RELEASE_LABELS, ctx));
     REQUIRE(plan.sensitivity.l1 == 1, "randomised response: the sensitivity of a label is l1 = 1 (got %g)",
             plan.sensitivity.l1);
     for (size_t i = 0; i < n; i++)
         REQUIRE(labels[i] >= 0 && (uint64_t)labels[i] < classes,
                 "label %zu of %zu is %lld; expected 0 to %zu", i, n, (long long)labels[i], classes - 1);
     if (!lattice_ratio(&m, &shift, plan.account.scale))
-        FAIL(SOTTO_EDOMAIN,
-             "randomised response: scale %g is outside 2^-9 to 2^52, which the exact coin can draw",
+        FAIL(SOTTO_EDOMAIN, "randomised response: scale %g is out of range; expected 2^-9 to 2^52",
              plan.account.scale);
     snprintf(sampler, sizeof sampler, "exact, integers only: one of %zu labels, kept or replaced", classes);
     plan.sampler = sampler;

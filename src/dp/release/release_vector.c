@@ -39,8 +39,8 @@ static sotto_status require_whole(const struct values *v, double step)
     for (size_t i = 0; i < v->n; i++)
         if (fmod(value_at(v, i), step) != 0)
             return status_fail(SOTTO_EINVAL,
-                               "release: value %zu of %zu is %.17g, not a whole multiple of the step %g that "
-                               "discrete noise is added in",
+                               "release: value %zu of %zu is %.17g; expected a whole multiple of the step %g "
+                               "of the discrete noise",
                                i, v->n, value_at(v, i), step);
     return SOTTO_OK;
 }
@@ -83,8 +83,8 @@ static void draw_vector(int128 *drawn, const struct release_plan *p, double *rea
         drawn[i] = 2 * (int128)nearbyint(ldexp(reals[i], -p->lattice_exponent));
 }
 
-static sotto_status release(char **certificate, struct values v, const struct sotto_release *r,
-                            const struct sotto_context *ctx)
+static sotto_status release(struct sotto_certificate **certificate, struct values v,
+                            const struct sotto_release *r, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const size_t n = v.n;
@@ -97,7 +97,7 @@ static sotto_status release(char **certificate, struct values v, const struct so
     unsigned shift = 0;
     size_t real_count = 1;
     TRY(check_vector(&v));
-    TRY(release_plan(&plan, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR));
+    TRY(release_plan(&plan, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR, ctx));
     const enum release_kind kind = plan.mechanism->kind;
     struct lattice lattice = lattice_make(plan.account.scale);
     ratio = lattice.m;
@@ -109,9 +109,7 @@ static sotto_status release(char **certificate, struct values v, const struct so
     if (kind == RELEASE_INTEGER) {
         double step = plan.sensitivity.value_step == 0 ? 1 : plan.sensitivity.value_step;
         if (!lattice_ratio(&ratio, &shift, plan.account.scale / step))
-            FAIL(SOTTO_EDOMAIN,
-                 "release: scale %g is not between 2^-9 and 2^52 steps of %g, which the exact sampler can "
-                 "draw",
+            FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-9 to 2^52 steps of %g",
                  plan.account.scale, step);
         lattice.exponent = ilogb(step);
         TRY(require_whole(&v, step));
@@ -146,13 +144,13 @@ done:
     return status;
 }
 
-sotto_status sotto_dp_release(char **certificate, float *vector, size_t n, const struct sotto_release *r,
-                              const struct sotto_context *ctx)
+sotto_status sotto_dp_release(struct sotto_certificate **certificate, float *vector, size_t n,
+                              const struct sotto_release *r, const struct sotto_context *ctx)
 {
     return release(certificate, (struct values){vector, n, false}, r, ctx);
 }
 
-sotto_status sotto_dp_release_double(char **certificate, double *vector, size_t n,
+sotto_status sotto_dp_release_double(struct sotto_certificate **certificate, double *vector, size_t n,
                                      const struct sotto_release *r, const struct sotto_context *ctx)
 {
     return release(certificate, (struct values){vector, n, true}, r, ctx);

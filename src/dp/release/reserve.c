@@ -1,7 +1,7 @@
 /* Noise for many steps under one ledger entry. Order as in release.c: check, account, entry on disk, and only
- * then noise. What is accounted is a noise multiplier that the rounding of sums has made a little smaller
- * (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
- * reservation that the ledger holds under the run's name. */
+* then noise. What is accounted is a noise multiplier that the rounding of sums has made a little smaller
+* (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
+* reservation that the ledger holds under the run's name. */
 #include "base/memory.h"
 #include "dp/account/accountant.h"
 #include "dp/ledger/certificate.h"
@@ -10,17 +10,15 @@
 #include "dp/noise/fixed_sample.h"
 #include "dp/ledger/dpsgd_reservations.h"
 #include "par/par.h"
-#include "sotto/io.h"
-
+#include "dp/ledger/certificate_json.h"
+#include "dp/ledger/spend.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 /* Sums of up to 2^30 scales in double (fast_unit), and 2^16 in float, keep fast noise to 2^-8 of a scale and
- * better; larger ones are clamped to that. */
+* better; larger ones are clamped to that. */
 static const int fast_room[] = {30, 16};
-
 struct sotto_dpsgd_session {
     const struct mechanism *mechanism;
     struct noise *stream;
@@ -44,7 +42,6 @@ struct sotto_dpsgd_session {
     char *purpose, *condition;
     size_t records;
 };
-
 void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
 {
     if (!s)
@@ -62,60 +59,55 @@ void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
     base_free(s->drawn);
     base_free(s);
 }
-
 size_t sotto_dpsgd_session_used(const struct sotto_dpsgd_session *s)
 {
     return s->used;
 }
-
 const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *s)
 {
     return s->entry;
 }
-
 const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *s)
 {
     return s->run.id;
 }
-
 static sotto_status check(const struct sotto_dpsgd_request *r)
 {
     sotto_status status = SOTTO_OK;
+    TRY(require_reserved(r->reserved, "reserve"));
     TRY(require_positive(r->max_grad_norm, "max_grad_norm"));
     TRY(require_positive(r->sampled.noise_multiplier, "noise_multiplier"));
     TRY(require_positive(r->sampled.noise_multiplier * r->max_grad_norm, "noise_multiplier * max_grad_norm"));
-    REQUIRE(r->dimension > 0, "reserve: the dimension is 0; there is nothing to add noise to");
-    TRY(ledger_require_budget(r->budget));
-    TRY(sotto_provenance_once(r->provenance));
+    REQUIRE(r->dimension > 0, "reserve: the dimension is 0; expected at least 1");
     REQUIRE(!r->run || (strlen(r->run) == RUN_ID && strspn(r->run, "0123456789abcdef") == RUN_ID),
             "reserve: '%.40s' is not the name of a run; expected 32 hexadecimal digits or none", r->run);
     REQUIRE(r->first_step <= (size_t)1 << 52, "reserve: first_step must be at most 2^52 (got %zu)",
             r->first_step);
-    REQUIRE(!r->inputs_only || r->sampled.replace_one,
-            "reserve: inputs are replaced, not added or removed; inputs_only needs replace_one");
-    REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->sampled.replace_one,
-            "reserve: samples of a fixed size are accounted for a replaced record: expected replace-one "
-            "adjacency, or poisson sampling");
+    REQUIRE(r->sampled.adjacency == SOTTO_REPLACE_ONE || r->sampled.adjacency == SOTTO_ZERO_OUT ||
+                r->sampled.adjacency == SOTTO_REPLACE_INPUT,
+            "reserve: adjacency %s; expected replace-one, zero-out or replace-input, as the number of "
+            "records is public in a run",
+            sotto_adjacency_name(r->sampled.adjacency));
+    REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->sampled.adjacency != SOTTO_ZERO_OUT,
+            "reserve: fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling");
     REQUIRE(r->sampled.sampling == SOTTO_SAMPLING_POISSON || r->records > 0,
-            "reserve: samples of a fixed size need the number of records");
-    REQUIRE(!r->labels || (r->inputs_only && strlen(r->labels) == 64),
-            "reserve: labels that were released belong to a run that protects inputs; expected the hash of "
-            "their entry");
-    REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST, "reserve: noise_mode %d is not known",
+            "reserve: fixed sampling needs the number of records");
+    REQUIRE(!r->labels || (r->sampled.adjacency == SOTTO_REPLACE_INPUT && strlen(r->labels) == 64),
+            "reserve: labels need inputs_only and the hash of the ledger entry of their release");
+    REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST,
+            "reserve: noise_mode %d is unknown; expected SOTTO_NOISE_EXACT or SOTTO_NOISE_FAST",
             (int)r->noise_mode);
 done:
     return status;
 }
-
 static struct sotto_sensitivity clipped(const struct dpsgd_facts *f)
 {
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = NAN, .source = SOTTO_SENSITIVITY_CLIPPED};
     *(f->clipping == SOTTO_NORM_L1 ? &s.l1 : &s.l2) = f->max_grad_norm;
     return s;
 }
-
 /* The ledger keeps the account of this reservation alone, for a replaced record whatever the certificate will
- * speak of; it composes by the facts. */
+* speak of; it composes by the facts. */
 static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                              const struct sotto_account *account)
 {
@@ -125,7 +117,7 @@ static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct s
     json_put_text(&entry, "event", "reserve");
     json_put_text(&entry, "run", s->run.id);
     json_put_text(&entry, "fingerprint", s->dataset_id);
-    json_put_text(&entry, "purpose", r->purpose);
+    json_put_text(&entry, "purpose", r->spend.purpose);
     if (r->records)
         json_put_integer(&entry, "records", (int64_t)r->records);
     dpsgd_facts_put(&entry, &s->facts);
@@ -134,10 +126,9 @@ static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct s
     json_put(&entry, "sensitivity", certificate_sensitivity(&sensitivity));
     certificate_put_account(&entry, account);
     json_put_text(&entry, "sampler", run_sampler(&s->facts));
-    json_put_text(&entry, "randomness", r->insecure ? "noise was seeded: no privacy guarantee" : "os");
+    json_put_text(&entry, "randomness", spend_randomness(&r->spend));
     return entry;
 }
-
 /* Never from a seed: two seeded runs are two runs. */
 static sotto_status name_run(char id[RUN_ID + 1])
 {
@@ -150,7 +141,6 @@ static sotto_status name_run(char id[RUN_ID + 1])
     noise_close(os);
     return SOTTO_OK;
 }
-
 /* The labels of this run, which the same ledger was charged for. */
 static sotto_status find_labels(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                                 const char *ledger)
@@ -160,7 +150,8 @@ static sotto_status find_labels(struct sotto_dpsgd_session *s, const struct sott
     if (!r->labels)
         goto done;
     TRY(run_labels_read(&labels, ledger, r->labels));
-    REQUIRE(labels.count == r->records, "reserve: %zu labels were released, of %zu records", labels.count,
+    REQUIRE(labels.count == r->records,
+            "reserve: %zu labels were released for %zu records; expected one label per record", labels.count,
             r->records);
     memcpy(s->label_entry, r->labels, sizeof s->label_entry);
     s->facts.label_scale = labels.scale;
@@ -169,35 +160,38 @@ static sotto_status find_labels(struct sotto_dpsgd_session *s, const struct sott
 done:
     return status;
 }
-
 /* What the run has charged before, and what it costs with this reservation. */
 static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
-                             const char *ledger, const struct sotto_sampled *sampled)
+                             const char *ledger, const struct sotto_sampled *sampled,
+                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sampled all = *sampled;
     TRY(find_labels(s, r, ledger));
-    bool seeded = s->run.seeded || r->insecure;
+    bool seeded = s->run.seeded || r->spend.insecure;
     if (r->run) {
         TRY(dpsgd_reservations_read(&s->run, ledger, r->run, INT64_MAX, &s->facts));
-        REQUIRE(s->run.charged > 0, "run %s has no reservation in %s; it cannot go on", r->run, ledger);
+        REQUIRE(
+            s->run.charged > 0,
+            "run %s has no reservation in %s, so it cannot continue; use the ledger in which it was recorded",
+            r->run, ledger);
         REQUIRE(r->first_step <= s->run.charged,
-                "run %s stands at step %zu, but %s was charged for %zu; another ledger paid for it", r->run,
-                r->first_step, ledger, s->run.charged);
+                "the checkpoint of run %s is at step %zu but ledger %s records only %zu; use the ledger in "
+                "which it was recorded",
+                r->run, r->first_step, ledger, s->run.charged);
     } else {
-        s->run.reservations = json_make_array();
         TRY(name_run(s->run.id));
     }
     all.steps += s->run.charged;
-    all.replace_one = r->sampled.replace_one;
-    TRY(sotto_account_sampled_both(&s->account, &all));
+    all.adjacency = s->facts.inputs_only ? SOTTO_REPLACE_ONE : r->sampled.adjacency;
+    TRY(dpsgd_reservations_make_room(&s->run));
+    TRY(sotto_account_sampled_both(&s->account, &all, ctx));
     TRY(run_complete_account(&s->account, &s->facts));
     run_put_note(&s->account, &s->facts);
     s->run.seeded = s->run.seeded || seeded;
 done:
     return status;
 }
-
 static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                            const struct sotto_sampled *sampled, const struct sotto_account *account,
                            const struct sotto_context *ctx)
@@ -205,21 +199,23 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = -1};
     struct json *entry = NULL;
-    TRY(charge_open(&charge, s->dataset_id, r->ledger, r->source, ctx));
+    TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
-    TRY(find_run(s, r, ledger->path, sampled));
-    TRY(ledger_record_budget(ledger, r->budget, r->sampled.delta));
+    TRY(find_run(s, r, ledger->path, sampled, ctx));
+    TRY(ledger_record_budget(ledger, spend_budget(&r->spend), r->sampled.delta));
     entry = entry_of(s, r, account);
     ledger_warn_about_delta(r->records, account->delta, ctx);
     TRY(charge_enter(&charge, &entry, account, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
-    dpsgd_reservations_add(&s->run, (int64_t)ledger->entries - 1, s->entry, r->first_step, sampled->steps);
+    struct dpsgd_reservation one = {
+        .entry = ledger->entries - 1, .first_step = r->first_step, .steps = sampled->steps};
+    memcpy(one.hash, s->entry, sizeof one.hash);
+    dpsgd_reservations_add(&s->run, &one);
 done:
     json_free(entry);
     charge_close(&charge);
     return status;
 }
-
 sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *r,
                               const struct sotto_context *ctx)
 {
@@ -230,8 +226,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     struct sotto_dpsgd_session *s = NULL;
     const char *dataset_id;
     TRY(check(r));
-    TRY(certificate_condition(condition, r->condition, r->provenance));
-    TRY(charge_identity(&dataset_id, r->fingerprint, r->provenance));
+    TRY(spend_check(&dataset_id, condition, &r->spend));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
     const struct dpsgd_facts facts = {.mechanism = r->sampled.mechanism,
                                       .scale = scale,
@@ -240,11 +235,11 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
                                       .dimension = r->dimension,
                                       .clipping = sampled.clipping,
                                       .noise_mode = r->noise_mode,
-                                      .inputs_only = r->inputs_only != 0,
+                                      .inputs_only = sampled.adjacency == SOTTO_REPLACE_INPUT,
                                       .sampling = sampled.sampling};
     sampled.noise_multiplier = run_multiplier(&facts);
-    sampled.replace_one = 1;
-    TRY(sotto_account_sampled(&account, &sampled));
+    sampled.adjacency = SOTTO_REPLACE_ONE;
+    TRY(sotto_account_sampled(&account, &sampled, ctx));
     run_put_note(&account, &facts);
     NEW(s, 1);
     s->mechanism = mechanism_find(sampled.mechanism);
@@ -261,7 +256,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     s->lattice_values = r->noise_mode == SOTTO_NOISE_EXACT ? r->dimension : 0;
     s->q = base_alloc(s->lattice_values, sizeof *s->q);
     s->drawn = base_alloc(s->lattice_values, sizeof *s->drawn);
-    s->purpose = base_strdup(r->purpose ? r->purpose : "");
+    s->purpose = base_strdup(r->spend.purpose ? r->spend.purpose : "");
     s->condition = base_strdup(condition);
     s->records = r->records;
     if (!s->q || !s->drawn || !s->purpose || !s->condition)
@@ -269,7 +264,7 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     s->facts.condition = s->condition[0] ? s->condition : NULL;
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
-    TRY(r->insecure ? noise_open_insecure(&s->stream, r->insecure_seed) : noise_open(&s->stream));
+    TRY(spend_noise(&s->stream, &r->spend));
     TRY(record(s, r, &sampled, &account, ctx));
     base_trim(); /* what accounting took, some 30 MiB */
     *out = s;
@@ -278,24 +273,21 @@ done:
     sotto_dpsgd_session_close(s);
     return status;
 }
-
 static sotto_status check_left(const struct sotto_dpsgd_session *s)
 {
     if (s->used == s->reserved)
-        return status_fail(SOTTO_EBUDGET,
-                           "step: all %zu reserved steps are used; reserve more before drawing noise",
+        return status_fail(SOTTO_EBUDGET, "step: all %zu reserved steps are used; reserve more steps first",
                            s->reserved);
     return SOTTO_OK;
 }
-
 sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size_t *count, size_t n)
 {
     sotto_status status = SOTTO_OK;
     TRY(check_left(s));
-    REQUIRE(!s->sampled, "step: it was sampled already; a second sample would be a choice");
-    REQUIRE(n <= UINT32_MAX, "step: %zu records; at most %u are supported", n, UINT32_MAX);
+    REQUIRE(!s->sampled, "sotto_dp_sample() was already called for this step; call sotto_dp_step() first");
+    REQUIRE(n <= UINT32_MAX, "sotto_dp_sample(): %zu records; expected at most %u", n, UINT32_MAX);
     REQUIRE(s->facts.sampling == SOTTO_SAMPLING_POISSON || n == s->fixed.records,
-            "step: %zu records; %zu were reserved for", n, s->fixed.records);
+            "sotto_dp_sample(): %zu records; expected %zu, as in the reservation", n, s->fixed.records);
     s->sampled = true;
     if (s->everyone) {
         for (size_t i = 0; i < n; i++)
@@ -308,12 +300,10 @@ sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size
 done:
     return status;
 }
-
 static double value_at(const void *sum, size_t i, bool single)
 {
     return single ? (double)((const float *)sum)[i] : ((const double *)sum)[i];
 }
-
 static void put_value(void *sum, size_t i, double x, bool single)
 {
     if (single)
@@ -321,9 +311,8 @@ static void put_value(void *sum, size_t i, double x, bool single)
     else
         ((double *)sum)[i] = x;
 }
-
 /* What fast noise would be lost in, made as large as it may be; NaN is 0, as on the lattice. In silence: a
- * refusal would tell about the records, and a clamp brings no two sums further apart. */
+* refusal would tell about the records, and a clamp brings no two sums further apart. */
 static void clamp_sum(const struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     const double most = ldexp(s->fast.scale, fast_room[single]) * (1 - 0x1p-20);
@@ -335,7 +324,6 @@ static void clamp_sum(const struct sotto_dpsgd_session *s, void *sum, bool singl
         put_value(sum, i, isnan(x) ? 0 : fmax(-most, fmin(x, most)), single);
     }
 }
-
 static void add_exact(struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     for (size_t i = 0; i < s->dimension; i++)
@@ -345,9 +333,8 @@ static void add_exact(struct sotto_dpsgd_session *s, void *sum, bool single)
     for (size_t i = 0; i < s->dimension; i++)
         put_value(sum, i, (double)lattice_value(2 * s->q[i] + s->drawn[i], s->lattice), single);
 }
-
 /* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
- * run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
+* run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
 static void add_fast(struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     unsigned char key[CHACHA_KEY];
@@ -358,13 +345,13 @@ static void add_fast(struct sotto_dpsgd_session *s, void *sum, bool single)
     fast_noise_add(sum, s->dimension, &how, key);
     base_wipe(key, sizeof key);
 }
-
 static sotto_status add_noise(struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     sotto_status status = SOTTO_OK;
     bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
     TRY(check_left(s));
-    REQUIRE(s->sampled || s->everyone, "step: who is in it was not sampled; its account needs a sample");
+    REQUIRE(s->sampled || s->everyone,
+            "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()");
     s->sampled = false;
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     if (fast)
@@ -374,41 +361,39 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, void *sum, bool sin
 done:
     return status;
 }
-
 sotto_status sotto_dp_step(struct sotto_dpsgd_session *s, double *sum)
 {
     return add_noise(s, sum, false);
 }
-
 sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *s, float *sum)
 {
     return add_noise(s, sum, true);
 }
-
 /* The account is that of all charged steps, whatever became of them. */
-sotto_status sotto_dpsgd_session_certificate(char **certificate, const struct sotto_dpsgd_session *s)
+sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certificate,
+                                             const struct sotto_dpsgd_session *s)
 {
+    sotto_status status = SOTTO_OK;
     const struct sotto_sensitivity sensitivity = clipped(&s->facts);
+    struct sotto_certificate *c = NULL;
     struct sotto_account account = s->account;
     account.scale = s->facts.scale;
     account.standard_deviation = s->mechanism->standard_deviation * s->facts.scale;
-    struct json *object = certificate_make(&(struct certificate_facts){
-        &account, &sensitivity, s->dimension, s->run.seeded, run_sampler(&s->facts), s->lattice.exponent,
-        s->records, s->facts.condition});
-    struct json *run = json_make_object(), *steps = json_make_object(), *where = json_make_object();
-    json_put_text(&run, "id", s->run.id);
-    dpsgd_facts_put(&run, &s->facts);
-    json_put_integer(&steps, "charged", (int64_t)s->run.charged);
-    json_put_integer(&steps, "used", (int64_t)(s->first_step + s->used));
-    json_put(&run, "steps", steps);
-    const struct json *last = json_at(s->run.reservations, json_count(s->run.reservations) - 1);
-    json_put_integer(&where, "index", json_whole(json_member(last, "index")));
-    json_put_text(&where, "hash", s->entry);
-    json_put(&run, "reservations", json_clone(s->run.reservations));
-    json_put(&object, "run", run);
-    json_put(&object, "ledger", where);
-    json_put_text(&object, "purpose", s->purpose[0] ? s->purpose : NULL);
-    sotto_status status = json_dump(certificate, object, JSON_PRETTY);
-    json_free(object);
+    const struct certificate_facts facts = {.account = &account,
+                                            .sensitivity = &sensitivity,
+                                            .dimension = s->dimension,
+                                            .seeded = s->run.seeded,
+                                            .sampler = run_sampler(&s->facts),
+                                            .lattice_exponent = s->lattice.exponent,
+                                            .records = s->records,
+                                            .condition = s->facts.condition,
+                                            .purpose = s->purpose[0] ? s->purpose : NULL};
+    TRY(certificate_new(&c, &facts));
+    TRY(certificate_add_run(c, &s->run, &s->facts, s->first_step + s->used));
+    certificate_enter(c, s->run.items[s->run.count - 1].entry, s->entry);
+    *certificate = c;
+    c = NULL;
+done:
+    sotto_certificate_free(c);
     return status;
 }

@@ -100,7 +100,7 @@ static sotto_status read_guarantee(struct certificate_claims *f, const struct js
     const struct json *proved = json_find(c, "guarantee.proved"),
                       *conditional = json_find(c, "guarantee.conditional");
     if (!proved || !conditional)
-        return status_fail(SOTTO_EFORMAT, "%s: 'guarantee' lacks 'proved' or 'conditional'", path);
+        return status_fail(SOTTO_EFORMAT, "%s: 'guarantee' has neither 'proved' nor 'conditional'", path);
     f->proved = json_text(proved);
     f->statement = json_text(json_find(c, "guarantee.statement"));
     f->claim = json_kind(proved) == JSON_KIND_OBJECT        ? proved
@@ -193,17 +193,17 @@ static void leave_what_nothing_checks(struct verification *v)
     static const char *const unknown[] = {"signature", "signatures", "key", "public_key"};
     const struct certificate_claims *f = &v->claims;
     if (f->version == 1)
-        verify_leave(v, "what a certificate of version 1 lacks: number of records, condition, identity of "
-                        "the data set");
+        verify_leave(v, "number of records, condition and identity of the data set, which a certificate of "
+                        "version 1 does not contain");
     if (strcmp(f->source, "given") == 0)
-        verify_leave(v, "the sensitivity: it is as its caller stated it");
+        verify_leave(v, "the sensitivity, which was stated by the caller");
     else if (strcmp(f->source, "sampled") == 0)
-        verify_leave(v, "the sensitivity: it was measured, which is evidence and no bound");
+        verify_leave(v, "the sensitivity, which was measured: evidence, not a bound");
     else
-        verify_leave(v, "that the program which made the file did what its recipe says");
+        verify_leave(v, "that the program that made the file followed its recipe");
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (json_member(v->certificate, unknown[i]))
-            verify_leave(v, "the member '%s': this version knows no signatures", unknown[i]);
+            verify_leave(v, "the member '%s', as this version does not support signatures", unknown[i]);
 }
 
 sotto_status verification_report(char **report, struct verification *v)

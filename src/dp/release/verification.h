@@ -9,8 +9,9 @@
 /** What a certificate says; texts are borrowed from it. */
 struct certificate_claims {
     int version;
+    /* evidence and condition: NULL where there is none */
     const char *mechanism, *source, *evidence, *randomness, *exact, *proved, *statement, *hash, *output,
-        *condition; /* evidence and condition: NULL where there is none */
+        *condition;
     double scale;
     size_t dimension, records; /* records 0: unknown */
     int64_t exponent;
@@ -24,6 +25,7 @@ struct certificate_claims {
 };
 
 struct verification {
+    const struct sotto_context *ctx;
     const char *path; /* of the certificate */
     struct json *certificate;
     struct certificate_claims claims;

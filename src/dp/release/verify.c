@@ -22,24 +22,25 @@ static void check_text(struct verification *v, const char *name, const char *cla
 }
 
 static sotto_status derive(struct sotto_account *a, const struct certificate_claims *f, double delta,
-                           const char *adjacency)
+                           const char *adjacency, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     if (!f->run)
-        return account_within(a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance);
+        return account_within(a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance, ctx);
     TRY(require_positive(f->scale, "scale"));
     TRY(require_positive(f->dpsgd_facts.max_grad_norm, "max_grad_norm"));
-    const struct sotto_sampled all = {.mechanism = f->mechanism,
-                                      .noise_multiplier = run_multiplier(&f->dpsgd_facts),
-                                      .sample_rate = f->dpsgd_facts.sample_rate,
-                                      .steps = f->charged,
-                                      .delta = delta,
-                                      .clipping = f->dpsgd_facts.clipping,
-                                      .replace_one =
-                                          f->dpsgd_facts.inputs_only || strcmp(adjacency, "replace-one") == 0,
-                                      .sampling = f->dpsgd_facts.sampling};
+    const struct sotto_sampled all = {
+        .mechanism = f->mechanism,
+        .noise_multiplier = run_multiplier(&f->dpsgd_facts),
+        .sample_rate = f->dpsgd_facts.sample_rate,
+        .steps = f->charged,
+        .delta = delta,
+        .clipping = f->dpsgd_facts.clipping,
+        .adjacency = f->dpsgd_facts.inputs_only || strcmp(adjacency, "replace-one") == 0 ? SOTTO_REPLACE_ONE
+                                                                                         : SOTTO_ADD_REMOVE,
+        .sampling = f->dpsgd_facts.sampling};
     bool early = strcmp(adjacency, "add-remove") == 0 || !json_member(f->claim, "other");
-    TRY(early ? sotto_account_sampled(a, &all) : sotto_account_sampled_both(a, &all));
+    TRY(early ? sotto_account_sampled(a, &all, ctx) : sotto_account_sampled_both(a, &all, ctx));
     if (strcmp(adjacency, "add-remove") != 0) /* an early certificate's name of zero-out */
         TRY(run_complete_account(a, &f->dpsgd_facts));
     run_put_note(a, &f->dpsgd_facts);
@@ -58,35 +59,27 @@ static const char *sampler_of(const struct certificate_claims *f)
 }
 
 /* The lines for people say what the numbers say. */
-static sotto_status check_lines(struct verification *v, const struct sotto_account *a, bool seeded)
+static void check_lines(struct verification *v, const struct sotto_account *a, bool seeded)
 {
-    sotto_status status = SOTTO_OK;
     const struct certificate_claims *f = &v->claims;
     struct sotto_sensitivity s = f->sensitivity;
-    struct json *guarantee = NULL, *sensitivity = NULL;
+    struct certificate_wording wording;
     const char *origin = json_text(json_find(v->certificate, "sensitivity.statement")),
                *sampler = json_text(json_find(v->certificate, "sampler")), *wanted = sampler_of(f);
     if (!sensitivity_source_of(&s.source, f->source)) {
         verify_check(v, "statement", false, "the sensitivity is '%.40s'", f->source);
-        goto done;
+        return;
     }
-    guarantee = certificate_guarantee(&(struct certificate_facts){
-        .account = a, .sensitivity = &s, .seeded = seeded, .condition = f->condition});
-    sensitivity = certificate_sensitivity(&s);
-    if (!guarantee || !sensitivity)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", v->path);
-    const struct json *condition = json_find(guarantee, "conditional.condition");
-    check_text(v, "statement", f->statement, json_text(json_member(guarantee, "statement")));
-    if (condition)
+    certificate_word(&wording,
+                     &(struct certificate_facts){
+                         .account = a, .sensitivity = &s, .seeded = seeded, .condition = f->condition});
+    check_text(v, "statement", f->statement, wording.statement);
+    if (!seeded && wording.rests_on[0])
         check_text(v, "condition", json_text(json_find(v->certificate, "guarantee.conditional.condition")),
-                   json_text(condition));
-    check_text(v, "sensitivity", origin, json_text(json_member(sensitivity, "statement")));
+                   wording.rests_on);
+    check_text(v, "sensitivity", origin, sensitivity_statement(s.source));
     verify_check(v, "sampler", sampler && strncmp(sampler, wanted, strlen(wanted)) == 0, "%.300s",
                  sampler ? sampler : "(none)");
-done:
-    json_free(guarantee);
-    json_free(sensitivity);
-    return status;
 }
 
 static sotto_status check_account(struct verification *v)
@@ -103,7 +96,9 @@ static sotto_status check_account(struct verification *v)
     TRY(json_get_real_or_null(&rho, f->claim, v->path, "zcdp_rho"));
     TRY(json_get_text(&adjacency, f->claim, v->path, "adjacency"));
     TRY(json_get_text(&accountant, f->claim, v->path, "accountant"));
-    status = derive(&a, f, delta, adjacency);
+    status = derive(&a, f, delta, adjacency, v->ctx);
+    if (status == SOTTO_ESTOPPED)
+        goto done;
     if (status != SOTTO_OK) {
         verify_check(v, "account", false, "%s", sotto_error_text());
         status = SOTTO_OK;
@@ -123,7 +118,7 @@ static sotto_status check_account(struct verification *v)
         check_number(v, "epsilon under the other adjacency",
                      json_number(json_find(f->claim, "other.epsilon.upper")), a.other_epsilon.upper);
     }
-    TRY(check_lines(v, &a, false));
+    check_lines(v, &a, false);
 done:
     return status;
 }
@@ -198,17 +193,18 @@ sotto_status verify_certificate(struct verification *v)
     if (v->claims.claim)
         TRY(check_account(v));
     else
-        TRY(check_lines(v, &(struct sotto_account){0}, true));
+        check_lines(v, &(struct sotto_account){0}, true);
     verify_done(v, v->claims.claim ? "arithmetic re-derived" : "the stamp of seeded noise");
 done:
     return status;
 }
 
 sotto_status sotto_certificate_verify(char **report, const char *certificate, const char *output,
-                                      const char *ledger)
+                                      const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct verification v = {0};
+    struct verification v = {.ctx = ctx};
+    TRY(context_check(ctx, "verify: stopped"));
     TRY(verification_open(&v, certificate));
     TRY(verify_certificate(&v));
     TRY(verify_output(&v, output));

@@ -28,7 +28,8 @@ static sotto_status check_reservations(struct verification *v, const char *path)
 {
     sotto_status status = SOTTO_OK;
     const struct certificate_claims *f = &v->claims;
-    struct dpsgd_reservations run = {.reservations = NULL};
+    struct dpsgd_reservations run = {.items = NULL};
+    struct json *listed = NULL;
     char *mine = NULL, *theirs = NULL;
     status =
         dpsgd_reservations_read(&run, path, json_text(json_member(f->run, "id")), f->index, &f->dpsgd_facts);
@@ -39,11 +40,13 @@ static sotto_status check_reservations(struct verification *v, const char *path)
     }
     TRY(status);
     TRY(json_dump(&mine, json_member(f->run, "reservations"), JSON_SORTED));
-    TRY(json_dump(&theirs, run.reservations, JSON_SORTED));
+    listed = dpsgd_reservations_json(&run);
+    TRY(json_dump(&theirs, listed, JSON_SORTED));
     verify_check(v, "reservations", strcmp(mine, theirs) == 0 && !(run.seeded && f->claim),
-                 "the ledger holds %zu of this run, %zu steps, noise %s", json_count(run.reservations),
-                 run.charged, run.seeded ? "seeded" : "from the operating system");
+                 "the ledger holds %zu of this run, %zu steps, noise %s", run.count, run.charged,
+                 run.seeded ? "seeded" : "from the operating system");
 done:
+    json_free(listed);
     base_free(mine);
     base_free(theirs);
     dpsgd_reservations_free(&run);
@@ -151,7 +154,9 @@ sotto_status verify_ledger(struct verification *v, const char *path)
     sotto_status status = SOTTO_OK;
     struct ledger l = {.fd = -1};
     if (!path) {
-        verify_leave(v, "the ledger: none was given, so that the release was charged, and to whom, is open");
+        verify_leave(
+            v,
+            "the ledger, as none was given: whether the release was charged, and in which ledger, is open");
         goto done;
     }
     status = ledger_read(&l, path);
@@ -161,7 +166,7 @@ sotto_status verify_ledger(struct verification *v, const char *path)
         goto done;
     }
     TRY(check_own_entry(v, path));
-    verify_leave(v, "whether later lines of the ledger were cut off");
+    verify_leave(v, "whether later entries of the ledger were removed");
 done:
     ledger_close(&l);
     return status;

@@ -64,12 +64,14 @@ static void put_report(struct page *p, const struct json *r, bool valid)
         valid ? "consistent, NOT signed" : "does NOT verify: ",
         valid ? "" : text_or(r, "failed", "a check failed"));
     put_claim(p, r, guarantee);
-    put(p, "  %-13s%s\n", "proved", proved ? "sensitivity and account, for what the recipe says" : "none");
+    put(p, "  %-13s%s\n", "proved",
+        proved ? "sensitivity and account, for training by the stated recipe" : "none");
     put(p, "  %-13s%s%s\n", "conditional", condition ? "on " : "", condition ? condition : "nothing");
     put(p, "  %-13s%s\n", "measured", text_or(r, "measured", "nothing"));
     put_list(p, "checked", json_find(r, "checked"));
     put_list(p, "not checked", json_find(r, "not_checked"));
-    put(p, "  %-13snone: file, certificate and ledger that were rewritten together pass all of this\n",
+    put(p,
+        "  %-13snone: all checks also pass for a file, certificate and ledger that were changed together\n",
         "signature");
 }
 

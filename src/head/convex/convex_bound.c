@@ -113,8 +113,9 @@ static sotto_status steps_bound(struct convex_bound *out, const struct proof *p)
     double strayed = 1.001 * step / shrink.lo;
     if (!(strayed <= 1))
         FAIL(SOTTO_EDOMAIN,
-             "lambda %g is too small for double arithmetic: rounding errors could add up to %g", r->lambda,
-             strayed);
+             "lambda %g is too small for double arithmetic, as rounding errors could add up to %g; give a "
+             "larger lambda",
+             r->lambda, strayed);
     out->rounding = 2 * strayed;
 done:
     return status;
@@ -130,17 +131,17 @@ static sotto_status stop_bound(struct convex_bound *out, const struct proof *p)
     double strayed = 1.001 * (out->gradient_rounding + 4 * unit * p->radius.hi / step_size) / r->lambda;
     double floor = 2 * (p->beta.hi * strayed + out->gradient_rounding);
     if (!(floor <= out->stop))
-        FAIL(
-            SOTTO_EDOMAIN,
-            "tolerance %g asks for a gradient norm of %.3g; double arithmetic is sure of %.3g for %g records",
-            r->tolerance, out->stop, floor, p->n);
+        FAIL(SOTTO_EDOMAIN,
+             "tolerance %g needs a gradient norm of %.3g, but double arithmetic can guarantee only %.3g for "
+             "%g records; give a larger tolerance",
+             r->tolerance, out->stop, floor, p->n);
     out->exact = iv_add(p->limit, iv_div(iv_scale(iv(out->stop), 2), iv(r->lambda))).hi;
     out->rounding = 2.001 * out->gradient_rounding / r->lambda;
     /* |gradient| <= beta |W - W*| <= beta (1 - step lambda)^k radius */
     double rate = step_size * r->lambda;
     double steps = 1.001 * log(2 * p->beta.hi * p->radius.hi / out->stop) / rate + 2;
     if (!(steps <= 1e9))
-        FAIL(SOTTO_EDOMAIN, "lambda %g is too small: reaching the tolerance for certain may take %.3g steps",
+        FAIL(SOTTO_EDOMAIN, "lambda %g is too small; %.3g steps may be needed to reach the tolerance",
              r->lambda, steps);
     out->fallback_steps = (size_t)steps;
 done:

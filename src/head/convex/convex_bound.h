@@ -23,8 +23,8 @@ struct convex_bound {
 double convex_largest_step(const struct sotto_head_recipe *r);
 /** Records in a step of "convex-sgd" on so many records. */
 size_t convex_batch(const struct sotto_head_recipe *r, size_t records);
-/** For a checked recipe of a convex trainer. EDOMAIN: rounding errors would not stay small beside the bound.
- */
+/** For a checked recipe of a convex trainer. EDOMAIN: rounding errors would not stay small beside the
+ * bound. */
 sotto_status convex_bound_find(struct convex_bound *out, const struct sotto_head_recipe *r, size_t records,
                                size_t inputs, size_t classes);
 

@@ -30,13 +30,11 @@ static double objective(double *gradient, const double *w, void *trainer)
 
 static sotto_status stopped(const struct sotto_context *ctx, size_t step)
 {
-    if (!context_stopped(ctx))
-        return SOTTO_OK;
-    return status_fail(SOTTO_ESTOPPED, "stopped in iteration %zu of a head; nothing was written", step + 1);
+    return context_check(ctx, "stopped in iteration %zu of a head; nothing was written", step + 1);
 }
 
-/* Gradient steps from zero; after bound.fallback_steps the gradient is below half the stop for any records.
- */
+/* Gradient steps from zero; after bound.fallback_steps the gradient is below half the stop for any
+ * records. */
 static sotto_status fall_back(struct head_convex *c, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;

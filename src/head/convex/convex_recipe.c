@@ -1,6 +1,7 @@
 /* The recipes of the convex trainers, and their rows in the table of trainers. */
 #include "head/convex/head_convex.h"
 #include "head/model/head_trainer.h"
+#include "io/json/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +12,8 @@ static sotto_status check_step(struct sotto_head_recipe *r)
     double largest = convex_largest_step(r);
     r->step_size = r->step_size == 0 ? largest : r->step_size;
     REQUIRE(r->step_size > 0 && r->step_size <= largest,
-            "step size %g is outside of what the proof allows; expected above 0 and at most 2 / (beta + "
-            "lambda) = %.17g",
+            "step size %g is out of range; expected above 0 and at most 2 / (beta + lambda) = %.17g, as the "
+            "proof needs",
             r->step_size, largest);
 done:
     return status;
@@ -21,11 +22,10 @@ done:
 static sotto_status check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(r->hidden_count == 0,
-            "trainer %s proves its bound for a linear head only (got %zu hidden layers)", r->trainer,
+    REQUIRE(r->hidden_count == 0, "trainer %s supports linear heads only (got %zu hidden layers)", r->trainer,
             r->hidden_count);
     TRY(head_recipe_check_ranges(r, "clip|bias"));
-    REQUIRE(r->lambda >= 1e-9 && r->lambda <= 1e9, "lambda must be within 1e-9 and 1e9 (got %g)", r->lambda);
+    REQUIRE(r->lambda >= 1e-9 && r->lambda <= 1e9, "lambda must be between 1e-9 and 1e9 (got %g)", r->lambda);
     bool batches = strcmp(r->trainer, "convex-sgd") == 0, lbfgs = strcmp(r->trainer, "convex-lbfgs") == 0;
     /* What has no influence has one value. */
     head_recipe_clear_noise(r);

@@ -18,8 +18,8 @@ static sotto_status descend_by_batches(struct head_convex *c, const struct sotto
     const struct sotto_head_recipe *r = c->recipe;
     memset(c->w, 0, c->entries * sizeof *c->w);
     for (size_t epoch = 0; epoch < r->epochs; epoch++) {
-        TRY(head_stop_check(ctx, epoch, r));
         for (size_t batch = 0; batch * c->batch < c->records; batch++) {
+            TRY(head_stop_check(ctx, epoch, r));
             convex_batch_gradient(c, batch, c->w, c->gradient);
             move(c);
         }
@@ -32,18 +32,19 @@ done:
 
 static sotto_status descend(struct head_convex *c, const struct sotto_context *ctx, const char *stage)
 {
+    sotto_status status = SOTTO_OK;
     const struct sotto_head_recipe *r = c->recipe;
     memset(c->w, 0, c->entries * sizeof *c->w);
     for (size_t step = 0; step < r->steps; step++) {
-        if (context_stopped(ctx))
-            return status_fail(SOTTO_ESTOPPED, "stopped in step %zu of %zu of a head; nothing was written",
-                               step + 1, r->steps);
+        TRY(context_check(ctx, "stopped in step %zu of %zu of a head; nothing was written", step + 1,
+                          r->steps));
         convex_objective(c, c->w, c->gradient, NULL);
         move(c);
         if (stage)
             context_progress(ctx, stage, step + 1, r->steps, "steps");
     }
-    return SOTTO_OK;
+done:
+    return status;
 }
 
 sotto_status head_convex_run(struct head_convex *c, const struct head_slots *slots,

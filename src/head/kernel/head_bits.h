@@ -22,8 +22,8 @@ sotto_status head_bits_make(uint64_t **out, const float *x, size_t n, size_t d);
 struct head_bit_rows {
     size_t batch;    /* most records, rounded up to 64 */
     uint64_t *words; /* (head_bit_words(d), batch): a word of each record side by side */
-    uint64_t
-        *records; /* (batch / 64, d rounded up to 64): record r of a column is bit r % 64 of word r / 64 */
+    /* (batch / 64, d rounded up to 64): record r of a column is bit r % 64 of word r / 64 */
+    uint64_t *records;
 };
 /* Record `record` of a table of bits becomes row `row` of the batch. */
 static inline void head_bit_rows_put(const struct head_bit_rows *b, size_t row, const uint64_t *table,

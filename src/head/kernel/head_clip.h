@@ -29,8 +29,8 @@ struct clip_scratch {
 };
 
 struct clip_kernels {
-    /** square[r] = squared norm of row r of x (rows, count), too small by at most a rounding for every term.
-     */
+    /** square[r] = squared norm of row r of x (rows, count), too small by at most a rounding for every
+     * term. */
     void (*squares)(double *square, const float *x, size_t rows, size_t count);
     /** Adds the rows' gradients to the sums, each scaled to a norm over all layers of at most `norm`. A
      * gradient that is not finite adds nothing. */
@@ -40,8 +40,8 @@ struct clip_kernels {
 const struct clip_kernels *head_clip_kernels_find(void);
 
 /** The norm to clip to so that one record more or less among at most n changes the COMPUTED sums by at most
- * max_grad_norm: a double sum of n vectors of norm C errs by at most (n + 8) 2^-53 n C, in either data set.
- */
+ * max_grad_norm: a double sum of n vectors of norm C errs by at most (n + 8) 2^-53 n C, in either data
+ * set. */
 double head_clip_norm(double max_grad_norm, size_t n);
 
 #endif

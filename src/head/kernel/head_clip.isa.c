@@ -58,8 +58,8 @@ struct scaled {
     size_t rows;
 };
 
-/* sum (STRIP inputs from `first` on, of which the first `skip` are done, `columns` outputs) += input' diff.
- */
+/* sum (STRIP inputs from `first` on, of which the first `skip` are done, `columns` outputs) += input'
+ * diff. */
 INLINE void strip(const struct scaled *s, size_t first, size_t skip, size_t column, int columns)
 {
     const struct clip_layer *layer = s->layer;

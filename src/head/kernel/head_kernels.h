@@ -32,10 +32,10 @@ struct head_layer {
     size_t in, out, ld;
     real *w;             /* (in + 1, ld) */
     real *mean, *square; /* Adam's moments, same shape; NULL for SGD */
-    real
-        *transposed; /* (out, ld of the layer below): scratch of the backward pass; NULL in the first layer */
-    real *value;     /* (batch, ld): logits in the last layer, ReLU outputs elsewhere */
-    real *diff;      /* (batch, ld): gradient of the mean loss with respect to the pre-activation */
+    /* (out, ld of the layer below): scratch of the backward pass; NULL in the first layer */
+    real *transposed;
+    real *value; /* (batch, ld): logits in the last layer, ReLU outputs elsewhere */
+    real *diff;  /* (batch, ld): gradient of the mean loss with respect to the pre-activation */
 };
 struct head_net {
     size_t layers;

@@ -1,8 +1,7 @@
 /* head_sparse.h - the first layer of records of zeros and ones: sums of the rows that a mask selects.
  *
  * Sums are taken in order, as in the dense product, whose fma(0, w, s) = s are left out. Included by *.isa.c
- * only.
- */
+ * only. */
 #ifndef HEAD_KERNEL_HEAD_SPARSE_H
 #define HEAD_KERNEL_HEAD_SPARSE_H
 

@@ -25,8 +25,8 @@ typedef vi32 bits;
 #define v_sqrt f32_sqrt
 #endif
 
-/* As many floats as there are doubles in a vector. Spelled out: the compiler's own conversion goes by halves.
- */
+/* As many floats as there are doubles in a vector. Spelled out: the compiler's own conversion goes by
+ * halves. */
 INLINE vf64 widened(const float *x)
 {
 #if defined(__AVX512F__)

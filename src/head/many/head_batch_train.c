@@ -183,7 +183,7 @@ sotto_status head_many_train(float *parameters, const struct head_data *data,
         size_t records = 0;
         for (size_t i = 0; i < data->n && records == 0; i++)
             records += member[i * heads + h] != 0;
-        REQUIRE(records > 0, "head %zu of %zu has no record to train on; expected at least 1", h, heads);
+        REQUIRE(records > 0, "head %zu of %zu has no training record; expected at least 1", h, heads);
     }
     TRY(head_batch_train(data, &r, heads, &job, ctx));
 done:

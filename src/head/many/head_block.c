@@ -253,12 +253,12 @@ sotto_status head_block_run(struct head_block *b, const struct head_slots *slots
     size_t n = b->data->n, batch = batch_rows(b), steps = 0;
     initialise(b);
     for (size_t epoch = 0; epoch < b->recipe->epochs; epoch++) {
-        TRY(head_stop_check(ctx, epoch, b->recipe));
         head_order(b->order, n, b->recipe->seed, epoch);
         for (size_t i = 0; i < n; i++)
             b->position[b->order[i]] = i;
         for (size_t start = 0; start < n; start += batch) {
             size_t rows = n - start < batch ? n - start : batch;
+            TRY(head_stop_check(ctx, epoch, b->recipe));
             gather(b, start, rows);
             weigh(b, slots, subset, count, start, rows);
             struct head_update update = head_update_at(b->recipe, ++steps);

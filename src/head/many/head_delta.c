@@ -109,10 +109,10 @@ static sotto_status train(struct reference_trainer *t, const struct head_referen
     size_t step = 0;
     initialise(t, recipe, data->classes);
     for (size_t epoch = 0; epoch < recipe->epochs; epoch++) {
-        TRY(head_stop_check(ctx, epoch, recipe));
         head_order(t->order, r->n, recipe->seed, epoch);
         for (size_t start = 0; start < r->n; start += r->batch) {
             size_t rows = r->n - start < r->batch ? r->n - start : r->batch;
+            TRY(head_stop_check(ctx, epoch, recipe));
             struct head_update update = head_update_at(recipe, ++step);
             struct head_reference at = head_reference_at(r, epoch, start);
             for (size_t i = 0; i < rows; i++) {

@@ -7,9 +7,8 @@
 
 static sotto_status refuse_constant(size_t rows)
 {
-    return status_fail(
-        SOTTO_EINVAL, "features: all %zu rows are the same; there is nothing to learn from constant features",
-        rows);
+    return status_fail(SOTTO_EINVAL,
+                       "features: all %zu rows are the same; expected at least two different rows", rows);
 }
 
 static sotto_status check_features(const struct head_data *data, bool convex, const struct sotto_context *ctx)
@@ -35,8 +34,8 @@ static sotto_status check_features(const struct head_data *data, bool convex, co
         "finite",
         bad, data->n, row, column);
     if (constant && convex)
-        context_log(ctx, SOTTO_LOG_WARNING, "features: all %zu rows are the same: nothing can be learnt",
-                    data->n);
+        context_log(ctx, SOTTO_LOG_WARNING,
+                    "features: all %zu rows are the same, so the head cannot learn anything", data->n);
     if (constant && !convex)
         TRY(refuse_constant(data->n));
 done:
@@ -69,11 +68,10 @@ static sotto_status check_labels(const struct head_part *p, bool convex, const s
                 (long long)label, classes - 1);
         present += counts[label]++ == 0;
     }
-    REQUIRE(present > 1 || convex,
-            "labels: all %zu records are of class %lld; a head needs at least 2 classes", p->n,
-            (long long)y[head_part_record(p, 0)]);
+    REQUIRE(present > 1 || convex, "labels: all %zu records have class %lld; expected at least 2 classes",
+            p->n, (long long)y[head_part_record(p, 0)]);
     if (present < classes)
-        context_log(ctx, SOTTO_LOG_WARNING, "only %zu of %zu classes occur in the labels", present, classes);
+        context_log(ctx, SOTTO_LOG_WARNING, "labels: only %zu of %zu classes occur", present, classes);
 done:
     base_free(counts);
     return status;
@@ -82,9 +80,9 @@ done:
 static sotto_status check_sizes(const struct head_part *p)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(p->data->d >= 1, "features: the second dimension is 0; expected at least 1 column");
+    REQUIRE(p->data->d >= 1, "features: there are no columns; expected at least 1");
     REQUIRE(p->data->classes >= 2, "a head needs at least 2 classes (got %zu)", p->data->classes);
-    REQUIRE(p->n >= 2, "features: %zu records; at least 2 are needed to train a head", p->n);
+    REQUIRE(p->n >= 2, "features: %zu records; expected at least 2 to train a head", p->n);
 done:
     return status;
 }
@@ -94,7 +92,7 @@ static sotto_status check_counts(const struct head_part *p)
     sotto_status status = SOTTO_OK;
     TRY(check_sizes(p));
     REQUIRE(p->n >= p->data->classes,
-            "features: %zu records for %zu classes; at least one record a class is needed", p->n,
+            "features: %zu records for %zu classes; expected at least one record per class", p->n,
             p->data->classes);
 done:
     return status;
@@ -145,7 +143,7 @@ done:
     return status;
 }
 
-void head_data_fingerprint(char out[SHA256_HEX], const struct head_data *data)
+void head_data_sha256(char out[SHA256_HEX], const struct head_data *data)
 {
     char shapes[128];
     struct sha256 hash;

@@ -1,6 +1,6 @@
 /* A head as a file that PyTorch can read: the tensors of nn.Sequential(Linear, ReLU, Linear, ...), whose
- * linear layers sit at the even places. Metadata carries what a tensor cannot say; docs/FORMATS.md lists it.
- */
+ * linear layers sit at the even places. Metadata carries what a tensor cannot say; docs/FORMATS.md lists
+ * it. */
 #include "head/model/head_model.h"
 #include "io/provenance/statement.h"
 #include "sotto/io.h"
@@ -23,7 +23,7 @@ void head_checksum(char out[SHA256_HEX], const struct sotto_head *h)
     struct sha256 sum;
     int length =
         snprintf(text, sizeof text, "sotto head 1: recipe %s, records %zu, data %s, encoder %s, values %zu\n",
-                 h->recipe_hash, h->records, h->fingerprint, h->encoder, h->count);
+                 h->recipe_hash, h->records, h->data_sha256, h->encoder, h->count);
     sha256_init(&sum);
     sha256_update(&sum, text, (size_t)length);
     sha256_update(&sum, h->parameters, h->count * sizeof *h->parameters);
@@ -45,7 +45,7 @@ static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_hea
     TRY(set_known(t, format_key, format_name));
     TRY(set_known(t, "recipe", recipe));
     TRY(set_known(t, "recipe_hash", h->recipe_hash));
-    TRY(set_known(t, "data_fingerprint", h->fingerprint));
+    TRY(set_known(t, "data_fingerprint", h->data_sha256));
     TRY(set_known(t, "encoder_sha256", h->encoder));
     TRY(set_known(t, "encoding", h->encoding ? h->encoding : ""));
     TRY(set_known(t, "records", records));
@@ -59,22 +59,39 @@ done:
     return status;
 }
 
-sotto_status sotto_head_save(const char *path, const struct sotto_head *h)
+static sotto_status head_tensors(struct sotto_tensors *t, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_tensors t = {0};
     for (size_t l = 0; l < h->layers; l++) {
         char name[32];
         size_t shape[2] = {h->width[l + 1], h->width[l]};
         const float *weights = h->parameters + head_offset(h, l);
         snprintf(name, sizeof name, "%zu.weight", 2 * l);
-        TRY(sotto_tensors_add(&t, name, SOTTO_F4, 2, shape, weights));
+        TRY(sotto_tensors_add(t, name, SOTTO_F4, 2, shape, weights));
         snprintf(name, sizeof name, "%zu.bias", 2 * l);
-        TRY(sotto_tensors_add(&t, name, SOTTO_F4, 1, shape, weights + shape[0] * shape[1]));
+        TRY(sotto_tensors_add(t, name, SOTTO_F4, 1, shape, weights + shape[0] * shape[1]));
     }
-    TRY(set_metadata(&t, h));
-    TRY(sotto_safetensors_save(path, &t));
+    TRY(set_metadata(t, h));
 done:
+    return status;
+}
+
+sotto_status sotto_head_save(const char *path, const struct sotto_head *h)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = head_tensors(&t, h);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save(path, &t);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_head_save_bytes(void **bytes, size_t *size, const struct sotto_head *h)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = head_tensors(&t, h);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save_bytes(bytes, size, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -98,7 +115,7 @@ static sotto_status read_widths(size_t *layers, size_t width[HEAD_MAX_LAYERS + 1
         if (!w)
             break;
         if (w->ndim != 2 || w->shape[0] == 0 || w->shape[1] == 0)
-            FAIL(SOTTO_EFORMAT, "%s: tensor '%s' has %d dimensions (or none of some); expected (out, in)",
+            FAIL(SOTTO_EFORMAT, "%s: tensor '%s' has %d dimensions or an empty one; expected shape (out, in)",
                  path, name, w->ndim);
         if (l > 0 && w->shape[1] != width[l])
             FAIL(SOTTO_EFORMAT,
@@ -108,24 +125,25 @@ static sotto_status read_widths(size_t *layers, size_t width[HEAD_MAX_LAYERS + 1
         width[l + 1] = w->shape[0];
         const struct sotto_array *b = layer_tensor(t, l, "bias", name);
         if (!b || b->ndim != 1 || b->shape[0] != width[l + 1])
-            FAIL(SOTTO_EFORMAT, "%s: tensor '%s' is %s; expected (%zu)", path, name,
+            FAIL(SOTTO_EFORMAT, "%s: tensor '%s' is %s; expected shape (%zu)", path, name,
                  b ? "of another shape" : "missing", width[l + 1]);
     }
     if (l == 0)
         FAIL(SOTTO_EFORMAT,
-             "%s: tensor '0.weight' is missing; expected a head as 0.weight, 0.bias, 2.weight, ...", path);
+             "%s: tensor '0.weight' is missing; expected the tensors of a head: 0.weight, 0.bias, 2.weight, "
+             "...",
+             path);
     for (size_t i = 0; i < t->count && t->count != 2 * l; i++) {
         bool known = false;
         for (size_t k = 0; k < l && !known; k++)
             known = layer_tensor(t, k, "weight", name) == &t->items[i].array ||
                     layer_tensor(t, k, "bias", name) == &t->items[i].array;
         if (!known)
-            FAIL(SOTTO_EFORMAT, "%s: tensor '%.64s' is no part of a head of %zu linear layers", path,
+            FAIL(SOTTO_EFORMAT, "%s: tensor '%.64s' does not belong to a head of %zu linear layers", path,
                  t->items[i].name, l);
     }
     if (width[l] < 2)
-        FAIL(SOTTO_EFORMAT, "%s: the last layer has %zu output; a head needs at least 2 classes", path,
-             width[l]);
+        FAIL(SOTTO_EFORMAT, "%s: the last layer has %zu output; expected at least 2 classes", path, width[l]);
     *layers = l;
 done:
     return status;
@@ -161,6 +179,19 @@ static sotto_status copy_hash(char out[SHA256_HEX], const struct sotto_tensors *
     return SOTTO_OK;
 }
 
+static sotto_status copy_text(char *out, size_t capacity, const struct sotto_tensors *t, const char *key,
+                              const char *path)
+{
+    const char *text = sotto_tensors_metadata(t, key);
+    if (!text)
+        return SOTTO_OK;
+    if (strlen(text) >= capacity)
+        return status_fail(SOTTO_EFORMAT, "%s: metadata '%s' has %zu bytes; expected at most %zu", path, key,
+                           strlen(text), capacity - 1);
+    memcpy(out, text, strlen(text) + 1);
+    return SOTTO_OK;
+}
+
 static sotto_status read_recipe(struct sotto_head *h, const struct sotto_tensors *t, const char *path)
 {
     sotto_status status = SOTTO_OK;
@@ -177,8 +208,7 @@ static sotto_status read_recipe(struct sotto_head *h, const struct sotto_tensors
     for (size_t l = 1; fits && l < h->layers; l++)
         fits = h->recipe.hidden[l - 1] == h->width[l];
     if (!fits || strcmp(hash, h->recipe_hash) != 0 || strcmp(canonical, text) != 0)
-        FAIL(SOTTO_EFORMAT,
-             "%s: the recipe in the metadata does not belong to these tensors (or to its hash)", path);
+        FAIL(SOTTO_EFORMAT, "%s: the recipe in the metadata does not match the tensors or its hash", path);
 done:
     return status;
 }
@@ -223,7 +253,7 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     const char *format = sotto_tensors_metadata(t, format_key);
     /* PyTorch's own writer says "pt" here. */
     if (format && strncmp(format, "sotto.", 6) == 0 && strcmp(format, format_name) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: holds %.64s; expected %s", path, format, format_name);
+        FAIL(SOTTO_EFORMAT, "%s: the format is %.64s; expected %s", path, format, format_name);
     TRY(read_widths(&layers, width, t, path));
     TRY(head_create(&h, layers, width));
     for (size_t l = 0; l < layers; l++) {
@@ -235,7 +265,7 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
         TRY(copy_tensor(weights + w->count, b, path, name));
     }
     TRY(copy_hash(h->recipe_hash, t, "recipe_hash", path));
-    TRY(copy_hash(h->fingerprint, t, "data_fingerprint", path));
+    TRY(copy_hash(h->data_sha256, t, "data_fingerprint", path));
     TRY(copy_hash(h->encoder, t, "encoder_sha256", path));
     TRY(read_recipe(h, t, path));
     TRY(read_records(h, t, path));
@@ -244,10 +274,8 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     if (encoding)
         TRY(sotto_head_set_encoding(h, encoding));
     h->no_statement = statement_is_none(t);
-    const char *isa = sotto_tensors_metadata(t, "isa"),
-               *given = sotto_tensors_metadata(t, "classes_given_by");
-    snprintf(h->classes_by, sizeof h->classes_by, "%s", given ? given : "");
-    snprintf(h->isa, sizeof h->isa, "%s", isa ? isa : "");
+    TRY(copy_text(h->classes_by, sizeof h->classes_by, t, "classes_given_by", path));
+    TRY(copy_text(h->isa, sizeof h->isa, t, "isa", path));
     *out = h;
     h = NULL;
 done:
@@ -261,6 +289,17 @@ sotto_status sotto_head_load(struct sotto_head **out, const char *path)
     sotto_status status = sotto_safetensors_load(&t, path);
     if (status == SOTTO_OK)
         status = head_from_tensors(out, &t, path);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_head_load_bytes(struct sotto_head **out, const void *bytes, size_t size)
+{
+    static const char name[] = "head in memory";
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);
+    if (status == SOTTO_OK)
+        status = head_from_tensors(out, &t, name);
     sotto_tensors_clear(&t);
     return status;
 }

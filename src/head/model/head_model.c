@@ -87,9 +87,9 @@ float *sotto_head_parameters(struct sotto_head *h, size_t *count)
     return h->parameters;
 }
 
-const char *sotto_head_fingerprint(const struct sotto_head *h)
+const char *sotto_head_data_sha256(const struct sotto_head *h)
 {
-    return h->fingerprint;
+    return h->data_sha256;
 }
 
 const char *sotto_head_recipe_hash(const struct sotto_head *h)
@@ -126,9 +126,8 @@ done:
 sotto_status sotto_head_set_classes_by(struct sotto_head *h, const char *classes_by)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(strlen(classes_by) < sizeof h->classes_by,
-            "classes: who gave them takes %zu bytes; expected below %zu", strlen(classes_by),
-            sizeof h->classes_by);
+    REQUIRE(strlen(classes_by) < sizeof h->classes_by, "classes_by has %zu bytes; expected less than %zu",
+            strlen(classes_by), sizeof h->classes_by);
     strcpy(h->classes_by, classes_by);
 done:
     return status;

@@ -16,7 +16,7 @@ struct sotto_head {
     size_t count;
     bool has_recipe;
     struct sotto_head_recipe recipe; /* trainer points to static text */
-    char recipe_hash[SHA256_HEX], fingerprint[SHA256_HEX], encoder[SHA256_HEX];
+    char recipe_hash[SHA256_HEX], data_sha256[SHA256_HEX], encoder[SHA256_HEX];
     char isa[16];
     char *encoding;      /* of the table that trained it, as JSON; NULL: none, or not to be released */
     size_t records;      /* 0: unknown */
@@ -89,17 +89,18 @@ sotto_status head_data_check(const struct head_data *data, bool convex, const st
  * *labels, where its label is HEAD_NOTHING. Whether a record counts depends on that record alone.
  * base_free(*labels). EINVAL, ENOMEM. */
 sotto_status head_data_silence(int64_t **labels, struct head_data *data);
-/** out (d) = record scaled to norm at most `clip`: never above it, not even by rounding. out may be record.
- */
+/** out (d) = record scaled to norm at most `clip`: never above it, not even by rounding. out may be
+ * record. */
 void head_record_clip(float *out, const float *record, size_t d, double clip);
 /** head_data_check() for part of a table that has been checked. */
 sotto_status head_part_check(const struct head_part *part, const struct sotto_context *ctx);
 /** sotto_head_accuracy() on part of a table. */
-sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part);
+sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part,
+                                const struct sotto_context *ctx);
 /** Fills in recipe, hashes and ISA level of a trained head. */
 void head_describe(struct sotto_head *h, const struct head_data *data, const struct sotto_head_recipe *r,
                    const char *isa);
 void head_recipe_hash(char out[SHA256_HEX], const struct sotto_head_recipe *r, size_t inputs, size_t classes);
-void head_data_fingerprint(char out[SHA256_HEX], const struct head_data *data);
+void head_data_sha256(char out[SHA256_HEX], const struct head_data *data);
 
 #endif

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 64 };
+enum { ROWS = 64, EVERY = 16 }; /* records of a batch; batches between two questions whether to stop */
 
 struct predictor {
     struct arena memory;
@@ -93,7 +93,7 @@ static sotto_status check_width(const struct sotto_head *h, size_t d)
 }
 
 sotto_status sotto_head_predict(float *out, const struct sotto_head *h, const float *x, size_t n, size_t d,
-                                int logits)
+                                int logits, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct predictor p = {0};
@@ -105,6 +105,8 @@ sotto_status sotto_head_predict(float *out, const struct sotto_head *h, const fl
     TRY(plan(&p, h));
     for (size_t start = 0; start < n; start += ROWS) {
         size_t rows = n - start < ROWS ? n - start : ROWS;
+        if (start / ROWS % EVERY == 0)
+            TRY(context_check(ctx, "predict: stopped after %zu of %zu records", start, n));
         const struct head_layer *last = logits_of(&p, x + start * d, rows);
         float *answers = out + start * classes;
         if (!logits)
@@ -117,16 +119,19 @@ done:
     return status;
 }
 
-sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part)
+sotto_status head_part_accuracy(double *out, const struct sotto_head *h, const struct head_part *part,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct predictor p = {0};
     size_t classes = sotto_head_classes(h), right = 0, n = part->n;
     TRY(check_width(h, part->data->d));
-    REQUIRE(n > 0, "accuracy of 0 records is undefined; expected at least 1");
+    REQUIRE(n > 0, "accuracy: 0 records; expected at least 1");
     TRY(plan(&p, h));
     for (size_t start = 0; start < n; start += ROWS) {
         size_t rows = n - start < ROWS ? n - start : ROWS;
+        if (start / ROWS % EVERY == 0)
+            TRY(context_check(ctx, "accuracy: stopped after %zu of %zu records", start, n));
         const struct head_layer *last = logits_of_part(&p, part, start, rows);
         for (size_t i = 0; i < rows; i++) {
             const float *z = last->value + i * last->ld;
@@ -143,9 +148,9 @@ done:
 }
 
 sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h, const float *x, const int64_t *y,
-                                 size_t n, size_t d)
+                                 size_t n, size_t d, const struct sotto_context *ctx)
 {
     struct head_data data = {x, y, n, d, sotto_head_classes(h)};
     struct head_part all = head_part_all(&data);
-    return head_part_accuracy(out, h, &all);
+    return head_part_accuracy(out, h, &all, ctx);
 }

@@ -1,6 +1,6 @@
 /* A recipe's canonical text is what its hash is taken of, so its form is fixed: sorted keys, no blanks,
- * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump "recipe".
- */
+ * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump
+ * "recipe". */
 #include "head/model/head_trainer.h"
 
 #include "sotto/option.h"
@@ -22,8 +22,8 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
     const char *asked = r->trainer ? r->trainer : "adam";
     const struct head_trainer *t = head_trainer_find(asked);
     REQUIRE(t,
-            "trainer '%s' is not known; expected adam or sgd, convex, convex-sgd or convex-lbfgs, dp-sgd or "
-            "dp-adam, or covariance, functional, functional-linear or taylor",
+            "trainer '%s' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, "
+            "covariance, functional, functional-linear or taylor",
             asked);
     r->trainer = t->name; /* static text */
     status = t->check(r);
@@ -35,8 +35,8 @@ sotto_status head_recipe_check_open(struct sotto_head_recipe *r)
 {
     if (r->trainer && head_recipe_private(r))
         return status_fail(SOTTO_EINVAL,
-                           "trainer %s draws private noise: no two runs agree, and each is charged; "
-                           "expected a repeatable trainer here",
+                           "trainer %s adds private noise, so its runs differ and each is charged; expected "
+                           "a repeatable trainer, such as adam or convex",
                            r->trainer);
     return head_recipe_check(r);
 }
@@ -62,36 +62,6 @@ void head_describe(struct sotto_head *h, const struct head_data *data, const str
     h->recipe = *r;
     head_recipe_hash(h->recipe_hash, r, data->d, data->classes);
     if (!head_recipe_private(r)) /* a hash of the records would tell who tries them all */
-        head_data_fingerprint(h->fingerprint, data);
+        head_data_sha256(h->data_sha256, data);
     snprintf(h->isa, sizeof h->isa, "%s", isa);
-}
-
-sotto_status head_recipe_parse(struct sotto_head_recipe *out, size_t *inputs, size_t *classes,
-                               const char *text, const char *where)
-{
-    sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
-    struct sotto_head_recipe r = {0};
-    const struct head_trainer *trainer;
-    char name[512];
-    size_t d, k;
-    snprintf(name, sizeof name, "%s: recipe", where);
-    TRY(json_parse(&doc, text, strlen(text), name));
-    TRY(json_get_text(&r.trainer, doc, name, "trainer"));
-    trainer = head_trainer_find(r.trainer);
-    if (trainer)
-        TRY(trainer->parse(&r, doc, name));
-    TRY(json_get_size(&d, doc, name, "inputs"));
-    TRY(json_get_size(&k, doc, name, "classes"));
-    if (head_recipe_check(&r) != SOTTO_OK) { /* also replaces the borrowed trainer by static text */
-        status_prefix(name);
-        status = SOTTO_EFORMAT;
-        goto done;
-    }
-    *out = r;
-    *inputs = d;
-    *classes = k;
-done:
-    json_free(doc);
-    return status;
 }

@@ -24,7 +24,7 @@ sotto_status head_recipe_check_batches(struct sotto_head_recipe *r)
     r->cross = r->clip = r->bias = r->lambda = r->step_size = r->tolerance = 0;
     r->refuse_larger = 0;
     r->steps = 0;
-    REQUIRE(r->hidden_count <= SOTTO_MAX_HIDDEN, "%zu hidden layers; at most %d are supported",
+    REQUIRE(r->hidden_count <= SOTTO_MAX_HIDDEN, "%zu hidden layers are too many; expected at most %d",
             r->hidden_count, SOTTO_MAX_HIDDEN);
     for (size_t i = 0; i < r->hidden_count; i++)
         REQUIRE(r->hidden[i] >= 1 && r->hidden[i] <= 1u << 20,
@@ -65,38 +65,4 @@ void head_recipe_text_batches(char out[HEAD_RECIPE_TEXT], const struct sotto_hea
              r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
              adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, noise, (unsigned long long)r->seed,
              r->trainer);
-}
-
-static sotto_status read_hidden(struct sotto_head_recipe *r, const struct json *doc, const char *name)
-{
-    sotto_status status = SOTTO_OK;
-    const struct json *list;
-    TRY(json_get_array(&list, doc, name, "hidden"));
-    r->hidden_count = json_count(list);
-    if (r->hidden_count > SOTTO_MAX_HIDDEN)
-        FAIL(SOTTO_EFORMAT, "%s: 'hidden' lists %zu layers; at most %d are supported", name, r->hidden_count,
-             SOTTO_MAX_HIDDEN);
-    for (size_t i = 0; i < r->hidden_count; i++) {
-        int64_t width = json_whole(json_at(list, i));
-        if (width < 1)
-            FAIL(SOTTO_EFORMAT, "%s: 'hidden[%zu]' is not a width; expected a whole number of at least 1",
-                 name, i);
-        r->hidden[i] = (size_t)width;
-    }
-done:
-    return status;
-}
-
-sotto_status head_recipe_parse_batches(struct sotto_head_recipe *r, const struct json *doc, const char *name)
-{
-    sotto_status status = SOTTO_OK;
-    size_t seed = 0;
-    TRY(json_get_size(&r->epochs, doc, name, "epochs"));
-    TRY(json_get_size(&r->batch, doc, name, "batch"));
-    TRY(json_get_real(&r->lr, doc, name, "lr"));
-    TRY(json_get_size(&seed, doc, name, "seed"));
-    r->seed = seed;
-    TRY(read_hidden(r, doc, name));
-done:
-    return status;
 }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-sotto_status sotto_head_train_private(struct sotto_head **out, char **certificate, const float *x,
-                                      const int64_t *y, size_t n, size_t d, size_t classes,
+sotto_status sotto_head_train_private(struct sotto_head **out, struct sotto_certificate **certificate,
+                                      const float *x, const int64_t *y, size_t n, size_t d, size_t classes,
                                       const struct sotto_head_recipe *recipe,
                                       const struct sotto_head_privacy *privacy,
                                       const struct sotto_context *ctx)
@@ -15,12 +15,14 @@ sotto_status sotto_head_train_private(struct sotto_head **out, char **certificat
     struct head_data data = {x, y, n, d, classes};
     if (!t || !t->train_private)
         return status_fail(SOTTO_EINVAL,
-                           "trainer %s draws no noise; expected dp-sgd or dp-adam, or one on second moments",
+                           "trainer %s adds no noise; expected dp-sgd, dp-adam, covariance, functional, "
+                           "functional-linear or taylor",
                            recipe->trainer ? recipe->trainer : "adam");
     return t->train_private(out, certificate, &data, recipe, privacy, ctx);
 }
 
-sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h, const char *certificate)
+sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
+                                     const struct sotto_certificate *certificate)
 {
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX], *beside = NULL;

@@ -3,8 +3,8 @@
 #define HEAD_MODEL_HEAD_TRAINER_H
 
 #include "head/model/head_model.h"
-#include "io/json/json.h"
 
+struct json;
 struct moment_trainer;
 
 struct head_trainer {
@@ -26,8 +26,8 @@ struct head_trainer {
     sotto_status (*train)(struct sotto_head *h, const char **isa, const struct head_data *data,
                           const struct sotto_head_recipe *r, const struct sotto_context *ctx);
     /** sotto_head_train_private(). NULL: a trainer that draws no noise. */
-    sotto_status (*train_private)(struct sotto_head **out, char **certificate, const struct head_data *data,
-                                  const struct sotto_head_recipe *recipe,
+    sotto_status (*train_private)(struct sotto_head **out, struct sotto_certificate **certificate,
+                                  const struct head_data *data, const struct sotto_head_recipe *recipe,
                                   const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
 };
 

@@ -52,7 +52,8 @@ done:
 static sotto_status damaged(const char *path)
 {
     return status_fail(SOTTO_EFORMAT,
-                       "%s: is damaged; expected the bytes that the interrupted run left, or --fresh", path);
+                       "%s: is damaged; restore the checkpoint of the interrupted run, or give --fresh",
+                       path);
 }
 
 static bool take_text(char *to, size_t capacity, const struct sotto_tensors *t, const char *key)
@@ -90,7 +91,7 @@ static sotto_status require(bool same, const char *path, const char *differs)
     return same ? SOTTO_OK
                 : status_fail(
                       SOTTO_EINVAL,
-                      "%s: was made with %s; give the options and records that it was begun with, or --fresh",
+                      "%s: was made with %s; give the options and records of the interrupted run, or --fresh",
                       path, differs);
 }
 
@@ -102,7 +103,9 @@ sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path)
     TRY(sotto_safetensors_load(&t, path));
     const char *found = sotto_tensors_metadata(&t, "schema");
     if (!found || strcmp(found, schema) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: is no checkpoint of a head; expected schema %s, or --fresh", path, schema);
+        FAIL(SOTTO_EFORMAT,
+             "%s: is not a checkpoint of a head; expected schema %s (give --fresh to start again)", path,
+             schema);
     TRY(read_state(&saved, &t, path));
     TRY(require(strcmp(saved.recipe, c->recipe) == 0 && saved.count == c->count, path,
                 "another recipe, noise or shape"));
@@ -113,7 +116,7 @@ sotto_status head_checkpoint_load(struct head_checkpoint *c, const char *path)
     c->step = saved.step;
 done:
     if (status == SOTTO_EFORMAT)
-        status_hint("--fresh starts anew; what was charged stays charged");
+        status_hint("--fresh starts again from step 0; what was charged stays charged");
     sotto_tensors_clear(&t);
     return status;
 }

@@ -1,10 +1,11 @@
 /* DP-SGD on a head. What is proved rests on three things here: who is in a step is decided by the
- * reservation's own coins, the sum is of gradients clipped as head_clip.h says, and nothing else of the
- * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
- * order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
- * head_linear.h, which does all of a step's sum in one pass. */
+* reservation's own coins, the sum is of gradients clipped as head_clip.h says, and nothing else of the
+* records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
+* order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
+* head_linear.h, which does all of a step's sum in one pass. */
 #include "base/file.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
+#include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
 #include "head/private/head_checkpoint.h"
 #include "head/kernel/head_clip.h"
@@ -12,15 +13,13 @@
 #include "head/kernel/head_noisy.h"
 #include "head/model/head_trainer.h"
 #include "head/train/head_plain.h"
-
+#include "io/json/json.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
 enum { CHECKPOINT_SECONDS = 5, OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
 enum { CHUNK = 256 }; /* records whose layers are in memory at a time */
-
 struct private_trainer {
     struct head_plain network; /* weights, layers of CHUNK records */
     const struct clip_kernels *kernels;
@@ -38,7 +37,6 @@ struct private_trainer {
     double *record_square; /* (n): squared norms of the records */
     double *batch_square;  /* (CHUNK): of those in memory */
 };
-
 /* Called twice: to measure, then to place. */
 static void layout(struct private_trainer *t)
 {
@@ -66,7 +64,6 @@ static void layout(struct private_trainer *t)
     t->rows = arena_take(a, t->network.data->n, sizeof *t->rows);
     t->record_square = arena_take(a, t->network.data->n, sizeof *t->record_square);
 }
-
 static void plan_one_pass(struct private_trainer *t)
 {
     const struct head_layer *layer = &t->network.net.layer[0];
@@ -79,7 +76,6 @@ static void plan_one_pass(struct private_trainer *t)
     t->linear.w = layer->w;
     t->linear.sum = t->vector;
 }
-
 static void plan_layers(struct private_trainer *t)
 {
     double *sum = t->vector;
@@ -96,7 +92,6 @@ static void plan_layers(struct private_trainer *t)
         sum += (layer->in + 1) * layer->out;
     }
 }
-
 static sotto_status plan(struct private_trainer *t, const struct head_data *data,
                          const struct sotto_head_recipe *chunked)
 {
@@ -117,18 +112,15 @@ static sotto_status plan(struct private_trainer *t, const struct head_data *data
 done:
     return status;
 }
-
 static void clear(struct private_trainer *t)
 {
     head_plain_clear(&t->network);
     arena_clear(&t->memory);
 }
-
 double head_clip_norm(double max_grad_norm, size_t n)
 {
     return max_grad_norm / (1 + 2 * (double)n * ((double)n + 8) * 0x1p-53) * (1 - 0x1p-48);
 }
-
 /* Weights in double, in file order, to the network's padded floats, a row for each input. */
 static void show_weights(struct private_trainer *t)
 {
@@ -142,7 +134,6 @@ static void show_weights(struct private_trainer *t)
             layer->w[layer->in * layer->ld + o] = (float)*w++;
     }
 }
-
 static void initialise(struct private_trainer *t)
 {
     double *w = t->w;
@@ -157,7 +148,6 @@ static void initialise(struct private_trainer *t)
     }
     show_weights(t);
 }
-
 /* Records of a sample lie far apart: the next ones are on their way while one is copied. */
 enum { AHEAD = 4 };
 static inline void fetch(const float *x, size_t count)
@@ -165,7 +155,6 @@ static inline void fetch(const float *x, size_t count)
     for (size_t i = 0; i < count; i += 64 / sizeof *x)
         __builtin_prefetch(x + i);
 }
-
 /* Records of the sample that count as nothing leave it: their part of the sum is 0. */
 static size_t drop_nothing(uint32_t *rows, size_t count, const int64_t *y)
 {
@@ -176,7 +165,6 @@ static size_t drop_nothing(uint32_t *rows, size_t count, const int64_t *y)
     }
     return kept;
 }
-
 /* The clipped sum over the sample. */
 static void sum_layers(struct private_trainer *t, size_t count, double norm)
 {
@@ -197,7 +185,6 @@ static void sum_layers(struct private_trainer *t, size_t count, double norm)
         t->kernels->add(t->clip, network->net.layers, rows, norm, &t->scratch);
     }
 }
-
 static void sum_gradients(struct private_trainer *t, size_t count, double norm)
 {
     if (t->one_pass)
@@ -205,7 +192,6 @@ static void sum_gradients(struct private_trainer *t, size_t count, double norm)
     else
         sum_layers(t, count, norm);
 }
-
 /* vector: the noisy sum. */
 static void update(struct private_trainer *t, const struct sotto_head_recipe *r, size_t step)
 {
@@ -218,17 +204,14 @@ static void update(struct private_trainer *t, const struct sotto_head_recipe *r,
     }
     show_weights(t);
 }
-
 static sotto_status check_weights(const struct private_trainer *t, size_t epoch)
 {
     return t->noisy->within(t->w, t->count, 0x1p126) ? SOTTO_OK : head_diverged(epoch, t->network.recipe);
 }
-
 static size_t steps_of(const struct sotto_head_recipe *r, size_t n)
 {
     return (size_t)ceil((double)r->epochs * (double)n / (double)r->batch);
 }
-
 /* A run from where it stands; `state` tells where, for the next checkpoint. */
 struct head_run {
     struct private_trainer *trainer;
@@ -237,14 +220,12 @@ struct head_run {
     struct head_checkpoint state;
     time_t saved;
 };
-
 static sotto_status keep(struct head_run *r, size_t step)
 {
     r->saved = time(NULL);
     r->state.step = step;
     return r->checkpoint ? head_checkpoint_save(r->checkpoint, &r->state) : SOTTO_OK;
 }
-
 /* Stopped: the state is kept, so that what was paid for is not lost. */
 static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, const struct sotto_context *ctx)
 {
@@ -258,7 +239,6 @@ static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, co
         status_set(&stopped);
     return kept == SOTTO_OK ? status : kept;
 }
-
 static sotto_status train(struct head_run *r, size_t n, struct sotto_dpsgd_session *reserved,
                           const struct sotto_context *ctx)
 {
@@ -283,7 +263,6 @@ static sotto_status train(struct head_run *r, size_t n, struct sotto_dpsgd_sessi
 done:
     return status;
 }
-
 /* Weights and moments from a checkpoint, or from the start. */
 static sotto_status begin(struct head_run *r, const struct head_data *data)
 {
@@ -295,17 +274,17 @@ static sotto_status begin(struct head_run *r, const struct head_data *data)
     if (!r->checkpoint)
         goto done;
     head_recipe_hash(r->state.recipe, r->recipe, data->d, data->classes);
-    head_data_fingerprint(r->state.data, data);
+    head_data_sha256(r->state.data, data);
     if (!file_exists(r->checkpoint))
         goto done;
     TRY(head_checkpoint_load(&r->state, r->checkpoint));
-    REQUIRE(r->state.step <= steps_of(r->recipe, data->n), "%s: stands at step %zu of %zu", r->checkpoint,
-            r->state.step, steps_of(r->recipe, data->n));
+    REQUIRE(r->state.step <= steps_of(r->recipe, data->n),
+            "%s: is at step %zu, beyond the %zu steps of the run; give the options of the interrupted run",
+            r->checkpoint, r->state.step, steps_of(r->recipe, data->n));
     show_weights(t);
 done:
     return status;
 }
-
 static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *run,
                             const struct head_data *data, const struct sotto_head_privacy *p,
                             const struct sotto_context *ctx)
@@ -318,56 +297,46 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
                     .sample_rate = sotto_sample_rate(p->sampling, r->batch, data->n),
                     .steps = first < steps ? steps - first : 1, /* 1: for the certificate of what is done */
                     .delta = p->target.delta,
-                    .replace_one = !p->zero_out,
+                    .adjacency = p->adjacency,
                     .sampling = p->sampling},
         .max_grad_norm = r->max_grad_norm,
         .dimension = run->trainer->count,
         .first_step = first,
         .run = run->state.run[0] ? run->state.run : NULL,
-        .fingerprint = p->fingerprint,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "head by DP-SGD",
+        .spend = spend_complete(&p->spend, NULL, "head by DP-SGD", 0),
         .records = data->n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed,
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = p->condition,
         .noise_mode = p->noise_mode};
     sotto_status status = sotto_dp_reserve(out, &request, ctx);
     if (status == SOTTO_OK)
         snprintf(run->state.run, sizeof run->state.run, "%s", sotto_dpsgd_session_run(*out));
     if (status == SOTTO_OK && first > 0)
         context_log(ctx, SOTTO_LOG_WARNING,
-                    "head: goes on from step %zu of %zu; steps that the interrupted run had reserved stay "
-                    "charged, and "
-                    "those that follow are charged anew",
+                    "head: continues from step %zu of %zu; the steps that the interrupted run had reserved "
+                    "stay charged, and the remaining steps are charged again",
                     first, steps);
     return status;
 }
-
 /* The smallest noise for the target. What rounding to the lattice takes is below the last 1e-9. */
-static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p)
+static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p,
+                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    if (isnan(p->target.epsilon))
+    if (!spend_given(p->target.epsilon))
         goto done;
-    REQUIRE(r->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
+    REQUIRE(r->batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
             r->batch, n);
     const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
                                           .sample_rate = sotto_sample_rate(p->sampling, r->batch, n),
                                           .steps = steps_of(r, n),
                                           .delta = p->target.delta,
-                                          .replace_one = !p->zero_out,
+                                          .adjacency = p->adjacency,
                                           .sampling = p->sampling};
-    TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon));
+    TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon, ctx));
     r->noise_multiplier *= 1 + 1e-9;
 done:
     return status;
 }
-
-static sotto_status train_private(struct sotto_head **out, char **certificate,
+static sotto_status train_private(struct sotto_head **out, struct sotto_certificate **certificate,
                                   const struct head_data *records, const struct sotto_head_recipe *recipe,
                                   const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
 {
@@ -383,13 +352,14 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
     struct held_file held = {0};
     size_t width[HEAD_MAX_LAYERS + 1] = {data.d};
     int64_t *labels = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     TRY(head_data_silence(&labels, &data));
-    if (isnan(own.target.delta))
-        own.target.delta = sotto_default_delta(n);
-    TRY(calibrate(&r, n, &own));
+    TRY(require_reserved(own.reserved, "head"));
+    own.target.delta = spend_delta(own.target.delta, sotto_default_delta(n));
+    TRY(spend_require_adjacency(own.adjacency));
+    TRY(calibrate(&r, n, &own, ctx));
     TRY(head_recipe_check(&r));
-    REQUIRE(r.batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records", r.batch,
+    REQUIRE(r.batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records", r.batch,
             n);
     memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
     width[r.hidden_count + 1] = classes;
@@ -404,7 +374,7 @@ static sotto_status train_private(struct sotto_head **out, char **certificate,
     TRY(train(&run, n, reserved, ctx));
     head_plain_export(&trainer.network, h->parameters);
     TRY(sotto_dpsgd_session_certificate(&text, reserved));
-    TRY(certificate_add_classes(&text, classes, privacy->classes_by));
+    certificate_add_classes(text, classes, privacy->classes_by);
     head_describe(h, &data, &r, cpu_isa_name(cpu_best_isa()));
     *certificate = text;
     *out = h;
@@ -418,26 +388,24 @@ done:
     sotto_dpsgd_session_close(reserved);
     clear(&trainer);
     base_free(labels);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_head_free(h);
     return status;
 }
-
 static sotto_status check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
     bool logistic = r->noise && strcmp(r->noise, "logistic") == 0;
     REQUIRE(logistic || !r->noise || strcmp(r->noise, "gaussian") == 0,
-            "noise '%s' is not known; expected gaussian or logistic", r->noise);
+            "noise '%s' is unknown; expected gaussian or logistic", r->noise);
     r->noise = logistic ? "logistic" : "gaussian"; /* static text */
     TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum"));
     REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,
-            "momentum belongs to trainer dp-sgd; %s has its own", r->trainer);
+            "momentum cannot be given for trainer %s; expected trainer dp-sgd", r->trainer);
     status = head_recipe_check_batches(r);
 done:
     return status;
 }
-
 static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
 {
     char norm[32], momentum[32], multiplier[32], noise[HEAD_RECIPE_TEXT / 2];
@@ -449,7 +417,6 @@ static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, 
              r->noise, multiplier);
     head_recipe_text_batches(out, r, inputs, classes, noise);
 }
-
 static sotto_status parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -461,20 +428,17 @@ static sotto_status parse(struct sotto_head_recipe *r, const struct json *doc, c
 done:
     return status;
 }
-
 static double radius(const struct sotto_head_recipe *r)
 {
     (void)r;
     return 0;
 }
-
 const struct head_trainer head_trainer_dp_sgd = {.name = "dp-sgd",
                                                  .check = check,
                                                  .text = text,
                                                  .parse = parse,
                                                  .radius = radius,
                                                  .train_private = train_private};
-
 const struct head_trainer head_trainer_dp_adam = {.name = "dp-adam",
                                                   .check = check,
                                                   .text = text,

@@ -1,5 +1,6 @@
 /* The recipe of the trainers on second moments. */
 #include "head/private/moments.h"
+#include "io/json/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,11 +17,11 @@ sotto_status moment_recipe_check(struct sotto_head_recipe *r)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(asked, kinds[i]) == 0)
             r->noise = kinds[i]; /* static text */
-    REQUIRE(r->noise, "noise '%s' is not known; expected gaussian, logistic or laplace", asked);
-    REQUIRE(r->hidden_count == 0, "trainer %s makes a linear head only (got %zu hidden layers)", t->name,
+    REQUIRE(r->noise, "noise '%s' is unknown; expected gaussian, logistic or laplace", asked);
+    REQUIRE(r->hidden_count == 0, "trainer %s supports linear heads only (got %zu hidden layers)", t->name,
             r->hidden_count);
     TRY(head_recipe_check_ranges(r, "clip|lambda"));
-    REQUIRE(r->bias >= 0 && r->bias <= 1, "bias constant must be within 0 and 1, in units of clip (got %g)",
+    REQUIRE(r->bias >= 0 && r->bias <= 1, "bias constant must be between 0 and 1, in units of clip (got %g)",
             r->bias);
     bool weighted = t->weighted;
     if (weighted)

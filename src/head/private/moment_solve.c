@@ -23,7 +23,8 @@ sotto_status moment_solve_ridge(struct noisy_moments *m, double lambda)
         symmetric_solve(a, q, m->cross, m->outputs);
         goto done;
     }
-    FAIL(SOTTO_EDIVERGED, "head: the noisy equations have no solution with lambda up to %g", lambda);
+    FAIL(SOTTO_EDIVERGED,
+         "head: the noisy equations have no solution with lambda up to %g; give a larger epsilon", lambda);
 done:
     base_free(a);
     return status;
@@ -58,9 +59,8 @@ sotto_status moment_solve_trimmed(struct noisy_moments *m, double lambda, double
     size_t q = m->q;
     double *scratch = NULL, *values = NULL;
     REQUIRE(q <= MOMENT_SPECTRUM,
-            "head: %zu features; the eigenvectors that this trainer needs are found for up to %d (fewer "
-            "features, or trainer covariance)",
-            q, MOMENT_SPECTRUM);
+            "head: %zu features are too many for this trainer; expected at most %d, or trainer covariance", q,
+            MOMENT_SPECTRUM);
     NEW(scratch, q * q + 3 * q + q * m->outputs);
     NEW(values, q);
     for (size_t i = 0; i < q; i++)
@@ -68,8 +68,8 @@ sotto_status moment_solve_trimmed(struct noisy_moments *m, double lambda, double
     if (!symmetric_eigen(m->products, values, q, scratch) ||
         !solve_in_space(m, values, m->products, least, scratch + q * q + 3 * q))
         FAIL(SOTTO_EDIVERGED,
-             "head: noise has left no positive eigenvalue in the %zu x %zu noisy products; a larger --lambda "
-             "or epsilon is needed (the release is charged)",
+             "head: the %zu x %zu noisy products have no positive eigenvalue; give a larger --lambda or "
+             "epsilon (the release is charged)",
              q, q);
 done:
     base_free(scratch);

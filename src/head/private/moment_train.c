@@ -1,32 +1,30 @@
-/* A head from second moments: sums, one release, equations. Nothing of the records goes around the release.
- */
+/* A head from second moments: sums, one release, equations. Nothing of the records goes around the
+* release. */
 #include "head/private/moments.h"
-
 #include "base/file.h"
 #include "base/sha256.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
+#include "dp/mechanism/mechanism.h"
+#include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
 static sotto_status find_scale(struct sotto_account *account, struct sotto_head_recipe *r,
                                const struct sotto_sensitivity *sensitivity,
-                               const struct sotto_head_privacy *p)
+                               const struct sotto_head_privacy *p, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double unit = strcmp(r->noise, "laplace") == 0 ? sensitivity->l1 : sensitivity->l2;
     double scale = r->noise_multiplier * unit;
-    if (!isnan(p->target.epsilon))
-        TRY(sotto_calibrate(&scale, r->noise, sensitivity, p->target));
-    TRY(sotto_account_release(account, r->noise, scale, sensitivity, p->target.delta, 1));
+    if (spend_given(p->target.epsilon))
+        TRY(sotto_calibrate(&scale, r->noise, sensitivity, p->target, ctx));
+    TRY(sotto_account_release(account, r->noise, scale, sensitivity, p->target.delta, 1, ctx));
     r->noise_multiplier = scale / unit;
 done:
     return status;
 }
-
-static sotto_status release(char **certificate, float *vector, size_t dimension,
+static sotto_status release(struct sotto_certificate **certificate, float *vector, size_t dimension,
                             const struct sotto_account *account, const struct sotto_sensitivity *sensitivity,
                             const struct head_data *data, const struct sotto_head_privacy *p,
                             const struct sotto_context *ctx)
@@ -35,22 +33,14 @@ static sotto_status release(char **certificate, float *vector, size_t dimension,
     sha256_of(input, vector, dimension * sizeof *vector);
     const struct sotto_release request = {.mechanism = account->mechanism,
                                           .scale = account->scale,
-                                          .target = {NAN, p->target.delta},
+                                          .target = {.delta = p->target.delta},
                                           .sensitivity = *sensitivity,
-                                          .fingerprint = p->fingerprint,
-                                          .ledger = p->ledger,
+                                          .spend =
+                                              spend_complete(&p->spend, NULL, "head by second moments", 0),
                                           .input_sha256 = input,
-                                          .purpose = p->purpose ? p->purpose : "head by second moments",
-                                          .records = data->n,
-                                          .budget = p->budget,
-                                          .insecure = p->insecure,
-                                          .insecure_seed = p->insecure_seed,
-                                          .provenance = p->provenance,
-                                          .source = p->source,
-                                          .condition = p->condition};
+                                          .records = data->n};
     return sotto_dp_release(certificate, vector, dimension, &request, ctx);
 }
-
 static void unpack(struct noisy_moments *m, const float *vector, struct moment_weights from)
 {
     for (size_t i = 0; i < m->q; i++)
@@ -61,7 +51,6 @@ static void unpack(struct noisy_moments *m, const float *vector, struct moment_w
     for (size_t i = 0; i < m->q * m->outputs; i++)
         m->cross[i] = *vector++ / from.cross;
 }
-
 /* Solutions estimate u_y, and p_k = 1/K + (z_k - mean z) / K near 0: logits are K times as large. */
 static sotto_status write_head(struct sotto_head *h, const struct noisy_moments *m,
                                const struct moment_shape *s, double radius)
@@ -78,10 +67,9 @@ static sotto_status write_head(struct sotto_head *h, const struct noisy_moments 
     }
     for (size_t i = 0; i < h->count; i++)
         if (!isfinite(h->parameters[i]))
-            return status_fail(SOTTO_EDIVERGED, "head: a weight is infinite; a larger --lambda is needed");
+            return status_fail(SOTTO_EDIVERGED, "head: a weight is infinite; give a larger --lambda");
     return SOTTO_OK;
 }
-
 /* The head that the released sums give. */
 static sotto_status solve(struct sotto_head *h, struct noisy_moments *m, const float *released,
                           const struct sotto_head_recipe *r, const struct moment_shape *shape,
@@ -97,21 +85,29 @@ static sotto_status solve(struct sotto_head *h, struct noisy_moments *m, const f
 done:
     return status;
 }
-
+/* Pure where the noise can be, so that no delta is granted that was not asked for. */
+static double default_delta(const struct sotto_head_recipe *r, size_t records)
+{
+    const struct mechanism *m = mechanism_find(r->noise);
+    return m && m->pure ? 0 : sotto_default_delta(records);
+}
 static sotto_status check_request(const struct sotto_head_recipe *r, const struct sotto_head_privacy *privacy)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
-            "trainer %s draws noise once: exactly; expected noise mode exact", r->trainer);
+            "trainer %s adds noise only once; expected noise mode exact", r->trainer);
+    TRY(require_reserved(privacy->reserved, "head"));
+    REQUIRE(privacy->adjacency == SOTTO_REPLACE_ONE,
+            "adjacency %s: trainer %s is accounted for a replaced record only; expected replace-one",
+            sotto_adjacency_name(privacy->adjacency), r->trainer);
     REQUIRE(!r->refuse_larger,
-            "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+            "refuse_larger must be 0, as a refusal would reveal records; larger records are scaled to clip");
 done:
     return status;
 }
-
-sotto_status moment_train(struct sotto_head **out, char **certificate, const struct head_data *records,
-                          const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
-                          const struct sotto_context *ctx)
+sotto_status moment_train(struct sotto_head **out, struct sotto_certificate **certificate,
+                          const struct head_data *records, const struct sotto_head_recipe *recipe,
+                          const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct moment_trainer *t = head_recipe_moments(recipe);
@@ -123,7 +119,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     struct sotto_account account;
     struct noisy_moments noisy = {0};
     struct sotto_head *h = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     float *vector = NULL;
     struct held_file held = {0};
     int64_t *labels = NULL;
@@ -131,15 +127,14 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
     TRY(check_request(&r, privacy));
     TRY(head_data_silence(&labels, data));
     TRY(head_recipe_check(&r));
-    if (isnan(own.target.delta))
-        own.target.delta = sotto_default_delta(data->n);
+    own.target.delta = spend_delta(own.target.delta, default_delta(&r, data->n));
     shape = moment_shape_of(&r, data->d, data->classes);
-    REQUIRE(moment_dimension(&dimension, &shape), "head: %zu features; their products do not fit in memory",
+    REQUIRE(moment_dimension(&dimension, &shape), "head: the products of %zu features do not fit in memory",
             data->d);
     moment_bound_find(&bound, t, &r, data->n, data->d, data->classes);
     struct sotto_sensitivity sensitivity = {
         .l1 = bound.l1, .l2 = bound.l2, .dimension = dimension, .source = SOTTO_SENSITIVITY_PROVED};
-    TRY(find_scale(&account, &r, &sensitivity, &own));
+    TRY(find_scale(&account, &r, &sensitivity, &own, ctx));
     head_recipe_hash(sensitivity.evidence, &r, data->d, data->classes);
     TRY(head_create(&h, 1, width));
     noisy = (struct noisy_moments){.q = shape.q, .outputs = shape.outputs, .records = data->n};
@@ -151,7 +146,7 @@ sotto_status moment_train(struct sotto_head **out, char **certificate, const str
         TRY(file_hold(&held, own.output, (data->d + 1) * data->classes * sizeof(float) + (1 << 16)));
     TRY(release(&text, vector, dimension, &account, &sensitivity, data, &own, ctx));
     TRY(solve(h, &noisy, vector, &r, &shape, account.standard_deviation));
-    TRY(certificate_add_classes(&text, data->classes, privacy->classes_by));
+    certificate_add_classes(text, data->classes, privacy->classes_by);
     head_describe(h, data, &r, cpu_isa_name(cpu_best_isa()));
     *certificate = text;
     *out = h;
@@ -163,7 +158,7 @@ done:
         charge_name_certificate(text, "the noisy sums are lost; a new run is charged again");
     if (vector) /* exact sums, where the release failed */
         base_wipe(vector, dimension * sizeof *vector);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     base_free(vector);
     base_free(labels);
     base_free(noisy.products);

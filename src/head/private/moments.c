@@ -106,7 +106,7 @@ static sotto_status plan(struct work *w, const struct moment_shape *s, size_t th
     *w = (struct work){.kernels = moment_kernels_find(), .q = s->q};
     w->ld = (s->q + s->outputs + MOMENT_ALIGN - 1) / MOMENT_ALIGN * MOMENT_ALIGN;
     REQUIRE(size_multiply(&ignored, w->ld, w->ld * sizeof(double)),
-            "head: %zu features; their products do not fit in memory", s->inputs);
+            "head: the products of %zu features do not fit in memory", s->inputs);
     for (int pass = 0; pass < 2; pass++) {
         w->z = arena_take(&w->memory, ROWS * w->ld, sizeof(double));
         w->sums = arena_take(&w->memory, s->q * w->ld, sizeof(double));

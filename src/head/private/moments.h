@@ -92,8 +92,8 @@ enum { MOMENT_STRIP = 12, MOMENT_ALIGN = 16 };
 const struct moment_kernels *moment_kernels_find(void);
 
 /** sotto_head_train_private() for these trainers. */
-sotto_status moment_train(struct sotto_head **out, char **certificate, const struct head_data *data,
-                          const struct sotto_head_recipe *recipe, const struct sotto_head_privacy *privacy,
-                          const struct sotto_context *ctx);
+sotto_status moment_train(struct sotto_head **out, struct sotto_certificate **certificate,
+                          const struct head_data *data, const struct sotto_head_recipe *recipe,
+                          const struct sotto_head_privacy *privacy, const struct sotto_context *ctx);
 
 #endif

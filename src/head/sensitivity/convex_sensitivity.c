@@ -40,11 +40,10 @@ static sotto_status check_ball(const struct sotto_head *h)
         w = i < weights || w == 0 ? w : w / constant; /* constant 0: no bias at all, so any is too large */
         square += w * w;
     }
-    REQUIRE(
-        sqrt(square) <= bound.ball,
-        "the head's weights have norm %.6g; its recipe makes none above %.6g: they were changed, or another "
-        "recipe made them",
-        sqrt(square), bound.ball);
+    REQUIRE(sqrt(square) <= bound.ball,
+            "the norm of the head's weights is %.6g, but its recipe gives at most %.6g; expected weights "
+            "that were not changed after training",
+            sqrt(square), bound.ball);
 done:
     return status;
 }
@@ -52,16 +51,19 @@ done:
 sotto_status sotto_sensitivity_prove(struct sotto_sensitivity_sample *out, const struct sotto_head *h)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(!h->no_statement,
-            "private records trained the head's encoder; a bound on the head alone means nothing");
-    REQUIRE(h->has_recipe, "the head's recipe is unknown; nothing can be proved about its sensitivity");
+    REQUIRE(!h->no_statement, "the head's encoder was trained on private records, which a bound on the head "
+                              "alone does not protect; expected an encoder trained on public records");
+    REQUIRE(
+        h->has_recipe,
+        "the head's recipe is unknown, so its sensitivity cannot be proved; expected a head by 'sotto head'");
     REQUIRE(head_recipe_convex(&h->recipe),
-            "no sensitivity is proved for trainer %s; expected a head by convex, convex-sgd or convex-lbfgs",
+            "trainer %s has no proved sensitivity; expected a head by convex, convex-sgd or convex-lbfgs",
             h->recipe.trainer);
-    REQUIRE(h->records > 0, "the head does not say how many records trained it; nothing can be proved");
+    REQUIRE(h->records > 0,
+            "the head does not state its number of training records, so its sensitivity cannot be proved");
     TRY(check_ball(h));
     TRY(sensitivity_prove(out, &h->recipe, h->records, sotto_head_inputs(h), sotto_head_classes(h)));
-    memcpy(out->fingerprint, h->fingerprint, sizeof out->fingerprint);
+    memcpy(out->data_sha256, h->data_sha256, sizeof out->data_sha256);
 done:
     return status;
 }
@@ -75,21 +77,21 @@ sotto_status sotto_sensitivity_of_head(struct sotto_protect *p, struct sotto_sen
     TRY(sotto_head_load(&h, p->input));
     if (sample->proved && strcmp(sample->recipe_hash, h->recipe_hash) != 0)
         FAIL(SOTTO_EINVAL,
-             "protect: %s was measured for another head (recipe hash differs); noise scaled to it would mean "
-             "nothing",
+             "protect: %s was measured for another head (recipe hash differs); measure the sensitivity of "
+             "this head",
              file);
     TRY(sotto_sensitivity_prove(&proof, h));
     if (sample->proved && sample->records != proof.records)
-        FAIL(SOTTO_EINVAL, "protect: %s is proved for %zu records; %s was trained on %zu", file,
-             sample->records, p->input, proof.records);
+        FAIL(SOTTO_EINVAL,
+             "protect: %s is proved for %zu records but %s was trained on %zu; expected the same number",
+             file, sample->records, p->input, proof.records);
     if (!sample->proved)
         *sample = proof;
     sotto_sensitivity_of(&p->release.sensitivity, sample);
-    p->sensitivity_data = sample->fingerprint;
-    if (!h->bound && !p->release.condition)
-        p->release.condition =
-            "what its file says of recipe and records (an early version binds its weights to "
-            "neither)";
+    p->sensitivity_data = sample->data_sha256;
+    if (!h->bound && !p->release.spend.condition)
+        p->release.spend.condition =
+            "what its file says of recipe and records (an early version binds its weights to neither)";
 done:
     sotto_head_free(h);
     return status;

@@ -132,8 +132,8 @@ sotto_status paper_norms_find(struct sotto_norm_pair out[SOTTO_PAPER_NORMS], con
         double spectral = spectral_norm(kernel, outputs, in, scratch);
         struct sums k = sums_of(kernel, in * outputs), c = sums_of(bias, outputs);
         /* A column of the (in, out) kernel is a row of our (out, in). */
-        widen(&out[SOTTO_NORM_INDUCED], largest_sum(kernel, outputs, in, true), spectral);
-        widen(&out[SOTTO_NORM_INDUCED_ROWS], largest_sum(kernel, outputs, in, false), spectral);
+        widen(&out[SOTTO_PAPER_NORM_INDUCED], largest_sum(kernel, outputs, in, true), spectral);
+        widen(&out[SOTTO_PAPER_NORM_INDUCED_ROWS], largest_sum(kernel, outputs, in, false), spectral);
         bias_one += c.absolute;
         bias_square += c.square;
         tensor_one += sqrt(k.square) + sqrt(c.square);
@@ -141,10 +141,10 @@ sotto_status paper_norms_find(struct sotto_norm_pair out[SOTTO_PAPER_NORMS], con
         offset += (in + 1) * outputs;
     }
     struct sotto_norm_pair first = norms_of(a, count), second = norms_of(b, count);
-    out[SOTTO_NORM_BIAS] = (struct sotto_norm_pair){bias_one, sqrt(bias_square)};
-    out[SOTTO_NORM_DIFFERENCE] =
+    out[SOTTO_PAPER_NORM_BIAS] = (struct sotto_norm_pair){bias_one, sqrt(bias_square)};
+    out[SOTTO_PAPER_NORM_DIFFERENCE] =
         (struct sotto_norm_pair){fabs(first.one - second.one), fabs(first.two - second.two)};
-    out[SOTTO_NORM_PER_TENSOR] = (struct sotto_norm_pair){tensor_one, sqrt(square)};
+    out[SOTTO_PAPER_NORM_PER_TENSOR] = (struct sotto_norm_pair){tensor_one, sqrt(square)};
 done:
     base_free(gap);
     base_free(scratch);

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "head/model/head_model.h"
+#include "io/json/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static struct json *document_proved(const struct sotto_sensitivity_sample *s)
     json_put_integer(&doc, "records", (int64_t)s->records);
     json_put_text(&doc, "recipe", s->recipe);
     json_put_text(&doc, "recipe_hash", s->recipe_hash);
-    json_put_text(&doc, "data_fingerprint", s->fingerprint);
+    json_put_text(&doc, "data_fingerprint", s->data_sha256);
     return doc;
 }
 
@@ -76,7 +77,7 @@ static struct json *document(const struct sotto_sensitivity_sample *s)
                       s->on_private_data > 0 ? "the head's own private data" : "other data");
     json_put_text(&doc, "recipe", s->recipe);
     json_put_text(&doc, "recipe_hash", s->recipe_hash);
-    json_put_text(&doc, "data_fingerprint", s->fingerprint);
+    json_put_text(&doc, "data_fingerprint", s->data_sha256);
     return doc;
 }
 
@@ -140,19 +141,19 @@ static sotto_status read_proved(struct sotto_sensitivity_sample *s, const struct
     TRY(head_recipe_parse(&r, &inputs, &classes, recipe, path));
     if (!head_recipe_convex(&r) || records < 1 || inputs < 1 || classes < 2 || inputs > INT32_MAX ||
         classes > INT32_MAX)
-        FAIL(SOTTO_EFORMAT, "%s: 'recipe' and 'records' describe nothing that is proved", path);
+        FAIL(SOTTO_EFORMAT, "%s: nothing is proved for its 'recipe' and 'records'", path);
     if (sensitivity_prove(s, &r, records, inputs, classes) != SOTTO_OK) {
         status_prefix(path);
         status = SOTTO_EFORMAT;
         goto done;
     }
     if (strcmp(s->recipe, recipe) != 0 || strcmp(s->recipe_hash, hash) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: 'recipe_hash' is not that of 'recipe'", path);
+        FAIL(SOTTO_EFORMAT, "%s: 'recipe_hash' does not match 'recipe'", path);
     if (!(fabs(l1 - s->l1) <= 1e-12 * s->l1) || !(fabs(l2 - s->l2) <= 1e-12 * s->l2))
         FAIL(SOTTO_EFORMAT,
-             "%s: claims a proof of l1 %.9g and l2 %.9g; its recipe and %zu records give %.9g and %.9g", path,
-             l1, l2, records, s->l1, s->l2);
-    TRY(json_get_text_into(s->fingerprint, sizeof s->fingerprint, doc, path, "data_fingerprint"));
+             "%s: states a proof of l1 %.9g and l2 %.9g, but its recipe and %zu records give %.9g and %.9g",
+             path, l1, l2, records, s->l1, s->l2);
+    TRY(json_get_text_into(s->data_sha256, sizeof s->data_sha256, doc, path, "data_fingerprint"));
 done:
     return status;
 }
@@ -191,7 +192,7 @@ static sotto_status read_sampled(struct sotto_sensitivity_sample *s, const struc
     TRY(json_get_real(&s->gamma_tolerance, doc, path, "gamma.tolerance"));
     TRY(json_get_real(&s->confidence, doc, path, "gamma.confidence"));
     TRY(json_get_text_into(s->recipe_hash, sizeof s->recipe_hash, doc, path, "recipe_hash"));
-    TRY(json_get_text_into(s->fingerprint, sizeof s->fingerprint, doc, path, "data_fingerprint"));
+    TRY(json_get_text_into(s->data_sha256, sizeof s->data_sha256, doc, path, "data_fingerprint"));
     TRY(read_paper_norms(s, doc, path));
     const struct json *where = json_find(doc, "sampled_on");
     const char *on = where ? json_text(where) : NULL;

@@ -8,8 +8,8 @@
  * 1e-12. */
 double lambert_lower(double x);
 /** Smallest gamma that the Dvoretzky-Kiefer-Wolfowitz argument gives for the maximum of m pairs: rho +
- * sqrt(ln(1/rho) / (2 m)) at the best rho = exp(W(-1/(4m)) / 2). At most 1. Source: Rubinstein & Alda 2017.
- */
+ * sqrt(ln(1/rho) / (2 m)) at the best rho = exp(W(-1/(4m)) / 2). At most 1. Source: Rubinstein & Alda
+ * 2017. */
 double gamma_dkw(size_t m);
 /** P(a new exchangeable pair exceeds the maximum of m) = 1 / (m + 1), over sampling and new pair together. */
 double gamma_exchangeable(size_t m);

@@ -79,11 +79,10 @@ static sotto_status compare(const struct sampler *s, const float *again)
         differ += memcmp(&s->first[p], &again[p], sizeof *again) != 0;
     if (differ == 0)
         return SOTTO_OK;
-    return status_fail(
-        SOTTO_EINVAL,
-        "sensitivity: the trainer is not deterministic: the same head trained twice differs in "
-        "%zu of %zu weights, so the difference of two heads would measure its noise",
-        differ, s->parameters);
+    return status_fail(SOTTO_EINVAL,
+                       "sensitivity: the trainer is not deterministic (the same head trained twice differs "
+                       "in %zu of %zu weights); expected a deterministic trainer",
+                       differ, s->parameters);
 }
 
 static sotto_status take_first(void *arg, size_t first, size_t count, const float *parameters)
@@ -153,8 +152,8 @@ static sotto_status check_pairs(size_t pairs, size_t n)
     REQUIRE(pairs >= 1, "pairs must be at least 1 (got 0)");
     size_t half = n % 2 ? n : n / 2, other = n % 2 ? (n - 1) / 2 : n - 1, distinct;
     if (size_multiply(&distinct, half, other))
-        REQUIRE(pairs <= distinct, "%zu pairs of %zu records: only %zu distinct pairs exist", pairs, n,
-                distinct);
+        REQUIRE(pairs <= distinct, "%zu pairs of %zu records are too many; only %zu distinct pairs exist",
+                pairs, n, distinct);
 done:
     return status;
 }
@@ -197,7 +196,7 @@ sotto_status sensitivity_sample(struct sotto_sensitivity_sample *out, const stru
     fold(out, &s);
     head_recipe_text(out->recipe, &r, data->d, data->classes);
     head_recipe_hash(out->recipe_hash, &r, data->d, data->classes);
-    head_data_fingerprint(out->fingerprint, data);
+    head_data_sha256(out->data_sha256, data);
 done:
     base_free(s.changes);
     base_free(s.first);

@@ -172,9 +172,9 @@ sotto_status head_plain_run(struct head_plain *t, const struct head_slots *slots
     size_t steps = 0;
     initialise(t);
     for (size_t epoch = 0; epoch < r->epochs; epoch++) {
-        TRY(head_stop_check(ctx, epoch, r));
         head_order(t->order, n, r->seed, epoch);
         for (size_t start = 0; start < n; start += batch) {
+            TRY(head_stop_check(ctx, epoch, r));
             size_t rows = gather(t, slots, subset, start, n - start < batch ? n : start + batch);
             struct head_update update = head_update_at(r, ++steps);
             if (t->sparse) {

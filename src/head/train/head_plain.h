@@ -1,5 +1,4 @@
-/* head_plain.h - trains one head after the other in memory that was planned once; one trainer per thread.
- */
+/* head_plain.h - trains one head after the other in memory that was planned once; one trainer per thread. */
 #ifndef HEAD_TRAIN_HEAD_PLAIN_H
 #define HEAD_TRAIN_HEAD_PLAIN_H
 

@@ -39,17 +39,14 @@ float head_initial_next(struct head_initial *draw)
 
 sotto_status head_stop_check(const struct sotto_context *ctx, size_t epoch, const struct sotto_head_recipe *r)
 {
-    if (!context_stopped(ctx))
-        return SOTTO_OK;
-    return status_fail(SOTTO_ESTOPPED, "stopped in epoch %zu of %zu of a head; nothing was written",
-                       epoch + 1, r->epochs);
+    return context_check(ctx, "stopped in epoch %zu of %zu of a head; nothing was written", epoch + 1,
+                         r->epochs);
 }
 
 sotto_status head_diverged(size_t epoch, const struct sotto_head_recipe *r)
 {
     return status_fail(
         SOTTO_EDIVERGED,
-        "head: training produced a weight that is not finite in epoch %zu (lr %g); expected a smaller "
-        "lr or scaled features",
+        "head: a weight became infinite or NaN in epoch %zu (lr %g); try a smaller lr or scaled features",
         epoch + 1, r->lr);
 }

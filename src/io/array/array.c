@@ -32,8 +32,8 @@ const char *sotto_dtype_name(enum sotto_dtype dtype)
 
 bool array_bytes(size_t *count, size_t *bytes, enum sotto_dtype dtype, int ndim, const size_t *shape)
 {
-    /* A zero anywhere empties the array, but the other sizes must still be sane: they are multiplied later.
-     */
+    /* A zero anywhere empties the array, but the other sizes must still be sane: they are multiplied
+     * later. */
     size_t all = 1, nonzero = 1;
     for (int i = 0; i < ndim; i++) {
         if (!size_multiply(&nonzero, nonzero, shape[i] ? shape[i] : 1))
@@ -63,7 +63,7 @@ sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype, i
     struct sotto_array a = {.dtype = dtype, .ndim = ndim};
     size_t bytes;
     REQUIRE(known(dtype), "array: unknown dtype %d", (int)dtype);
-    REQUIRE(ndim >= 0 && ndim <= SOTTO_MAX_DIMS, "array: %d dimensions; at most %d are possible", ndim,
+    REQUIRE(ndim >= 0 && ndim <= SOTTO_MAX_DIMS, "array: %d dimensions; expected at most %d", ndim,
             SOTTO_MAX_DIMS);
     if (!array_bytes(&a.count, &bytes, dtype, ndim, shape))
         FAIL(SOTTO_ENOMEM, "array: its size does not fit in memory");
@@ -75,6 +75,11 @@ sotto_status sotto_array_make(struct sotto_array *out, enum sotto_dtype dtype, i
     *out = a;
 done:
     return status;
+}
+
+void sotto_bytes_free(void *bytes)
+{
+    base_free(bytes);
 }
 
 void sotto_array_clear(struct sotto_array *a)

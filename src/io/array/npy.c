@@ -89,7 +89,8 @@ static sotto_status parse_shape(struct cursor *c, struct sotto_array *a)
         if (!comma)
             return bad_header(c, "',' or ')'");
         if (a->ndim == SOTTO_MAX_DIMS)
-            return status_fail(SOTTO_EFORMAT, "%s: more than %d dimensions", c->name, SOTTO_MAX_DIMS);
+            return status_fail(SOTTO_EFORMAT, "%s: too many dimensions; expected at most %d", c->name,
+                               SOTTO_MAX_DIMS);
         TRY(parse_size(c, &a->shape[a->ndim++]));
         comma = accept(c, ',');
     }
@@ -107,13 +108,13 @@ static sotto_status parse_descr(struct cursor *c, enum sotto_dtype *out)
     char shown[40];
     skip_blanks(c);
     if (c->p < c->end && *c->p == '[')
-        FAIL(SOTTO_EFORMAT, "%s: holds records with named fields; expected one of u1 b1 f2 f4 f8 i4 i8",
+        FAIL(SOTTO_EFORMAT, "%s: contains records with named fields; expected one of u1 b1 f2 f4 f8 i4 i8",
              c->name);
     TRY(parse_text(c, &text, &length));
     utf8_printable(shown, sizeof shown, text, length);
     if (length >= 2 && (text[1] == 'O' || text[0] == 'O'))
         FAIL(SOTTO_EFORMAT,
-             "%s: dtype '%s' holds pickled Python objects, which could run code; save float32 with "
+             "%s: dtype '%s' means pickled Python objects, which could run code; save float32 with "
              "allow_pickle=False",
              c->name, shown);
     if (length == 3 && text[0] == '>')
@@ -124,7 +125,8 @@ static sotto_status parse_descr(struct cursor *c, enum sotto_dtype *out)
             *out = d;
             return SOTTO_OK;
         }
-    FAIL(SOTTO_EFORMAT, "%s: dtype '%s' is not read; expected one of u1 b1 f2 f4 f8 i4 i8", c->name, shown);
+    FAIL(SOTTO_EFORMAT, "%s: dtype '%s' is not supported; expected one of u1 b1 f2 f4 f8 i4 i8", c->name,
+         shown);
 done:
     return status;
 }
@@ -170,7 +172,7 @@ static sotto_status parse_header(struct cursor *c, struct sotto_array *out)
         FAIL(SOTTO_EFORMAT,
              "%s: damaged .npy header; expected the keys descr, fortran_order and shape, once each", c->name);
     if (fortran)
-        FAIL(SOTTO_EFORMAT, "%s: is in Fortran (column-major) order; save numpy.ascontiguousarray(x)",
+        FAIL(SOTTO_EFORMAT, "%s: is in Fortran (column-major) order; save it as numpy.ascontiguousarray(x)",
              c->name);
 done:
     return status;
@@ -188,17 +190,17 @@ static sotto_status read_preamble(const struct source *s, size_t *start, size_t 
     if (memcmp(b, "\x93NUMPY", 6) != 0)
         FAIL(SOTTO_EFORMAT, "%s: does not start like a .npy file (\\x93NUMPY)", s->name);
     if (b[6] < 1 || b[6] > 3 || b[7] != 0)
-        FAIL(SOTTO_EFORMAT, "%s: .npy version %u.%u is not read; expected 1.0, 2.0 or 3.0", s->name, b[6],
-             b[7]);
+        FAIL(SOTTO_EFORMAT, "%s: .npy version %u.%u is not supported; expected 1.0, 2.0 or 3.0", s->name,
+             b[6], b[7]);
     if (b[6] > 1 && s->size < sizeof b)
         FAIL(SOTTO_EFORMAT, "%s: has %zu bytes; too short for a .npy file", s->name, s->size);
     size_t at = b[6] == 1 ? 10 : 12;
     size_t n = b[8] | (size_t)b[9] << 8 | (b[6] == 1 ? 0 : (size_t)b[10] << 16 | (size_t)b[11] << 24);
     if (n > s->size - at)
-        FAIL(SOTTO_EFORMAT, "%s: header says %s but the file has %zu bytes; the file is cut or damaged",
+        FAIL(SOTTO_EFORMAT, "%s: header states %s but the file has %zu bytes; the file is cut or damaged",
              s->name, source_bytes(shown, n), s->size);
     if (n > HEADER_CAP)
-        FAIL(SOTTO_EFORMAT, "%s: its header has %s; at most %d bytes are read", s->name,
+        FAIL(SOTTO_EFORMAT, "%s: its header has %s; expected at most %d bytes", s->name,
              source_bytes(shown, n), HEADER_CAP);
     *start = at;
     *length = n;
@@ -219,7 +221,7 @@ sotto_status npy_header_parse(struct sotto_array *out, size_t *data_at, const st
     TRY(source_read(s, text, start, length));
     TRY(parse_header(&(struct cursor){text, text + length, s->name}, &header));
     if (!array_bytes(&header.count, &bytes, header.dtype, header.ndim, header.shape))
-        FAIL(SOTTO_EFORMAT, "%s: header says %s, more than any file holds; the file is damaged", s->name,
+        FAIL(SOTTO_EFORMAT, "%s: header states %s, which no file can contain; the file is damaged", s->name,
              array_describe(shown, header.dtype, header.ndim, header.shape));
     *out = header;
     *data_at = start + length;
@@ -238,8 +240,8 @@ sotto_status npy_read(struct sotto_array *out, const struct source *s)
     size_t have = s->size - at, bytes = header.count * sotto_dtype_size(header.dtype);
     if (bytes != have)
         FAIL(SOTTO_EFORMAT,
-             "%s: header says %s = %zu bytes of data, file holds %zu; the file is cut or damaged", s->name,
-             array_describe(shown, header.dtype, header.ndim, header.shape), bytes, have);
+             "%s: header states %s = %zu bytes of data but the file has %zu; the file is cut or damaged",
+             s->name, array_describe(shown, header.dtype, header.ndim, header.shape), bytes, have);
     TRY(sotto_array_make(&a, header.dtype, header.ndim, header.shape));
     TRY(source_read(s, a.data, at, bytes));
     TRY(array_check_booleans(&a, s->name));

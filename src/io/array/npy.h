@@ -1,5 +1,5 @@
-/* npy.h - .npy from memory, and the header bytes that .npz shares. Format: NumPy NEP 1 and numpy/lib/format.
- */
+/* npy.h - .npy from memory, and the header bytes that .npz shares. Format: NumPy NEP 1 and
+ * numpy/lib/format. */
 #ifndef IO_ARRAY_NPY_H
 #define IO_ARRAY_NPY_H
 

@@ -51,7 +51,7 @@ static sotto_status grow(struct npy_stream *s)
     if (start == PREAMBLE_LONG)
         length |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
     if (length > NPY_STREAM_HEADER - start)
-        FAIL(SOTTO_EFORMAT, "%s: its .npy header has %zu bytes; at most %zu are read", s->name, length,
+        FAIL(SOTTO_EFORMAT, "%s: its .npy header has %zu bytes; expected at most %zu", s->name, length,
              NPY_STREAM_HEADER - start);
     s->head_need += length;
     s->length_known = true;

@@ -20,8 +20,8 @@ void npy_stream_begin(struct npy_stream *s, const char *name);
 /** Where the next bytes go, and how many at most; *want 0: the frame is complete. Memory for the data is
  * asked for here, so look at the shape once header_known. ENOMEM; EINVAL: booleans other than 0 and 1. */
 sotto_status npy_stream_room(struct npy_stream *s, void **to, size_t *want);
-/** `got` bytes were put there. EFORMAT as soon as they cannot become a .npy file, showing what came instead.
- */
+/** `got` bytes were put there. EFORMAT as soon as they cannot become a .npy file, showing what came
+ * instead. */
 sotto_status npy_stream_advance(struct npy_stream *s, size_t got);
 /** Bytes of the frame so far. */
 size_t npy_stream_received(const struct npy_stream *s);

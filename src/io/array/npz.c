@@ -53,7 +53,7 @@ static sotto_status read_member(unsigned char *out, size_t size, const struct re
         return archive_failed(r);
     if (got > 0)
         return status_fail(SOTTO_EFORMAT,
-                           "%s: member '%s' is longer than its entry says; the file is damaged", r->name,
+                           "%s: member '%s' is longer than its entry states; the file is damaged", r->name,
                            member);
     return SOTTO_OK;
 }
@@ -76,13 +76,16 @@ static sotto_status check_entry(struct reader *r, struct archive_entry *entry, c
     if (archive_entry_filetype(entry) != AE_IFREG)
         return status_fail(SOTTO_EFORMAT, "%s: member '%s' is not a plain file", r->name, shown);
     if (archive_entry_is_encrypted(entry))
-        return status_fail(SOTTO_EFORMAT, "%s: member '%s' is encrypted", r->name, shown);
+        return status_fail(SOTTO_EFORMAT, "%s: member '%s' is encrypted; save it without encryption", r->name,
+                           shown);
     if (!format || (!strstr(format, "(deflation)") && !strstr(format, "(uncompressed)")))
-        return status_fail(SOTTO_EFORMAT, "%s: member '%s' is neither stored nor deflated (%.60s)", r->name,
-                           shown, format ? format : "unknown");
+        return status_fail(SOTTO_EFORMAT,
+                           "%s: member '%s' has an unknown compression (%.60s); expected stored or deflated",
+                           r->name, shown, format ? format : "unknown");
     int64_t bytes = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : -1;
     if (bytes < 0)
-        return status_fail(SOTTO_EFORMAT, "%s: member '%s' does not say its size", r->name, shown);
+        return status_fail(SOTTO_EFORMAT, "%s: the entry of member '%s' has no size; save the file again",
+                           r->name, shown);
     if ((uint64_t)bytes > r->left) {
         char text[SOURCE_BYTES];
         return status_fail(SOTTO_EFORMAT, "%s: member '%s' claims %s, more than a file of this size can hold",
@@ -132,7 +135,8 @@ static sotto_status read_all(struct sotto_tensors *t, struct reader *r)
         if (got != ARCHIVE_OK)
             return archive_failed(r);
         if (t->count == MEMBER_LIMIT)
-            return status_fail(SOTTO_EFORMAT, "%s: has more than %d members", r->name, MEMBER_LIMIT);
+            return status_fail(SOTTO_EFORMAT, "%s: has too many members; expected at most %d", r->name,
+                               MEMBER_LIMIT);
         TRY(read_array(t, r, entry));
     }
 done:

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "io/array/array.h"
 #include "io/json/json.h"
+#include "io/text/source.h"
 #include "io/text/utf8.h"
 
 #include <stdio.h>
@@ -113,12 +114,12 @@ static sotto_status check_tiling(const struct entry *entries, size_t count, size
         if (e->begin < at)
             return bad_entry(s, e->name, "overlaps another tensor");
         if (e->begin > at)
-            return status_fail(SOTTO_EFORMAT, "%s: bytes %zu to %zu of the data belong to no tensor", s->name,
-                               at, e->begin - 1);
+            return status_fail(SOTTO_EFORMAT, "%s: bytes %zu to %zu of the data do not belong to a tensor",
+                               s->name, at, e->begin - 1);
         at = e->end;
     }
     if (at != data_size)
-        return status_fail(SOTTO_EFORMAT, "%s: holds %zu bytes of data but its tensors need %zu", s->name,
+        return status_fail(SOTTO_EFORMAT, "%s: contains %zu bytes of data but its tensors need %zu", s->name,
                            data_size, at);
     return SOTTO_OK;
 }
@@ -183,10 +184,10 @@ static sotto_status read_header(struct json **out, size_t *data_start, const str
     for (int i = 0; i < PREFIX; i++)
         length |= (uint64_t)prefix[i] << 8 * i;
     if (length > s->size - PREFIX)
-        FAIL(SOTTO_EFORMAT, "%s: header says %s but the file has %zu bytes; the file is cut or damaged",
+        FAIL(SOTTO_EFORMAT, "%s: header states %s but the file has %zu bytes; the file is cut or damaged",
              s->name, source_bytes(shown, length), s->size);
     if (length > HEADER_CAP)
-        FAIL(SOTTO_EFORMAT, "%s: its header has %s; at most 100 MiB are read", s->name,
+        FAIL(SOTTO_EFORMAT, "%s: its header has %s; expected at most 100 MiB", s->name,
              source_bytes(shown, length));
     text = base_alloc((size_t)length + 1, 1);
     if (!text)
@@ -201,7 +202,7 @@ done:
     return status;
 }
 
-sotto_status safetensors_read(struct sotto_tensors *out, const struct source *s)
+static sotto_status safetensors_read(struct sotto_tensors *out, const struct source *s)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
@@ -231,10 +232,10 @@ done:
     return status;
 }
 
-sotto_status safetensors_from_memory(struct sotto_tensors *out, const void *data, size_t size,
-                                     const char *name)
+sotto_status sotto_safetensors_load_bytes(struct sotto_tensors *out, const void *bytes, size_t size,
+                                          const char *name)
 {
-    struct source s = source_memory(data, size, name);
+    struct source s = source_memory(bytes, size, name);
     return safetensors_read(out, &s);
 }
 
@@ -280,29 +281,66 @@ static struct json *build_header(const struct sotto_tensors *t)
     return header;
 }
 
+static size_t tensor_bytes(const struct sotto_tensors *t, size_t i)
+{
+    return t->items[i].array.count * sotto_dtype_size(t->items[i].array.dtype);
+}
+
+/* All that stands before the data: length, JSON header, padding. */
+static sotto_status encode_header(unsigned char **out, size_t *size, const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *header = build_header(t);
+    char *text = NULL;
+    TRY(json_dump(&text, header, JSON_LINE));
+    size_t length = strlen(text), padded = (length + 7) & ~(size_t)7;
+    NEW(*out, PREFIX + padded);
+    for (int i = 0; i < PREFIX; i++)
+        (*out)[i] = (unsigned char)((uint64_t)padded >> 8 * i);
+    memset(*out + PREFIX, ' ', padded);
+    memcpy(*out + PREFIX, text, length);
+    *size = PREFIX + padded;
+done:
+    sotto_text_free(text);
+    json_free(header);
+    return status;
+}
+
 sotto_status sotto_safetensors_save(const char *path, const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
     struct atomic_file f = {0};
-    struct json *header = build_header(t);
-    char *text = NULL;
-    unsigned char prefix[PREFIX];
-    TRY(json_dump(&text, header, JSON_LINE));
-    size_t length = strlen(text), padded = (length + 7) & ~(size_t)7;
-    for (int i = 0; i < PREFIX; i++)
-        prefix[i] = (unsigned char)((uint64_t)padded >> 8 * i);
+    unsigned char *header = NULL;
+    size_t size;
+    TRY(encode_header(&header, &size, t));
     TRY(atomic_open(&f, path));
-    atomic_write(&f, prefix, PREFIX);
-    atomic_write(&f, text, length);
-    atomic_write(&f, "       ", padded - length);
-    for (size_t i = 0; i < t->count; i++) {
-        const struct sotto_array *a = &t->items[i].array;
-        atomic_write(&f, a->data, a->count * sotto_dtype_size(a->dtype));
-    }
+    atomic_write(&f, header, size);
+    for (size_t i = 0; i < t->count; i++)
+        atomic_write(&f, t->items[i].array.data, tensor_bytes(t, i));
     TRY(atomic_commit(&f));
 done:
     atomic_discard(&f);
-    sotto_text_free(text);
-    json_free(header);
+    base_free(header);
+    return status;
+}
+
+sotto_status sotto_safetensors_save_bytes(void **bytes, size_t *size, const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *header = NULL, *whole;
+    size_t at, total;
+    TRY(encode_header(&header, &at, t));
+    total = at;
+    for (size_t i = 0; i < t->count; i++)
+        total += tensor_bytes(t, i);
+    NEW(whole, total);
+    memcpy(whole, header, at);
+    for (size_t i = 0; i < t->count; at += tensor_bytes(t, i), i++)
+        if (tensor_bytes(t, i) > 0)
+            memcpy(whole + at, t->items[i].array.data, tensor_bytes(t, i));
+    *bytes = whole;
+    *size = total;
+done:
+    base_free(header);
     return status;
 }

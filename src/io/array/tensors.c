@@ -54,8 +54,8 @@ sotto_status sotto_tensors_add(struct sotto_tensors *t, const char *name, enum s
     char shown[80];
     utf8_printable(shown, sizeof shown, name, strlen(name));
     REQUIRE(name[0] && utf8_valid(name, strlen(name)) && strcmp(name, "__metadata__") != 0,
-            "tensor name '%s' is not possible; expected UTF-8 text other than '__metadata__'", shown);
-    REQUIRE(!sotto_tensors_find(t, name), "tensor name '%s' is taken", shown);
+            "tensor name '%s' is not allowed; expected UTF-8 text other than '__metadata__'", shown);
+    REQUIRE(!sotto_tensors_find(t, name), "tensor name '%s' is used twice; expected different names", shown);
     TRY(sotto_array_make(&a, dtype, ndim, shape));
     if (a.count > 0)
         memcpy(a.data, data, a.count * sotto_dtype_size(dtype));

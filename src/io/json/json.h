@@ -22,8 +22,7 @@
 
 struct json;
 
-/* --- building
- * ------------------------------------------------------------------------------------------------- */
+/* --- building ------------------------------------------------------------------------------------------- */
 struct json *json_make_object(void);
 struct json *json_make_array(void);
 /** NULL gives JSON null. Bytes that are not UTF-8, and characters JSON cannot hold, become U+FFFD. */
@@ -37,8 +36,8 @@ struct json *json_make_null(void);
 struct json *json_clone(const struct json *j);
 void json_free(struct json *j);
 
-/** Sets or replaces a member; takes `value` (also on failure). On failure frees *object and sets it to NULL.
- */
+/** Sets or replaces a member; takes `value` (also on failure). On failure frees *object and sets it to
+ * NULL. */
 void json_put(struct json **object, const char *key, struct json *value);
 void json_put_text(struct json **object, const char *key, const char *text);
 void json_put_real(struct json **object, const char *key, double x);
@@ -50,8 +49,7 @@ void json_push(struct json **array, struct json *value);
 struct json *json_make_reals(const double *x, size_t n);
 struct json *json_make_counts(const size_t *x, size_t n);
 
-/* --- reading
- * -------------------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------------- */
 enum json_kind {
     JSON_KIND_NULL,
     JSON_KIND_BOOLEAN,
@@ -75,8 +73,8 @@ const struct json *json_find(const struct json *j, const char *path);
 /** Members of an object, elements of an array, else 0. */
 size_t json_count(const struct json *j);
 const struct json *json_at(const struct json *array, size_t i);
-/** Walks an object: for (k = json_first_key(o); k; k = json_next_key(o, k)); the value is json_member(o, k).
- */
+/** Walks an object: for (k = json_first_key(o); k; k = json_next_key(o, k)); the value is json_member(o,
+ * k). */
 const char *json_first_key(const struct json *object);
 const char *json_next_key(const struct json *object, const char *key);
 const struct json *json_member(const struct json *object, const char *key);
@@ -103,8 +101,7 @@ sotto_status json_get_object(const struct json **out, const struct json *j, cons
 sotto_status json_get_array(const struct json **out, const struct json *j, const char *name,
                             const char *path);
 
-/* --- writing
- * -------------------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------------- */
 enum json_style {
     JSON_LINE = 0,   /* one line without blanks, insertion order */
     JSON_PRETTY = 1, /* two-space indent, ends in a newline when written to a file */

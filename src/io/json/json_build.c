@@ -1,5 +1,5 @@
-/* struct json is jansson's json_t under another name, so that no other folder can reach past this interface.
- */
+/* struct json is jansson's json_t under another name, so that no other folder can reach past this
+ * interface. */
 #include "io/json/json.h"
 #include "io/text/utf8.h"
 

@@ -36,8 +36,8 @@ static sotto_status check_depth(const char *text, size_t size, const char *name)
             quoted = true;
         } else if (c == '{' || c == '[') {
             if (++depth > DEPTH_LIMIT)
-                return status_fail(SOTTO_EFORMAT, "%s:%zu:%zu: nested deeper than %d levels", name, line,
-                                   i - line_start + 1, DEPTH_LIMIT);
+                return status_fail(SOTTO_EFORMAT, "%s:%zu:%zu: too many nested levels; expected at most %d",
+                                   name, line, i - line_start + 1, DEPTH_LIMIT);
         } else if ((c == '}' || c == ']') && depth > 0) {
             depth--;
         }
@@ -73,7 +73,7 @@ sotto_status json_read_file(struct json **out, const char *path)
     char *text = NULL, shown[SOURCE_BYTES];
     TRY(source_open(&s, path));
     if (s.size > FILE_LIMIT)
-        FAIL(SOTTO_EFORMAT, "%s: has %s; JSON is read up to 64 MiB", path, source_bytes(shown, s.size));
+        FAIL(SOTTO_EFORMAT, "%s: has %s; expected at most 64 MiB of JSON", path, source_bytes(shown, s.size));
     text = base_alloc(s.size + 1, 1);
     if (!text)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", path);

@@ -69,7 +69,8 @@ sotto_status sotto_provenance_select(struct sotto_provenance *p, const int64_t *
     int64_t *rows = NULL;
     for (size_t i = 0; i < count; i++)
         REQUIRE(chosen[i] >= 0 && (uint64_t)chosen[i] < p->n,
-                "provenance: position %zu asks for record %lld of %zu", i, (long long)chosen[i], p->n);
+                "provenance: position %zu is for record %lld, but there are only %zu records", i,
+                (long long)chosen[i], p->n);
     if (p->rows) {
         NEW(rows, count);
         for (size_t i = 0; i < count; i++)
@@ -155,11 +156,10 @@ sotto_status sotto_provenance_load_pair(struct sotto_provenance *out, const char
     TRY(sotto_provenance_load(&x, features));
     if (labels)
         TRY(sotto_provenance_load(&y, labels));
-    REQUIRE(
-        !x.dataset_id[0] || !y.dataset_id[0] || same_records(&x, &y),
-        "%s and %s hold other records, as %s.provenance.json says; expected features and labels of the same "
-        "ones",
-        features, labels, labels);
+    REQUIRE(!x.dataset_id[0] || !y.dataset_id[0] || same_records(&x, &y),
+            "%s and %s contain different records (see %s.provenance.json); expected features and labels of "
+            "the same records",
+            features, labels, labels);
     if (!x.dataset_id[0] && y.dataset_id[0]) {
         y.encoding = x.encoding; /* of the features */
         told = &y;
@@ -203,7 +203,7 @@ static sotto_status read_rows(struct sotto_provenance *p, const struct json *doc
         const struct json *row = json_at(rows, i);
         p->rows[i] = json_whole(row);
         if (json_kind(row) != JSON_KIND_INTEGER || p->rows[i] < 0)
-            FAIL(SOTTO_EFORMAT, "%s: 'rows[%zu]' is no row number; expected a whole number from 0", side, i);
+            FAIL(SOTTO_EFORMAT, "%s: 'rows[%zu]' is not a row number; expected a whole number >= 0", side, i);
     }
 done:
     return status;
@@ -244,8 +244,8 @@ static sotto_status read_document(struct sotto_provenance *p, const struct json 
     TRY(sha256_file(sha256, path));
     if (strcmp(text, sha256) != 0)
         FAIL(SOTTO_EFORMAT,
-             "%s: describes other bytes than those of %s, which was overwritten; make the array again, or "
-             "remove the side file and name the data set with --dataset-id",
+             "%s: does not match %s, which was overwritten; make the array again, or remove the side file "
+             "and give --dataset-id",
              side, path);
     TRY(json_get_text_into(p->dataset_id, sizeof p->dataset_id, doc, side, "dataset_id"));
     TRY(json_get_text_into(p->set, sizeof p->set, doc, side, "set"));

@@ -39,7 +39,7 @@ sotto_status sotto_rows_once(const int64_t *rows, size_t n, const char *where)
         sorted[i] = (struct named){rows[i], i};
     qsort(sorted, n, sizeof *sorted, by_row);
     size_t at = first_repeated(sorted, n);
-    REQUIRE(at == n, "%s: row %lld is named twice (entries %zu and %zu); a record may count once", where,
+    REQUIRE(at == n, "%s: row %lld is listed twice (entries %zu and %zu); expected each record once", where,
             (long long)sorted[at].row, sorted[at - 1].entry, sorted[at].entry);
 done:
     base_free(sorted);

@@ -141,7 +141,7 @@ static sotto_status scan(struct csv *out, struct scanner s, char *scratch)
         rows++;
     }
     if (rows == 0)
-        FAIL(SOTTO_EFORMAT, "%s: holds no rows", s.name);
+        FAIL(SOTTO_EFORMAT, "%s: contains no rows; expected at least one", s.name);
     out->rows = rows;
     out->columns = columns;
 done:
@@ -272,7 +272,7 @@ sotto_status csv_to_array(struct sotto_array *out, const struct csv *c, size_t f
     sotto_status status = SOTTO_OK;
     struct sotto_array a = {0};
     const size_t shape[] = {c->rows - first_row, c->columns};
-    REQUIRE(first_row < c->rows, "%s: holds no rows of numbers", c->name);
+    REQUIRE(first_row < c->rows, "%s: contains no rows of numbers; expected at least one", c->name);
     TRY(sotto_array_make(&a, SOTTO_F8, 2, shape));
     for (size_t r = 0; r < shape[0]; r++)
         for (size_t i = 0; i < shape[1]; i++)

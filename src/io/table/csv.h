@@ -35,8 +35,8 @@ static inline const char *csv_cell(const struct csv *c, size_t row, size_t colum
 sotto_status csv_real(double *out, const struct csv *c, size_t row, size_t column);
 /** A whole number, maybe with a sign. */
 sotto_status csv_whole(int64_t *out, const struct csv *c, size_t row, size_t column);
-/** True when no cell of the first row is a number but some cell of the second is: the first row holds names.
- */
+/** True when no cell of the first row is a number but some cell of the second is: the first row holds
+ * names. */
 bool csv_has_header(const struct csv *c);
 /** Rows from first_row on as an f8 array (rows, columns); every cell must be a number. */
 sotto_status csv_to_array(struct sotto_array *out, const struct csv *c, size_t first_row);

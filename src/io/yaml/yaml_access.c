@@ -1,5 +1,5 @@
-/* Lookups in a resolved configuration. Values were checked when it was read, so conversions cannot fail here.
- */
+/* Lookups in a resolved configuration. Values were checked when it was read, so conversions cannot fail
+ * here. */
 #include "io/text/number.h"
 #include "io/yaml/yaml_private.h"
 

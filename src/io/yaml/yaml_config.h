@@ -38,11 +38,11 @@ enum config_kind {
 };
 
 struct config_row {
-    const char
-        *path; /* "seed", "data.set", "protect[].scale"; rows of one section stand together; NULL ends */
+    /* "seed", "data.set", "protect[].scale"; rows of one section stand together; NULL ends */
+    const char *path;
     enum config_kind kind;
-    const char
-        *fallback; /* default as YAML text ("10", "[512, 128]", "[]"); NULL: none, the key may be absent */
+    /* default as YAML text ("10", "[512, 128]", "[]"); NULL: none, the key may be absent */
+    const char *fallback;
     const char *range; /* numbers: an interval, "[1,inf)", "(0,1)"; NULL: any */
     const char *names; /* texts: what is allowed, "adam|sgd"; NULL: any */
     bool required;

@@ -74,8 +74,8 @@ static sotto_status step(struct yaml_node **node, const char **path, const char 
         TRY(become(parent, YAML_KIND_LIST, origin));
         child = yaml_item(parent, (size_t)index);
         if (!child && (size_t)index != parent->count)
-            FAIL(SOTTO_ECONFIG, "%s: index %lld, but the list has %zu elements", origin, (long long)index,
-                 parent->count);
+            FAIL(SOTTO_ECONFIG, "%s: index %lld is out of range; the list has %zu elements", origin,
+                 (long long)index, parent->count);
         if (!child)
             TRY(append_null(&child, parent, NULL, origin));
         *path = close + 1;

@@ -49,7 +49,7 @@ static sotto_status refuse_decorations(const struct reader *r)
     const yaml_event_t *e = &r->event;
     const unsigned char *anchor = NULL, *tag = NULL;
     if (e->type == YAML_ALIAS_EVENT)
-        return fail_here(r, "aliases (*name) are not read");
+        return fail_here(r, "aliases (*name) are not supported; write the value out");
     if (e->type == YAML_SCALAR_EVENT) {
         anchor = e->data.scalar.anchor;
         tag = e->data.scalar.tag;
@@ -61,8 +61,8 @@ static sotto_status refuse_decorations(const struct reader *r)
         tag = e->data.mapping_start.tag;
     }
     if (anchor)
-        return fail_here(r, "anchors (&name) are not read");
-    return tag ? fail_here(r, "tags (!name) are not read") : SOTTO_OK;
+        return fail_here(r, "anchors (&name) are not supported; write the value out");
+    return tag ? fail_here(r, "tags (!name) are not supported; write a plain value") : SOTTO_OK;
 }
 
 static sotto_status read_node(struct yaml_node **out, struct reader *r, size_t depth);
@@ -123,9 +123,9 @@ static sotto_status read_node(struct yaml_node **out, struct reader *r, size_t d
     struct yaml_node *node = NULL;
     TRY(refuse_decorations(r));
     if (depth > YAML_DEPTH_LIMIT)
-        return fail_here(r, "nested too deeply; at most 16 levels are read");
+        return fail_here(r, "too many nested levels; expected at most 16");
     if (++r->nodes > YAML_NODE_LIMIT)
-        return fail_here(r, "too large; at most 10000 values are read");
+        return fail_here(r, "too many values; expected at most 10000");
     const yaml_event_t *e = &r->event;
     bool scalar = e->type == YAML_SCALAR_EVENT;
     const char *text = scalar ? (const char *)e->data.scalar.value : NULL;
@@ -159,13 +159,13 @@ static sotto_status read_document(struct yaml_node **out, struct reader *r)
         return SOTTO_OK;
     if (r->event.data.document_start.version_directive ||
         r->event.data.document_start.tag_directives.start != r->event.data.document_start.tag_directives.end)
-        return fail_here(r, "directives (%NAME) are not read");
+        return fail_here(r, "directives (%NAME) are not supported; remove the line");
     TRY(advance(r));
     TRY(read_node(out, r, 1));
     TRY(advance(r)); /* document end */
     TRY(advance(r));
     if (r->event.type != YAML_STREAM_END_EVENT)
-        return fail_here(r, "a second document starts here; expected one");
+        return fail_here(r, "a second document starts here; expected only one");
 done:
     return status;
 }
@@ -176,7 +176,7 @@ sotto_status yaml_parse(struct yaml_node **out, const char *text, size_t size, c
     struct reader r = {.origin = origin};
     struct yaml_node *root = NULL;
     if (size > YAML_SIZE_LIMIT)
-        return status_fail(SOTTO_ECONFIG, "%s: has %zu bytes; at most 1 MiB is read", origin, size);
+        return status_fail(SOTTO_ECONFIG, "%s: has %zu bytes; expected at most 1 MiB", origin, size);
     if (!yaml_parser_initialize(&r.parser))
         return status_fail(SOTTO_ENOMEM, "%s: out of memory", origin);
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);

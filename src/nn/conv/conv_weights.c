@@ -1,7 +1,7 @@
 /* For every kernel tap (r, s) the weight gradient is a product over pixels:
  *
- *     diff_weights[k, r, s, c] = sum over (n, p, q) of diff_dst[n, p, q, k] * src[n, p*stride + r - pad,
- * q*stride + s - pad, c]
+ *     diff_weights[k, r, s, c] =
+ *         sum over (n, p, q) of diff_dst[n, p, q, k] * src[n, p*stride + r - pad, q*stride + s - pad, c]
  *
  * The plan lists, per tap, the pixel pairs of a block of images (padding simply has no pair). A run takes
  * slices of SLICE pairs and packs them, so that their source panel stays in the first-level cache while all

@@ -1,5 +1,5 @@
-/* pixel_lists.h - which source pixel each kernel tap reads for each output pixel, worked out once per plan.
- */
+/* pixel_lists.h - which source pixel each kernel tap reads for each output pixel, worked out once per
+ * plan. */
 #ifndef NN_CONV_PIXEL_LISTS_H
 #define NN_CONV_PIXEL_LISTS_H
 

@@ -10,8 +10,8 @@
 
 enum { WINOGRAD_TILE = 4, WINOGRAD_POINTS = 36, WINOGRAD_ROWS = 16, WINOGRAD_VECTOR = 16 };
 
-/** A batch of images (height, width, channels) cut into tiles of 4x4, row by row; a multiple of 16 channels.
- */
+/** A batch of images (height, width, channels) cut into tiles of 4x4, row by row; a multiple of 16
+ * channels. */
 struct winograd_tiles {
     size_t height, width, channels;
     size_t down, across; /* tiles */

@@ -2,7 +2,7 @@
  * numbers in bench/LOG.md:
  *
  *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
- *   image  our own kernels for the first layer (conv_image.h), its weight gradient too
+ *   image    our own kernels for the first layer (conv_image.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
  *   taps     our own kernels (conv_taps.h), where they fit: backward data, and forward for small results
  *   columns  a column matrix (im2col) and a product, in chunks of images that stay in cache: small results
@@ -46,8 +46,8 @@ struct conv {
 
 /* ---- planning ---- */
 
-/* dst (rows, out) = src (rows, taps) * weights' (taps, out), and diff_src (rows, taps) = diff_dst * weights.
- */
+/* dst (rows, out) = src (rows, taps) * weights' (taps, out), and diff_src (rows, taps) = diff_dst *
+ * weights. */
 static sotto_status plan_products(struct conv *c)
 {
     sotto_status status = SOTTO_OK;

@@ -13,8 +13,8 @@ static inline float bf16_to_float(uint16_t b)
     return x;
 }
 
-/* Round to nearest even. A NaN whose payload sits in the lower half keeps a bit set, so that it stays a NaN.
- */
+/* Round to nearest even. A NaN whose payload sits in the lower half keeps a bit set, so that it stays a
+ * NaN. */
 static inline uint16_t bf16_from_float(float x)
 {
     uint32_t bits;

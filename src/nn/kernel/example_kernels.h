@@ -2,8 +2,7 @@
  *
  * A convolution's weight gradient of one example is G = D' A, where row t of D (positions, outputs) is the
  * gradient at output position t and row t of A holds the source values under the kernel there. A is never
- * built: its rows are runs of the image itself, which lies padded with zeros where the kernel sticks out.
- */
+ * built: its rows are runs of the image itself, which lies padded with zeros where the kernel sticks out. */
 #ifndef NN_KERNEL_EXAMPLE_KERNELS_H
 #define NN_KERNEL_EXAMPLE_KERNELS_H
 

@@ -131,8 +131,8 @@ static void outer(float *gradient, const float *diff, size_t outputs, const stru
 {
     size_t stride = a->runs * a->width;
     int packs = a->runs > 1 && a->width < LANES && stride <= PANEL;
-    /* rows of many outputs lie a power of two apart: few fit into the sets of the cache that they fall into
-     */
+    /* rows of many outputs lie a power of two apart: few fit into the sets of the cache that they fall
+     * into */
     size_t slice = outputs > 32 ? SLICE / 2 : SLICE;
     for (size_t t = 0; t < a->count; t += slice) {
         size_t count = a->count - t < slice ? a->count - t : slice;

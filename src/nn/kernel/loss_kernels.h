@@ -15,8 +15,8 @@ struct loss_kernels {
     /** The same of 16 neighbouring columns of `height` rows, `stride` floats apart. */
     void (*column_log_sum)(float top[16], float log_sum[16], int32_t ties[16], const float *first,
                            size_t height, size_t stride);
-    /** grad[j] = scale * (exp(s[j] - row_log_sum) + exp(s[j] - column_log_sum[j])); width a multiple of 16.
-     */
+    /** grad[j] = scale * (exp(s[j] - row_log_sum) + exp(s[j] - column_log_sum[j])); width a multiple of
+     * 16. */
     void (*pair_gradient)(float *grad, const float *s, float row_log_sum, const float *column_log_sum,
                           float scale, size_t width);
     /** prob[j] = scale * exp(row[j] - log_sum), any width. */

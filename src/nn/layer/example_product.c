@@ -86,7 +86,7 @@ sotto_status example_product_create(struct example_product **out, const struct c
     /* outer() reads behind the end of a run that fills no whole vector */
     e->copies = d->pad > 0 || (e->way == STORED && d->kernel_width * d->src.channels % EXAMPLE_SLACK != 0);
     REQUIRE(views <= UINT32_MAX / e->padded,
-            "gradients of single examples: %zu views of %zu values are too many", views, e->padded);
+            "gradients of single examples: %zu views of %zu values do not fit in memory", views, e->padded);
     NEW(e->starts, e->rows);
     list_starts(e);
     *out = e;

@@ -45,11 +45,11 @@ struct layer_spec {
 struct nn_parameter {
     char name[64]; /* "encoder.0.weight" */
     int row;       /* layer it belongs to */
-    float *value,
-        *diff; /* (out, height, width, in), last index fastest; diff exists once a training plan was made */
+    /* (out, height, width, in), last index fastest; diff exists once a training plan was made */
+    float *value, *diff;
     size_t out, in, height, width, count;
-    int file_ndim; /* 1: (out); 2: (out, in * height * width), channels slowest; 4: (out, in, height, width)
-                    */
+    int file_ndim; /* 1: (out); 2: (out, in * height * width), channels slowest; 4: (out, in, height,
+                      width) */
     int statistic; /* running statistic: saved with the model but not trained; diff is NULL */
     enum parameter_init init;
     size_t fan_in, fan_out;
@@ -63,8 +63,8 @@ struct activation {
     enum nn_dtype dtype;
     size_t count; /* N * H * W * C */
     void *data;
-    void
-        *diff; /* same type and shape. When relu is set: gradient with respect to the value BEFORE the ReLU */
+    /* same type and shape. When relu is set: gradient with respect to the value BEFORE the ReLU */
+    void *diff;
     int relu;
 };
 /** Squared norms of gradients of single examples, one layer's parameters: the norm of example i is between
@@ -100,13 +100,13 @@ struct pass {
 struct layer {
     const char *name;
     int fuses_relu;            /* forward applies the ReLU when run->relu */
-    int applies_own_relu_mask; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if run->relu)
-                       */
+    int applies_own_relu_mask; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if
+                                  run->relu) */
     int fuses_mask;            /* backward multiplies src->diff by (src->data > 0) when src->relu */
     int in_place;              /* backward may overwrite dst->diff by a src->diff of the same shape */
     int adds;                  /* backward adds to src->diff when run->add_diff_src */
-    int ends_gradient; /* nothing below it has parameters: nobody need work out its dst->diff */
-    int writes_f32;    /* can write a f32 dst (and read its diff) in a bf16 plan */
+    int ends_gradient;         /* nothing below it has parameters: nobody need work out its dst->diff */
+    int writes_f32;            /* can write a f32 dst (and read its diff) in a bf16 plan */
     /** Shape of the result. EINVAL: the source does not fit (say why). */
     sotto_status (*shape)(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
     /** Fills out (names without the path; count and row are worked out by network_add) and returns how many.
@@ -120,8 +120,7 @@ struct layer {
     void (*layout)(struct layer_run *run, struct arena *keep, struct arena *scratch);
     void (*forward)(struct layer_run *run, const struct pass *pass);
     /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see adds) and every
-     * parameter's diff.
-     */
+     * parameter's diff. */
     void (*backward)(struct layer_run *run, const struct pass *pass);
     /** With run->views: backward leaves the parameters alone, then this gives the norms of the first
      * `examples` examples. */

@@ -3,15 +3,15 @@
  *     dst = (src - mean) / sqrt(variance + eps) * weight + bias        (variance: biased, divided by M)
  *
  * Training uses the batch's moments and moves the running ones (unbiased variance, as PyTorch keeps it);
- * evaluation uses the running ones. With r = 1 / sqrt(variance + eps), g = dloss/ddst, s = sum g, t = sum g
- * (src - mean):
+ * evaluation uses the running ones. With r = 1 / sqrt(variance + eps), g = dloss/ddst, s = sum g,
+ * t = sum g (src - mean):
  *
  *     diff_bias = s,   diff_weight = r t,   diff_src = weight r (g - s / M - (src - mean) r^2 t / M)
  *
  * i.e. diff_src = a g + b src + d with three numbers per channel. Where a ReLU follows, g is 0 where it was
- * shut, which src * scale + shift tells again: nobody else need mask the gradient. Each chunk of rows finds
- * its own mean and squares around it while it is in cache; chunks are merged in order in double (Chan et al.
- * 1979), so neither large means nor the thread count matter. */
+ * shut, which src * scale + shift tells again: no other layer need mask the gradient. Each chunk of rows
+ * finds its own mean and squares around it while it is in cache; chunks are merged in order in double (Chan
+ * et al. 1979), so neither large means nor the thread count matter. */
 #include "nn/layer/layer_norm_parts.h"
 
 #include "nn/kernel/norm_kernels.h"
@@ -50,9 +50,8 @@ static sotto_status plan(struct layer_run *run)
     sotto_status status = SOTTO_OK;
     struct batch_norm *b = NULL;
     REQUIRE(!run->training || run->batch > 1,
-            "%s: batch normalisation cannot train on a batch of 1, whose mean and variance are the image's "
-            "own; use a "
-            "batch of at least 2, or group normalisation",
+            "%s: batch normalisation cannot train on a batch of 1; use a batch of at least 2, or group "
+            "normalisation",
             run->spec->path);
     NEW(b, 1);
     b->kernels = norm_kernels_best();

@@ -11,7 +11,8 @@
 static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(spec->src == SOURCE_INPUT, "%s: only the input of a network is clipped", spec->path);
+    REQUIRE(spec->src == SOURCE_INPUT, "%s: clipping is supported for the input of a network only",
+            spec->path);
     REQUIRE(spec->rate >= 0 && isfinite(spec->rate), "%s: the radius must be finite and >= 0 (got %g)",
             spec->path, spec->rate);
     *dst = src;

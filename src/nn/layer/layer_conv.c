@@ -8,7 +8,7 @@ static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, s
     REQUIRE(spec->kernel > 0 && spec->stride > 0 && spec->width > 0,
             "%s: kernel, stride and width must be > 0", spec->path);
     REQUIRE(height >= spec->kernel && width >= spec->kernel,
-            "%s: its source is %zux%zu, smaller than the %zux%zu kernel", spec->path, src.height, src.width,
+            "%s: its source (%zux%zu) is smaller than the %zux%zu kernel", spec->path, src.height, src.width,
             spec->kernel, spec->kernel);
     *dst = (struct nn_shape){.channels = spec->width,
                              .height = (height - spec->kernel) / spec->stride + 1,

@@ -20,9 +20,9 @@ struct depthwise {
 static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(spec->kernel <= DEPTHWISE_KERNEL_MAX, "%s: kernels are at most %d wide", spec->path,
-            DEPTHWISE_KERNEL_MAX);
-    REQUIRE(spec->no_bias, "%s: has no bias; a norm follows", spec->path);
+    REQUIRE(spec->kernel <= DEPTHWISE_KERNEL_MAX, "%s: the kernel is too wide; expected at most %d",
+            spec->path, DEPTHWISE_KERNEL_MAX);
+    REQUIRE(spec->no_bias, "%s: a bias is not supported here, as normalisation follows", spec->path);
     struct layer_spec convolution = *spec;
     convolution.width = src.channels;
     TRY(layer_conv.shape(dst, &convolution, src));

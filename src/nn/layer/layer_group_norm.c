@@ -1,10 +1,13 @@
 /* Group normalisation (Wu and He 2018): as batch norm, but over the H W C/G values of one image and one group
- * of neighbouring channels, in training and evaluation alike; weight and bias per channel. With r = 1 /
- * sqrt(variance + eps) of the group, g = dloss/ddst, and per image and channel s = sum g, t = sum g (src -
- * mean), and S = sum over the group of weight s, T = sum over the group of weight t, m = H W C / G:
+ * of neighbouring channels, in training and evaluation alike; weight and bias per channel. With
+ * r = 1 / sqrt(variance + eps) of the group, g = dloss/ddst, and
  *
- *     diff_src = weight r g - r S / m - (src - mean) r^3 T / m,   diff_bias = sum of s,   diff_weight = sum
- * of r t
+ *     per image and channel  s = sum g,  t = sum g (src - mean)
+ *     over the group         S = sum of weight s,  T = sum of weight t,  m = H W C / G
+ *
+ *     diff_src    = weight r g - r S / m - (src - mean) r^3 T / m
+ *     diff_bias   = sum of s
+ *     diff_weight = sum of r t
  *
  * One image is one chunk: it is read once from memory and stays in cache for the other passes. */
 #include "nn/layer/layer_norm_parts.h"
@@ -27,7 +30,8 @@ static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, s
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(spec->groups > 0 && src.channels % spec->groups == 0,
-            "%s: %zu channels cannot be cut into %zu equal groups", spec->path, src.channels, spec->groups);
+            "%s: %zu channels cannot be divided into %zu equal groups", spec->path, src.channels,
+            spec->groups);
     *dst = src;
 done:
     return status;

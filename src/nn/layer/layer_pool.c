@@ -1,8 +1,9 @@
 /* Pooling over windows of one channel: largest value, average, and the average over the whole image.
  *
- * max:     padding never wins; in backward the gradient goes to the first largest value of the window, found
- * again (f32: whole pixels at a time). average: padding counts as zeros in a window
- * of kernel^2 values (PyTorch's default). global:  (C, H, W) to (C, 1, 1). */
+ * max:      padding never wins; in backward the gradient goes to the first largest value of the window, found
+ *           again (f32: whole pixels at a time).
+ * average:  padding counts as zeros in a window of kernel^2 values (PyTorch's default).
+ * global:   (C, H, W) to (C, 1, 1). */
 #include "nn/layer/layer.h"
 
 #include "nn/kernel/bf16.h"
@@ -35,7 +36,7 @@ static sotto_status window_shape(struct nn_shape *dst, const struct layer_spec *
     REQUIRE(spec->pad <= spec->kernel / 2, "%s: padding %zu is more than half of the %zux%zu window",
             spec->path, spec->pad, spec->kernel, spec->kernel);
     REQUIRE(height >= spec->kernel && width >= spec->kernel,
-            "%s: its source is %zux%zu, smaller than the %zux%zu window", spec->path, src.height, src.width,
+            "%s: its source (%zux%zu) is smaller than the %zux%zu window", spec->path, src.height, src.width,
             spec->kernel, spec->kernel);
     *dst = (struct nn_shape){.channels = src.channels,
                              .height = (height - spec->kernel) / spec->stride + 1,

@@ -10,7 +10,7 @@
 static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(src.height == 1 && src.width == 1, "%s: probabilities are of vectors, not of %zux%zux%zu",
+    REQUIRE(src.height == 1 && src.width == 1, "%s: softmax needs vectors, not maps of %zux%zux%zu",
             spec->path, src.channels, src.height, src.width);
     *dst = src;
 done:

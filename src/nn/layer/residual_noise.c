@@ -189,8 +189,7 @@ void residual_noise_backward(struct layer_run *run, struct activation *residual,
 }
 
 /* y = x + gamma s(x) z: besides its own gradient, x_i moves s, whose derivative is (x_i - mean) / ((n - 1)
- * s).
- */
+ * s). */
 void residual_noise_backward_relative(struct layer_run *run, const struct pass *pass)
 {
     struct job job = {.to = run->dst->diff, .gradient = run->dst->diff, .residual = run->dst->data};

@@ -12,8 +12,8 @@
 
 enum { NOISE_GROUP = 256 }; /* numbers drawn together, in rows of 16 */
 
-/** Compiled once per instruction set (residual_noise.isa.c). half: bf16 tensors, else f32. n <= NOISE_GROUP.
- */
+/** Compiled once per instruction set (residual_noise.isa.c). half: bf16 tensors, else f32. n <=
+ * NOISE_GROUP. */
 struct residual_noise_kernels {
     /** Box & Muller 1958: words of rows 2j and 2j + 1 become numbers of the same rows. */
     void (*normals)(float out[NOISE_GROUP], const uint32_t words[NOISE_GROUP]);

@@ -143,8 +143,8 @@ static double lanes_total(f32x16 x)
     return sum;
 }
 
-/* A few numbers in f32 lanes, many in double: the error stays that of f32. Lanes beyond the end add nothing.
- */
+/* A few numbers in f32 lanes, many in double: the error stays that of f32. Lanes beyond the end add
+ * nothing. */
 static void moments(double sums[2], const void *y, size_t at, double shift, size_t n, int half)
 {
     const f32x16 mean = (f32x16){0} + (float)shift;

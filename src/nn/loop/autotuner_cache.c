@@ -106,7 +106,7 @@ static sotto_status read_time(struct autotune_times *out, size_t *at, const stru
             strcmp(dtype_name(known->candidate[*at].dtype), dtype) == 0)
             break;
     if (*at == known->count || !(isfinite(seconds) && seconds > 0))
-        FAIL(SOTTO_EFORMAT, "%s: is of other candidates", path);
+        FAIL(SOTTO_EFORMAT, "%s: lists other candidates; expected those of this machine", path);
     out->candidate[out->count] = known->candidate[(*at)++];
     out->seconds[out->count++] = seconds;
 done:
@@ -130,12 +130,12 @@ static sotto_status read_times(struct autotune_times *out, const struct autotune
     TRY(json_get_text(&key, doc, path, "key"));
     TRY(json_get_array(&list, doc, path, "measured"));
     if (strcmp(found, schema) != 0 || strcmp(key, wanted) != 0 || json_count(list) == 0)
-        FAIL(SOTTO_EFORMAT, "%s: is not what its name stands for", path);
+        FAIL(SOTTO_EFORMAT, "%s: does not match its name", path);
     for (size_t i = 0; i < json_count(list); i++)
         TRY(read_time(out, &at, json_at(list, i), path, known));
     if (out->candidate[0].backend != known->candidate[0].backend ||
         out->candidate[0].dtype != known->candidate[0].dtype)
-        FAIL(SOTTO_EFORMAT, "%s: lacks the candidate that others must beat", path);
+        FAIL(SOTTO_EFORMAT, "%s: the first candidate is missing", path);
 done:
     json_free(doc);
     return status;

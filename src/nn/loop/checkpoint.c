@@ -38,7 +38,7 @@ static sotto_status load_labels(struct checkpoint_private *p, const struct sotto
         good = label >= 0 && (uint64_t)label < p->classes;
     }
     if (!good)
-        FAIL(SOTTO_EFORMAT, "%s: the labels that this run was charged for are missing or damaged", path);
+        FAIL(SOTTO_EFORMAT, "%s: the labels of this run's charged release are missing or damaged", path);
     strcpy(p->label_entry, entry);
     memcpy(p->labels, labels->data, p->label_count * sizeof *p->labels);
 done:
@@ -56,7 +56,9 @@ static sotto_status load_private(struct checkpoint_private *p, const struct sott
     if (!run || strlen(run) >= sizeof p->run || !clip || clip->dtype != SOTTO_F8 || clip->count != 1 ||
         !(*(const double *)clip->data > 0))
         FAIL(SOTTO_EFORMAT,
-             "%s: does not say which run of the ledger it belongs to, so what it has cost is unknown", path);
+             "%s: does not state its run in the ledger, so its privacy cost is unknown; expected a "
+             "checkpoint of private training",
+             path);
     strcpy(p->run, run);
     p->clip = *(const double *)clip->data;
     if (p->average)
@@ -86,7 +88,7 @@ static sotto_status load_adversary(struct checkpoint_adversary *a, const struct 
         goto done;
     const struct sotto_array *sums = sotto_tensors_find(t, "adversary.sums");
     if (!sums || sums->dtype != SOTTO_F8 || sums->count != 5)
-        FAIL(SOTTO_EFORMAT, "adversary.sums is missing or of another shape");
+        FAIL(SOTTO_EFORMAT, "adversary.sums is missing or has another shape; expected 5 numbers");
     TRY(nn_optimizer_import(a->optimizer, t, "adversary_optimizer."));
     const double *x = sums->data;
     a->loss_sum = x[0], a->accuracy_sum = x[1], a->steps = x[2];
@@ -153,17 +155,17 @@ static sotto_status check_origin(const char *path, const struct sotto_tensors *t
     if (!found || strcmp(found, schema) != 0 || !recipe || !machine)
         FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a training run; expected schema %s", path, schema);
     if (first_difference(key, was, is, recipe, origin->recipe)) {
-        status =
-            status_fail(SOTTO_EINVAL,
-                        "%s: this checkpoint was made with %s %.70s, now %s is %.70s; it cannot be continued",
-                        path, key, was, key, is);
-        status_hint("give the same options again, or delete the checkpoint to start over");
+        status = status_fail(
+            SOTTO_EINVAL,
+            "%s: this checkpoint cannot be continued, as it was made with %s %.70s but now %s is %.70s", path,
+            key, was, key, is);
+        status_hint("give the same options again, or delete the checkpoint to start again");
         goto done;
     }
     if (first_difference(key, was, is, machine, origin->machine))
         context_log(ctx, SOTTO_LOG_WARNING,
-                    "%s: made with %s %s, now %s is %s; the result will differ in the last bits from an "
-                    "uninterrupted run",
+                    "%s: was made with %s %s but now %s is %s; the result will differ in the last bits from "
+                    "an uninterrupted run",
                     path, key, was, key, is);
 done:
     return status;
@@ -181,10 +183,10 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
                              *sums = sotto_tensors_find(&t, "progress.sums");
     if (!step || step->dtype != SOTTO_I8 || step->count != 1 || !sums || sums->dtype != SOTTO_F8 ||
         sums->count != 4)
-        FAIL(SOTTO_EFORMAT, "%s: progress.step or progress.sums is missing or of another shape", path);
+        FAIL(SOTTO_EFORMAT, "%s: progress.step or progress.sums is missing or has another shape", path);
     int64_t at = *(const int64_t *)step->data;
     if (at < 0 || (uint64_t)at > origin->steps)
-        FAIL(SOTTO_EFORMAT, "%s: stands at step %lld, but the run has %llu steps", path, (long long)at,
+        FAIL(SOTTO_EFORMAT, "%s: is at step %lld, but the run has only %llu steps", path, (long long)at,
              (unsigned long long)origin->steps);
     TRY(load_private(origin->secret, &t, path));
     status = nn_model_import(model, &t, "model.", 1);

@@ -3,7 +3,7 @@
  * step:   lr * factor^(milestones passed); a milestone counts from its own step on.
  * cosine: linear warm-up to lr over warmup_steps (step 0 already takes lr / warmup_steps), then
  *         lr * (factor + (1 - factor) (1 + cos(pi t)) / 2), t from 0 to 1 at total_steps; `factor` is the
- * final share of lr (0: down to nothing). Loshchilov and Hutter 2017, Eq. 5, without restarts. */
+ *         final share of lr (0: down to nothing). Loshchilov and Hutter 2017, Eq. 5, without restarts. */
 #include "nn/nn.h"
 
 #include <math.h>

@@ -105,7 +105,7 @@ static sotto_status stop(struct training_loop *l)
     status = status_fail(SOTTO_ESTOPPED, "%s: stopped after step %llu of %llu", l->stage,
                          (unsigned long long)l->progress.step, (unsigned long long)l->origin.steps);
     if (l->checkpoint)
-        status_hint("the same call continues from %s", l->checkpoint);
+        status_hint("run the same command again to continue from %s", l->checkpoint);
 done:
     return status;
 }

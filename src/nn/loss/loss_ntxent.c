@@ -1,9 +1,11 @@
 /* NT-Xent on two views of N images: rows are normalised to unit vectors P, logits are S = P P' / T.
  *
  * Keras form (papers.md B.5): S holds first views against second views only (N x N); the loss is the mean of
- * the cross-entropies of its rows and of its columns, with the diagonal as target. SimCLR form
- * (chen2020simclr, Eq. 1): S is 2N x 2N without its diagonal; row i has the other view of its image as
- * target. S is symmetric there, so its column sums are its row sums, and one gradient serves both forms:
+ * the cross-entropies of its rows and of its columns, with the diagonal as target.
+ *
+ * SimCLR form (chen2020simclr, Eq. 1): S is 2N x 2N without its diagonal; row i has the other view of its
+ * image as target. S is symmetric there, so its column sums are its row sums, and one gradient serves both
+ * forms:
  *
  *     G_ij = (e^(S_ij - row_i) + e^(S_ij - column_j)) / 2N - [j is the positive of i] / N,    M = rows of S
  *
@@ -62,8 +64,8 @@ sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n,
 {
     sotto_status status = SOTTO_OK;
     struct ntxent *w = NULL;
-    REQUIRE(n >= 2, "contrastive loss: a batch of %zu has no negatives; at least 2 images are needed", n);
-    REQUIRE(d >= 1, "contrastive loss: the projections have no columns");
+    REQUIRE(n >= 2, "contrastive loss: a batch of %zu has no negatives; expected at least 2 images", n);
+    REQUIRE(d >= 1, "contrastive loss: the projections have no columns; expected at least one");
     REQUIRE(n <= SIZE_MAX / 64 / d && n < (size_t)1 << 28, "contrastive loss: a batch of %zu is too large",
             n);
     NEW(w, 1);

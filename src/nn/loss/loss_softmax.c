@@ -1,6 +1,7 @@
-/* loss = mean_i (ln sum_j e^logit_ij - logit_i,label_i);  d loss / d logit_ij = (softmax_ij - [j = label_i])
- * / N. Rows are few and short in every use (a batch of records times classes), so one thread does them all.
- */
+/* loss = mean_i (ln sum_j e^logit_ij - logit_i,label_i)
+ * d loss / d logit_ij = (softmax_ij - [j = label_i]) / N
+ *
+ * Rows are few and short in every use (a batch of records times classes), so one thread does them all. */
 #include "nn/nn.h"
 
 #include "nn/kernel/loss_kernels.h"

@@ -40,10 +40,10 @@ static sotto_status check_residual(const struct model_kind *kind, const struct n
     sotto_status status = SOTTO_OK;
     bool asked = c->noise.kind != NN_NOISE_NONE || c->input_noise != 0 || c->radius != 0 || c->no_skip ||
                  c->members > 1;
-    REQUIRE(
-        !asked || kind->pre_activation,
-        "model %s takes no noise in its blocks, no clipped inputs and no members; resnet8 and resnet20 do",
-        kind->name);
+    REQUIRE(!asked || kind->pre_activation,
+            "model %s supports no noise in its blocks, no clipped inputs and no ensemble members; expected "
+            "resnet8 or resnet20",
+            kind->name);
     REQUIRE(c->noise.gamma >= 0 && isfinite(c->noise.gamma), "gamma must be finite and >= 0 (got %g)",
             c->noise.gamma);
     REQUIRE(c->noise.floor >= 0 && isfinite(c->noise.floor), "floor must be finite and >= 0 (got %g)",
@@ -51,12 +51,12 @@ static sotto_status check_residual(const struct model_kind *kind, const struct n
     REQUIRE(c->input_noise >= 0 && isfinite(c->input_noise), "input noise must be finite and >= 0 (got %g)",
             c->input_noise);
     REQUIRE(c->radius >= 0 && isfinite(c->radius), "radius must be finite and >= 0 (got %g)", c->radius);
-    REQUIRE(c->members <= 16, "%zu members; at most 16 are supported", c->members);
-    REQUIRE(
-        !c->noise.relative || c->noise.kind == NN_NOISE_ADDITIVE,
-        "noise relative to the deviation of a batch is additive; multiplicative noise is relative already");
-    REQUIRE(!c->average_softmax || c->members > 1, "an average of probabilities needs more than one member");
-    REQUIRE(c->members < 2 || c->classes, "an ensemble averages logits; it needs classes");
+    REQUIRE(c->members <= 16, "%zu members are too many; expected at most 16", c->members);
+    REQUIRE(!c->noise.relative || c->noise.kind == NN_NOISE_ADDITIVE,
+            "relative noise must be additive; multiplicative noise is already relative");
+    REQUIRE(!c->average_softmax || c->members > 1,
+            "an average of probabilities needs an ensemble of more than one member");
+    REQUIRE(c->members < 2 || c->classes, "an ensemble needs classes, as it averages logits");
 done:
     return status;
 }
@@ -218,9 +218,9 @@ static sotto_status build_rows(struct nn_model **out, const struct nn_model_conf
     TRY(model_kind_find(&kind, config->name));
     TRY(network_check_shape(config->input, "model input"));
     REQUIRE(config->hidden_count <= 8 && config->projector_count <= 4,
-            "model %s: at most 8 hidden and 4 projector layers", kind->name);
+            "model %s: has too many layers; expected at most 8 hidden and 4 projector layers", kind->name);
     REQUIRE(config->projector_count == 0 || config->classes == 0,
-            "model %s: a projector and a classifier exclude each other", kind->name);
+            "model %s: has a projector and a classifier; expected only one of them", kind->name);
     NEW(m, 1);
     m->input = config->input;
     TRY(check_residual(kind, config));
@@ -233,7 +233,8 @@ static sotto_status build_rows(struct nn_model **out, const struct nn_model_conf
     }
     if (config->adversary.values)
         TRY(model_add_adversary(m, &config->adversary));
-    REQUIRE(m->row_count > 0, "model %s: no hidden layer, no projector and no classes: nothing to compute",
+    REQUIRE(m->row_count > 0,
+            "model %s: has no hidden layer, no projector and no classes; expected at least one of them",
             kind->name);
     *out = m;
     m = NULL;

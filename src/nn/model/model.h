@@ -2,8 +2,7 @@
  * read them.
  *
  * To add a model: a file model_NAME.c (relatives share one) with a `const struct model_kind model_NAME`, one
- * ROW in model_list.h.
- */
+ * ROW in model_list.h. */
 #ifndef NN_MODEL_MODEL_H
 #define NN_MODEL_MODEL_H
 

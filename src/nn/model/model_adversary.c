@@ -22,10 +22,11 @@ sotto_status model_add_adversary(struct nn_model *m, const struct nn_adversary *
     sotto_status status = SOTTO_OK;
     size_t first = m->row_count;
     int row = SOURCE_NONE;
-    REQUIRE(m->embedding_row >= 0, "adversary: this model has no encoder to stand on");
+    REQUIRE(m->embedding_row >= 0, "adversary: this model has no encoder, which the adversary needs");
     REQUIRE(a->values >= 2 && a->hidden_count <= sizeof a->hidden / sizeof *a->hidden,
-            "adversary: %zu values and %zu hidden layers; expected at least 2, and at most %zu", a->values,
-            a->hidden_count, sizeof a->hidden / sizeof *a->hidden);
+            "adversary: %zu values and %zu hidden layers; expected at least 2 values and at most %zu hidden "
+            "layers",
+            a->values, a->hidden_count, sizeof a->hidden / sizeof *a->hidden);
     REQUIRE(a->reversal >= 0 && isfinite(a->reversal), "lambda must be finite and >= 0 (got %g)",
             a->reversal);
     struct layer_spec reverse = {.layer = &layer_reverse,

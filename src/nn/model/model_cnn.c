@@ -38,7 +38,8 @@ static sotto_status build(int *embedding_row, struct nn_model *m, const struct n
     size_t count = config->hidden_count ? config->hidden_count : sizeof usual / sizeof *usual;
     int row = SOURCE_INPUT;
     REQUIRE(count >= 2,
-            "cnn: %zu width given; expected those of at least one convolution and of the dense layer", count);
+            "cnn: %zu width given; expected at least one for a convolution and one for the dense layer",
+            count);
     for (size_t stage = 0; stage + 1 < count; stage++)
         TRY(add_stage(&row, m, stage, width[stage]));
     struct layer_spec dense = {.layer = &layer_dense,

@@ -99,7 +99,7 @@ static sotto_status check_tensor(const struct sotto_tensors *in, const char *nam
     const float *values = a->data;
     for (size_t i = 0; i < a->count; i++)
         if (!isfinite(values[i]))
-            FAIL(SOTTO_EFORMAT, "tensor '%s' holds %g at position %zu; weights must be finite", name,
+            FAIL(SOTTO_EFORMAT, "tensor '%s' has the value %g at position %zu; weights must be finite", name,
                  (double)values[i], i);
 done:
     return status;
@@ -137,7 +137,8 @@ sotto_status nn_tensors_sha256(char hex[SHA256_HEX], const struct sotto_tensors 
         sha256_update(&s, values, t->array.count * sotto_dtype_size(t->array.dtype));
         for (size_t k = 0; t->array.dtype == SOTTO_F4 && k < t->array.count; k++)
             if (!isfinite(values[k]))
-                FAIL(SOTTO_EDIVERGED, "%s: tensor %s holds a NaN or an infinity", what, t->name);
+                FAIL(SOTTO_EDIVERGED, "%s: tensor %s contains NaN or infinity; weights must be finite", what,
+                     t->name);
     }
     sha256_hex(&s, hex);
 done:

@@ -14,8 +14,8 @@ static sotto_status build(int *embedding_row, struct nn_model *m, const struct n
     (void)config;
     int row = SOURCE_INPUT;
     REQUIRE(m->input.height >= SMALLEST && m->input.width >= SMALLEST,
-            "keras-simclr: images are %zux%zu; four valid 3x3 convolutions with stride 2 need at least 31x31 "
-            "(pad 28x28 sets to 32x32)",
+            "keras-simclr: images are %zux%zu; expected at least 31x31 for four 3x3 convolutions with stride "
+            "2 (pad 28x28 images to 32x32)",
             m->input.height, m->input.width);
     for (int i = 0; i < CONVOLUTIONS; i++) {
         struct layer_spec conv = {.layer = &layer_conv,

@@ -51,15 +51,14 @@ sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int 
     strcpy(added->path, path);
     if (spec->noise.kind != NN_NOISE_NONE) {
         REQUIRE(spec->noise.kind != NN_NOISE_MULTIPLICATIVE || spec->residual != SOURCE_NONE,
-                "%s: multiplicative noise scales with the skip connection; there is none", spec->path);
+                "%s: multiplicative noise needs a skip connection", spec->path);
         REQUIRE(!spec->noise.relative || (spec->noise.kind == NN_NOISE_ADDITIVE && !spec->relu),
-                "%s: noise relative to the result is additive, and no ReLU follows in the same row",
-                spec->path);
+                "%s: relative noise must be additive, without a ReLU in the same node", spec->path);
         added->noise.stream = m->noises++;
     }
     REQUIRE(spec->cap <= 0 ||
                 (spec->relu && spec->residual == SOURCE_NONE && spec->layer->applies_own_relu_mask),
-            "%s: only a norm caps its ReLU, and only without a residual sum", spec->path);
+            "%s: a capped ReLU needs a normalisation layer without a residual sum", spec->path);
     struct nn_shape src = model_shape(m, spec->src);
     TRY(spec->layer->shape(&added->shape, spec, src));
     TRY(network_check_shape(added->shape, spec->path));

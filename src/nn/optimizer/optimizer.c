@@ -52,7 +52,7 @@ static sotto_status find_kind(const struct optimizer **out, const char *name)
             *out = optimizer_table[i];
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EINVAL, "optimizer '%s' is not known; expected adam or sgd", name);
+    return status_fail(SOTTO_EINVAL, "optimizer '%s' is unknown; expected adam or sgd", name);
 }
 
 sotto_status optimizer_create(struct nn_optimizer **out, const struct tensor_list *tensors,

@@ -9,7 +9,7 @@ static sotto_status check(const struct nn_optimizer_config *c)
     if (!(c->momentum >= 0 && c->momentum < 1))
         return status_fail(SOTTO_EINVAL, "sgd: momentum must be in [0, 1) (got %g)", c->momentum);
     if (c->nesterov && c->momentum == 0)
-        return status_fail(SOTTO_EINVAL, "sgd: nesterov needs momentum > 0");
+        return status_fail(SOTTO_EINVAL, "sgd: nesterov needs a momentum > 0");
     return SOTTO_OK;
 }
 

@@ -46,7 +46,7 @@ static sotto_status find(const struct sotto_array **out, const struct sotto_tens
     if (!a)
         FAIL(SOTTO_EFORMAT, "optimizer state: tensor '%s' is missing", name);
     if (a->dtype != dtype || a->ndim != 1 || a->count != count)
-        FAIL(SOTTO_EFORMAT, "optimizer state: tensor '%s' holds %zu values of type %s; expected %zu of %s",
+        FAIL(SOTTO_EFORMAT, "optimizer state: tensor '%s' has %zu values of type %s; expected %zu of type %s",
              name, a->count, sotto_dtype_name(a->dtype), count, sotto_dtype_name(dtype));
     *out = a;
 done:

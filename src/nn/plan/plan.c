@@ -79,21 +79,20 @@ static sotto_status check_views(const struct nn_model *m, const struct nn_plan_c
     if (!config->views)
         goto done;
     REQUIRE(config->training, "plan: gradients of single examples need training");
-    REQUIRE(!m->adversary_rows, "plan: no gradients of single examples with an adversary");
-    REQUIRE(config->batch % config->views == 0,
-            "plan: a batch of %zu rows holds no whole examples of %zu views", config->batch, config->views);
+    REQUIRE(!m->adversary_rows, "plan: gradients of single examples cannot be combined with an adversary");
+    REQUIRE(config->batch % config->views == 0, "plan: a batch of %zu rows is not a multiple of %zu views",
+            config->batch, config->views);
     if (config->dtype != NN_F32)
-        FAIL(SOTTO_ENOTSUP, "dtype bf16: gradients of single examples are computed in f32 only");
+        FAIL(SOTTO_ENOTSUP, "dtype bf16 is not supported for gradients of single examples; use dtype f32");
     for (size_t i = 0; i < m->row_count; i++) {
         const struct layer *layer = m->rows[i].layer;
         if (layer == &layer_dropout || m->rows[i].noise.kind != NN_NOISE_NONE)
             FAIL(SOTTO_ENOTSUP,
-                 "%s: no gradient of a single example: random numbers are drawn by the place in the batch, "
-                 "so one "
-                 "example more would change the others'",
+                 "%s: has no gradient of a single example, as its random numbers depend on the place in the "
+                 "batch",
                  m->rows[i].path);
         if (layer->cross_example_reason || (layer->parameters && !layer->example_norms))
-            FAIL(SOTTO_ENOTSUP, "%s: no gradient of a single example: %s", m->rows[i].path,
+            FAIL(SOTTO_ENOTSUP, "%s: has no gradient of a single example; %s", m->rows[i].path,
                  layer->cross_example_reason ? layer->cross_example_reason : layer->name);
     }
 done:
@@ -104,10 +103,10 @@ static sotto_status check_input_gradient(const struct nn_model *m, const struct 
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(!config->input_gradient || (config->training && !config->views),
-            "plan: a gradient of the input needs training, of whole batches");
+            "plan: a gradient of the input needs training of whole batches");
     for (size_t i = 0; config->input_gradient && i < m->row_count; i++)
         if (m->rows[i].layer->ends_gradient)
-            FAIL(SOTTO_ENOTSUP, "%s: no gradient of the input goes through this layer", m->rows[i].path);
+            FAIL(SOTTO_ENOTSUP, "%s: this layer has no gradient by its input", m->rows[i].path);
 done:
     return status;
 }
@@ -116,7 +115,7 @@ static sotto_status check_config(const struct nn_model *m, const struct nn_plan_
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(config->batch > 0, "plan: batch must be > 0");
-    REQUIRE(config->backend != NULL, "plan: no backend given");
+    REQUIRE(config->backend != NULL, "plan: backend is missing");
     TRY(check_views(m, config));
     TRY(check_input_gradient(m, config));
     REQUIRE(!config->embedding_only || m->embedding_row >= 0,

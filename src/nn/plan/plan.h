@@ -18,14 +18,14 @@ struct nn_plan {
     const struct kernels *kernels;
     int threads;
     size_t row_count;
-    int output_row,
-        adversary_row; /* results that are read from outside; adversary_row: its logits, or SOURCE_NONE */
+    /* results that are read from outside; adversary_row: its logits, or SOURCE_NONE */
+    int output_row, adversary_row;
     struct layer_run *runs;          /* (row_count) */
     struct node_gradient_flow *flow; /* (row_count) */
-    struct activation
-        *activations; /* (row_count + 1); activations[0] is the input, tensors[i + 1] the result of row i */
-    float *input, *output, *diff_output,
-        *diff_input;  /* f32 faces; the same memory as the tensors in a f32 plan */
+    /* (row_count + 1); activations[0] is the input, tensors[i + 1] the result of row i */
+    struct activation *activations;
+    /* f32 faces; the same memory as the tensors in a f32 plan */
+    float *input, *output, *diff_output, *diff_input;
     struct pass pass; /* of the last forward; backward redraws the same dropout */
     void *spare;      /* second gradient of a row with several readers */
     /* of a plan with views: (rows, examples) squared norms, their excess and clip factors; (examples) */

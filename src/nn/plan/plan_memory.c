@@ -49,8 +49,7 @@ static size_t activation_bytes(const struct activation *t)
 }
 
 /* Without training: a result's slot is free again after its last reader. Rows read from outside keep their
- * own memory.
- */
+ * own memory. */
 static void assign_results(struct assignment *a, struct nn_plan *p)
 {
     int last_reader[MODEL_ROWS_MAX];

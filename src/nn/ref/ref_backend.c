@@ -23,7 +23,7 @@ static sotto_status conv_create(struct conv **out, const struct conv_desc *d)
     sotto_status status = SOTTO_OK;
     struct conv *c = NULL;
     if (d->src_dtype != NN_F32 || d->dst_dtype != NN_F32)
-        FAIL(SOTTO_ENOTSUP, "the reference backend computes in f32 only");
+        FAIL(SOTTO_ENOTSUP, "backend 'ref' supports dtype f32 only");
     NEW(c, 1);
     c->desc = *d;
     c->shape = (struct ref_conv_shape){.N = d->batch,

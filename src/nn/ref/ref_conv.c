@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Source pixel that output (p, q) reads through tap (r, s), as an index of channel vectors; false: padding.
- */
+/* Source pixel that output (p, q) reads through tap (r, s), as an index of channel vectors; false:
+ * padding. */
 static bool tap(size_t *pixel, const struct ref_conv_shape *z, size_t n, size_t p, size_t q, size_t r,
                 size_t s)
 {

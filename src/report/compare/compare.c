@@ -7,8 +7,7 @@
  * wins with something better and nothing worse. The front holds whoever no other beats or equals on every
  * axis that all have, with one better; by estimates, so neighbours on it may differ by chance. The choice for
  * an axis is the winner that mends it most: how a strength (Talos's lambda, a budget) is picked among
- * several.
- */
+ * several. */
 #include "report/compare/compare.h"
 
 #include <math.h>
@@ -67,7 +66,7 @@ static sotto_status take_audit(struct sotto_compare_result *c, struct sotto_comp
     const char *schema = json_text(json_member(doc, "schema"));
     if (!schema || strcmp(schema, "sotto.audit/1") != 0)
         FAIL(SOTTO_EFORMAT,
-             "%s: holds schema '%.40s'; expected sotto.audit/1 (result.json of an audit or attack)", path,
+             "%s: schema is '%.40s'; expected sotto.audit/1 (result.json of an audit or attack)", path,
              schema ? schema : "");
     status = audit_decode(&audit, doc);
     if (status == SOTTO_EFORMAT)
@@ -159,10 +158,11 @@ static sotto_status check_rows(const struct sotto_compared *rows, size_t count)
     sotto_status status = SOTTO_OK;
     REQUIRE(count >= 2 && count <= 1000, "compare: %zu models; expected 2 to 1000", count);
     for (size_t i = 0; i < count; i++) {
-        REQUIRE(rows[i].name && rows[i].name[0], "compare: model %zu has no name", i + 1);
+        REQUIRE(rows[i].name && rows[i].name[0],
+                "compare: model %zu has no name; expected one for each model", i + 1);
         for (size_t j = 0; j < i; j++)
-            REQUIRE(strcmp(rows[i].name, rows[j].name) != 0, "compare: two models are called '%s'",
-                    rows[i].name);
+            REQUIRE(strcmp(rows[i].name, rows[j].name) != 0,
+                    "compare: two models are called '%s'; expected different names", rows[i].name);
     }
 done:
     return status;

@@ -2,7 +2,7 @@
 #include "report/compare/compare.h"
 
 const struct compare_axis_facts compare_axes[SOTTO_AXES] = {
-    {"utility", "Accuracy on records that trained nothing", true},
+    {"utility", "Accuracy on held-out records", true},
     {"membership", "Membership, worst AUC", false},
     {"encoder_membership", "Encoder membership, worst AUC", false},
     {"attribute", "Attribute, balanced accuracy", false},

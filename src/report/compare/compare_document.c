@@ -120,8 +120,7 @@ sotto_status sotto_compare_decode(struct sotto_compare_result *out, const char *
     TRY(json_parse(&doc, json, strlen(json), name_of_document));
     const char *schema = json_text(json_member(doc, "schema"));
     if (!schema || strcmp(schema, "sotto.compare/1") != 0)
-        FAIL(SOTTO_EFORMAT, "comparison: holds schema '%.40s'; expected sotto.compare/1",
-             schema ? schema : "");
+        FAIL(SOTTO_EFORMAT, "comparison: schema is '%.40s'; expected sotto.compare/1", schema ? schema : "");
     TRY(json_get_array(&rows, doc, name_of_document, "rows"));
     if (json_count(rows) == 0 || json_count(rows) > 1000)
         FAIL(SOTTO_EFORMAT, "comparison: 'rows' has %zu entries; expected 1 to 1000", json_count(rows));

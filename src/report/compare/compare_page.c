@@ -29,8 +29,9 @@ static void axis_cell(struct page *p, const struct sotto_compare_row *row, int k
 static void table(struct page *p, const struct sotto_compare_result *c)
 {
     page_table(p, "All models",
-               "Every number with its interval. Better: the whole interval lies beyond that of the first "
-               "line; worse: the estimate does. On the front: nobody is as good on every axis that all have, "
+               "Estimates with intervals. Better: the whole interval lies on the better side of the "
+               "baseline's interval (first row). Worse: the estimate is worse than the baseline's whole "
+               "interval. On the front: no other model is as good on every metric measured for all models "
                "and better on one.</caption>\n<thead><tr><th scope=\"col\">Model</th>",
                NULL);
     for (int k = 0; k < SOTTO_AXES; k++) {
@@ -58,7 +59,7 @@ static void table(struct page *p, const struct sotto_compare_result *c)
 /* For whom several rows are one defence at several strengths. */
 static void choices(struct page *p, const struct sotto_compare_result *c)
 {
-    page_html(p, "<p>Mends an axis most, beyond the interval, and breaks no other: ");
+    page_html(p, "<p>Best improvement per metric without a significant loss elsewhere: ");
     for (int k = 0; k < SOTTO_AXES; k++) {
         page_html(p, k ? "; " : "");
         page_html(p, compare_axes[k].title);
@@ -66,7 +67,7 @@ static void choices(struct page *p, const struct sotto_compare_result *c)
         if (c->choice[k])
             page_name(p, c->rows[c->choice[k]].name);
         else
-            page_html(p, "nobody");
+            page_html(p, "none");
     }
     page_html(p, ".</p>\n");
 }
@@ -132,7 +133,7 @@ static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
         "fill:currentColor\" aria-label=\"",
         WIDTH, HEIGHT, WIDTH);
     page_html(p, compare_axes[k].title);
-    page_html(p, " against utility; the table above holds the numbers\">");
+    page_html(p, " against utility; the numbers are in the table above\">");
     ticks(p, &x, &y);
     for (size_t i = 0; i < c->row_count; i++)
         mark(p, &c->rows[i], i + 1, k, &x, &y);
@@ -141,12 +142,11 @@ static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
     page_html(p, compare_axes[SOTTO_AXIS_UTILITY].title);
     page_html(p, "</text></svg><figcaption>");
     page_html(p, compare_axes[k].title);
-    page_html(p, " (lower is better) against accuracy (further right is better), with intervals; numbers are "
-                 "lines of the "
-                 "table, green ones are on the front.</figcaption></figure>\n");
+    page_html(p, " (lower is better) against accuracy (higher is better), with intervals. Each number is a "
+                 "row of the table; green points are on the front.</figcaption></figure>\n");
 }
 
-sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *c)
+sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *c)
 {
     struct page p = {0};
     page_html(&p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
@@ -156,11 +156,9 @@ sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *
     page_html(&p, report_report_css);
     page_html(&p, "</style></head><body><header><h1>");
     page_text(&p, c->title);
-    page_html(
-        &p,
-        "</h1></header><main><section><h2>All models on all axes</h2>\n<p>What was measured, not proved: an "
-        "attack that found nothing is no guarantee. A defence wins where something is better and nothing "
-        "worse.</p>\n");
+    page_html(&p, "</h1></header><main><section><h2>All models and metrics</h2>\n<p>These are measurements, "
+                  "not proofs: an attack that finds nothing is no guarantee. A model wins if at least one "
+                  "metric is better than the baseline and none is worse.</p>\n");
     table(&p, c);
     choices(&p, c);
     page_html(&p, "</section>\n<section><h2>Privacy against utility</h2>\n");
@@ -168,10 +166,5 @@ sotto_status sotto_compare_page(char **html, const struct sotto_compare_result *
         if (c->shared[k] && c->shared[SOTTO_AXIS_UTILITY])
             drawing(&p, c, k);
     page_html(&p, "</section></main></body></html>\n");
-    if (p.failed) {
-        base_free(p.text);
-        return status_fail(SOTTO_ENOMEM, "compare: out of memory for the page");
-    }
-    *html = p.text;
-    return SOTTO_OK;
+    return page_done(html, &p, "compare");
 }

@@ -11,16 +11,6 @@
 #include "sotto/sotto.h"
 
 /* page_*() grow any text; nothing here is HTML. */
-static sotto_status finish(char **out, struct page *p)
-{
-    if (p->failed) {
-        base_free(p->text);
-        return status_fail(SOTTO_ENOMEM, "compare: out of memory");
-    }
-    *out = p->text;
-    return SOTTO_OK;
-}
-
 static void put_padded(struct page *p, const char *text, int width)
 {
     char cell[80];
@@ -30,10 +20,10 @@ static void put_padded(struct page *p, const char *text, int width)
 
 static void put_choices(struct page *p, const struct sotto_compare_result *c)
 {
-    page_html(p, "\nmends an axis most, beyond its interval, and breaks no other:\n");
+    page_html(p, "\nbest improvement per metric without a significant loss elsewhere:\n");
     for (int k = 0; k < SOTTO_AXES; k++) {
         put_padded(p, compare_axes[k].name, 20);
-        page_html(p, c->choice[k] ? c->rows[c->choice[k]].name : "nobody");
+        page_html(p, c->choice[k] ? c->rows[c->choice[k]].name : "none");
         page_html(p, "\n");
     }
 }
@@ -60,7 +50,7 @@ sotto_status sotto_compare_summary(char **text, const struct sotto_compare_resul
         page_html(&p, i == 0 ? "-\n" : row->wins ? "yes\n" : "no\n");
     }
     put_choices(&p, c);
-    return finish(text, &p);
+    return page_done(text, &p, "compare");
 }
 
 /* Quoted as RFC 4180 asks. */
@@ -89,7 +79,7 @@ static sotto_status csv(char **out, const struct sotto_compare_result *c)
             put_field(&p, compare_change_names[row->change[k]]);
             page_format(&p, ",%d,%d\n", row->front != 0, row->wins != 0);
         }
-    return finish(out, &p);
+    return page_done(out, &p, "compare");
 }
 
 sotto_status sotto_compare_write(const char *folder, const struct sotto_compare_result *c)
@@ -99,7 +89,7 @@ sotto_status sotto_compare_write(const char *folder, const struct sotto_compare_
     char *texts[3] = {NULL, NULL, NULL}, path[4096];
     TRY(sotto_compare_encode(&texts[0], c));
     TRY(csv(&texts[1], c));
-    TRY(sotto_compare_page(&texts[2], c));
+    TRY(sotto_compare_html(&texts[2], c));
     TRY(folder_make(folder));
     for (int i = 0; i < 3; i++) {
         TRY(path_join(path, sizeof path, folder, names[i]));

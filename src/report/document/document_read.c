@@ -1,5 +1,5 @@
-/* Reading is checking: everything that the page shows passes through here, with the full path in the error.
- */
+/* Reading is checking: everything that the page shows passes through here, with the full path in the
+ * error. */
 #include "report/document/document.h"
 
 #include <math.h>
@@ -116,7 +116,8 @@ static sotto_status read_estimate(struct estimate *out, const struct reader *r, 
         TRY(check_fraction(e.lower, &at, "lower"));
         TRY(check_fraction(e.upper, &at, "upper"));
         if (!(e.lower <= e.value && e.value <= e.upper))
-            FAIL(SOTTO_EFORMAT, "%s: '%s' is %g in [%g, %g]; expected lower <= estimate <= upper", document,
+            FAIL(SOTTO_EFORMAT,
+                 "%s: '%s' is %g with the interval [%g, %g]; expected lower <= estimate <= upper", document,
                  at.path, e.value, e.lower, e.upper);
     }
     *out = e;
@@ -269,8 +270,8 @@ static sotto_status read_claim(struct row *row, const struct reader *r)
     TRY(read_text_if(&row->claim_attack, &at, "attack"));
     TRY(json_get_boolean(&row->claim_contradicted, r->doc, document, flag.path));
     if (row->claim_contradicted != (row->claim_bound > row->claim_epsilon))
-        FAIL(SOTTO_EFORMAT, "%s: '%s' says %g against %g", document, flag.path, row->claim_bound,
-             row->claim_epsilon);
+        FAIL(SOTTO_EFORMAT, "%s: '%s' does not match its numbers (bound %g, claim %g)", document, flag.path,
+             row->claim_bound, row->claim_epsilon);
 done:
     return status;
 }
@@ -294,7 +295,7 @@ static sotto_status read_audit(struct row *row, const struct reader *r)
     TRY(json_get_array(&attacks, r->doc, document, list.path));
     size_t count = json_count(attacks);
     if (count > MAX_ATTACKS)
-        FAIL(SOTTO_EFORMAT, "%s: '%s' has %zu attacks; at most %d are shown", document, list.path, count,
+        FAIL(SOTTO_EFORMAT, "%s: '%s' has %zu attacks; expected at most %d", document, list.path, count,
              MAX_ATTACKS);
     NEW(row->attacks, count);
     row->attack_count = count;
@@ -359,7 +360,7 @@ static sotto_status read_utility(struct row *row, const struct reader *r)
         TRY(read_estimate(&row->unprotected, &at, "unprotected_accuracy", true));
     else if (row->is_protected)
         FAIL(SOTTO_EFORMAT,
-             "%s: '%s' is missing; a protected model is never shown without what the protection costs",
+             "%s: '%s' is missing; expected the accuracy cost of the protection for every protected model",
              document, without.path);
     TRY(read_draws(&row->accuracy_draws, &at, "draws", "count"));
 done:
@@ -376,7 +377,7 @@ static sotto_status read_statement(struct row *row, const struct reader *r)
     if (text && strcmp(text, "none") != 0)
         FAIL(SOTTO_EFORMAT, "%s: '%s' is '%.40s'; expected none", document, at.path, text);
     if (text && row->is_protected)
-        FAIL(SOTTO_EFORMAT, "%s: '%s' says none of a protected row", document, at.path);
+        FAIL(SOTTO_EFORMAT, "%s: '%s' is none, but the row is protected", document, at.path);
 done:
     return status;
 }
@@ -408,8 +409,7 @@ static sotto_status read_row(struct row *row, const struct reader *r)
     if (row->proved.given &&
         (!row->source || (strcmp(row->source, "proved") != 0 && strcmp(row->source, "clipped") != 0)))
         FAIL(SOTTO_EFORMAT,
-             "%s: '%s.proved' stands beside a %s sensitivity, which proves nothing; it belongs under "
-             "'conditional'",
+             "%s: '%s.proved' is given with a %s sensitivity, which is not a proof; expected 'conditional'",
              document, r->path, row->source ? row->source : "missing");
     TRY(read_audit(row, r));
     TRY(read_utility(row, r));

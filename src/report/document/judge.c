@@ -72,50 +72,47 @@ static void describe(struct row *r, enum verdict verdict)
         if (r->claim_contradicted) {
             snprintf(out, room,
                      "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the "
-                     "claimed %.3g. One "
-                     "of the two is wrong; do not release.",
+                     "claimed %.3g. The proof, the claim or the attack is wrong; do not release.",
                      r->claim_attack ? r->claim_attack : "best", r->claim_bound, r->claim_epsilon);
             break;
         }
         snprintf(out, room,
                  "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the proved "
-                 "%.3g. One of the two is "
-                 "wrong; do not release.",
+                 "%.3g. The proof, the claim or the attack is wrong; do not release.",
                  a->name, a->adjusted_epsilon, r->proved.upper);
         break;
     case VERDICT_DESTROYED:
         snprintf(out, room,
-                 "Destroyed, not protected: accuracy %.3f is close to guessing (%.3f; %.3f without noise). "
-                 "The model no longer "
-                 "works, so low attack scores mean nothing here.",
+                 "Destroyed, not protected: accuracy %.3f is close to guessing (%.3f); without noise it is "
+                 "%.3f. Low attack scores of such a model mean nothing.",
                  r->accuracy.value, r->chance, r->unprotected.value);
         break;
     case VERDICT_LEAKS:
     case VERDICT_LEAKS_LITTLE:
-        snprintf(
-            out, room,
-            "%s: the '%.40s' attack tells members from others, AUC %.3f [%.3f, %.3f] where 0.5 is guessing.",
-            verdict == VERDICT_LEAKS ? "Leaks membership" : "Leaks a little", a->name, a->auc.value,
-            a->auc.lower, a->auc.upper);
+        snprintf(out, room,
+                 "%s: the '%.40s' attack separates members from non-members with AUC %.3f [%.3f, %.3f]; 0.5 "
+                 "is guessing.",
+                 verdict == VERDICT_LEAKS ? "Leaks membership" : "Leaks a little", a->name, a->auc.value,
+                 a->auc.lower, a->auc.upper);
         break;
     case VERDICT_DAMAGED:
         snprintf(out, room,
-                 "%so attack tried here beat guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]), but most "
-                 "of the "
-                 "usefulness is gone: accuracy %.3f, without noise %.3f.",
+                 "%so attack run here was better than guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]), "
+                 "but most of the accuracy is lost: %.3f, without noise %.3f.",
                  r->proof_means ? "Proved, and n" : "N", a->name, a->auc.value, a->auc.lower, a->auc.upper,
                  r->accuracy.value, r->unprotected.value);
         break;
     case VERDICT_NOT_DETECTED:
-        snprintf(out, room,
-                 "%so attack tried here beat guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]).%s",
-                 r->proof_means ? "Proved, and n" : "N", a->name, a->auc.value, a->auc.lower, a->auc.upper,
-                 r->proof_means ? "" : " A stronger attack might; that is not a proof.");
+        snprintf(
+            out, room,
+            "%so attack run here was better than guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]).%s",
+            r->proof_means ? "Proved, and n" : "N", a->name, a->auc.value, a->auc.lower, a->auc.upper,
+            r->proof_means ? "" : " This is not a proof: a stronger attack may succeed.");
         break;
     case VERDICT_NOT_ATTACKED:
         snprintf(out, room,
                  part(r->audit, "attribute")
-                     ? "Membership was not attacked; what an attribute attack found stands below."
+                     ? "No membership attack was run; the result of the attribute attack is below."
                      : "Not attacked: nothing was measured.");
         break;
     }

@@ -88,6 +88,18 @@ void page_json(struct page *p, const char *json)
     }
 }
 
+sotto_status page_done(char **out, struct page *p, const char *what)
+{
+    struct page whole = *p;
+    *p = (struct page){0};
+    if (whole.failed) {
+        base_free(whole.text);
+        return status_fail(SOTTO_ENOMEM, "%s: out of memory", what);
+    }
+    *out = whole.text;
+    return SOTTO_OK;
+}
+
 static const char dash[] = "\xe2\x80\x93", thin_space[] = "\xe2\x80\xaf";
 
 void page_fraction(struct page *p, double x)

@@ -42,10 +42,11 @@ void page_table(struct page *p, const char *label, const char *caption, const ch
 void page_columns(struct page *p, const char *columns);
 void page_table_end(struct page *p);
 
-/** The whole page of a document into an empty p; free p->text with base_free() also after a failure. */
-sotto_status report_build(struct page *p, const char *json, size_t size);
-/* The same of a document that was read. */
-sotto_status report_write_page(const char *html_path, const struct report *r);
+/** Moves the text to *out (base_free, sotto_text_free) and leaves *p as {0}. ENOMEM: *p had failed. */
+sotto_status page_done(char **out, struct page *p, const char *what);
+
+/* sotto_report_html() of a document that was read. */
+sotto_status report_html(char **html, const struct report *r);
 /* sotto_report_files() of it. */
 sotto_status report_write_files(const char *folder, const struct report *r);
 

@@ -195,7 +195,7 @@
       data.sweeps.filter(function (c) { return c.group === group; }).forEach(function (c, i) {
         const shown = c.points.filter(function (p) { return above(p) != null && place(p) != null; });
         shown.sort(function (a, b) { return place(a) - place(b); });
-        /* Not in the legend: the colour says whose ceiling it is. */
+        /* Not in the legend: the colour tells the settings apart. */
         sets.push({label: '', data: shown.map(function (p) { return {x: place(p), y: above(p)}; }), borderColor: faint(series(i), 0.6),
                    borderDash: [3, 3], borderWidth: 1.3, pointRadius: 0});
       });

@@ -87,7 +87,7 @@ static void row_group(struct page *p, const struct row *row, const char *const *
         page_count(p, (double)row->attacks[0].n_nonmember);
         page_html(p, " non-members");
         if (row->auc_draws.count) {
-            page_format(p, "; over %zu noise draws the AUC of '", row->auc_draws.count);
+            page_format(p, "; over %zu draws of the noise, the AUC of '", row->auc_draws.count);
             page_name(p, row->draws_attack);
             page_format(p, "' is %.3f on average, %.3f to %.3f", row->auc_draws.mean, row->auc_draws.lowest,
                         row->auc_draws.highest);
@@ -121,17 +121,13 @@ static void plots(struct page *p, const struct report *r)
         group_title(p, r, g.first[k]);
         page_html(p, "</figcaption></figure>\n");
     }
-    page_html(
-        p,
-        "</div>\n<p class=\"note\">Plot A. For each setting the headline attack (for one setting alone, also "
-        "the "
-        "strongest others): of those it flags at a given rate of false alarms (x), how many members does it "
-        "catch (y)? Steps, no interpolation; both axes logarithmic, because an attack that is sure about a "
-        "few "
-        "people is a leak. Dotted diagonal: guessing. Shaded: forbidden by the proof or the claim, where "
-        "there "
-        "is one; a curve inside it speaks against it. Rates of 0 are drawn at half of the smallest "
-        "measurable rate.</p>\n");
+    page_html(p, "</div>\n<p class=\"note\">Plot A. True-positive rate (y: share of members that the attack "
+                 "finds) against false-positive rate (x: share of non-members flagged by mistake), for the "
+                 "headline attack of each setting; with a single setting, also for its strongest other "
+                 "attacks. Step curves, no interpolation. Both axes are logarithmic, because finding even a "
+                 "few members with certainty is a leak. Dotted diagonal: guessing. Shaded: excluded by the "
+                 "proof or the claim, if there is one; a curve in this area contradicts it. Rates of 0 are "
+                 "drawn at half the smallest measurable rate.</p>\n");
 }
 
 /* Plot B, for an audit alone on its page: the scores themselves. */
@@ -147,9 +143,8 @@ static void histogram(struct page *p, const struct report *r)
         "table of attacks\"></canvas></div><figcaption>Scores of '");
     page_name(p, row->attacks[row->closer].name);
     page_html(
-        p,
-        "'</figcaption></figure>\n</div>\n<p class=\"note\">Plot B. Share of members and of non-members at "
-        "each score; where the two differ, an attacker learns something. Bars of equal width.</p>\n");
+        p, "'</figcaption></figure>\n</div>\n<p class=\"note\">Plot B. Share of members and of non-members "
+           "at each score, in bars of equal width. An attacker learns something where the two differ.</p>\n");
 }
 
 void section_attacks(struct page *p, const struct report *r)
@@ -163,39 +158,34 @@ void section_attacks(struct page *p, const struct report *r)
     page_html(p, "<section id=\"attacks\" aria-labelledby=\"h-attacks\"><h2 id=\"h-attacks\">3 Attacks: what "
                  "was measured</h2>\n");
     if (isnan(confidence)) {
-        page_html(p, "<p>No attack on membership was run.</p></section>\n");
+        page_html(p, "<p>No membership attack was run.</p></section>\n");
         return;
     }
     plots(p, r);
     histogram(p, r);
     page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All attacks\"><table "
-                 "class=\"attacks\">\n<caption>All "
-                 "attacks on all settings. In brackets: intervals at ");
+                 "class=\"attacks\">\n<caption>All attacks on all settings. Brackets: intervals at ");
     page_percent_plain(p, confidence);
-    page_html(p, " confidence, each for its own number. Thresholds were chosen on one random half of the "
-                 "records and scored on the "
-                 "other; the advantage is the best over all thresholds and therefore optimistic. Random "
-                 "guessing: AUC 0.5, balanced "
-                 "accuracy 0.5, TPR = FPR, advantage 0.</caption>\n<thead><tr><th "
-                 "scope=\"col\">Attack</th><th scope=\"col\" "
-                 "class=\"number\">AUC</th>");
+    page_html(
+        p,
+        " confidence, each for one number alone. Thresholds were chosen on the calibration half of the "
+        "records and evaluated on the other half. The advantage is the maximum over all thresholds and "
+        "therefore optimistic. Random guessing: AUC 0.5, balanced accuracy 0.5, TPR = FPR, advantage "
+        "0.</caption>\n<thead><tr><th scope=\"col\">Attack</th><th scope=\"col\" class=\"number\">AUC</th>");
     for (size_t k = 0; k < rate_count; k++) {
         page_html(p, "<th scope=\"col\" class=\"number\">TPR at ");
         page_percent_plain(p, strtod(rates[k], NULL));
         page_html(p, " FPR</th>");
     }
-    page_html(
-        p,
-        "<th scope=\"col\" class=\"number\">Balanced accuracy</th><th scope=\"col\" "
-        "class=\"number\">Advantage "
-        "(best&nbsp;case)</th><th scope=\"col\" class=\"number\">\xce\xb5 is at least</th></tr></thead>\n");
+    page_html(p, "<th scope=\"col\" class=\"number\">Balanced accuracy</th><th scope=\"col\" "
+                 "class=\"number\">Advantage (maximum)</th><th scope=\"col\" class=\"number\">\xce\xb5 is at "
+                 "least</th></tr></thead>\n");
     for (size_t i = 0; i < r->row_count; i++)
         row_group(p, &r->rows[i], rates, rate_count);
-    page_html(p, "</table></div>\n<p class=\"note\">\xce\xb5 is at least: no mechanism with a smaller "
-                 "\xce\xb5 could let this attack do so "
-                 "well (Clopper-Pearson on both rates at one threshold chosen on the other half). It treats "
-                 "the records of one trained "
-                 "model as independent trials, and it measures; it never proves privacy.</p>\n");
+    page_html(p, "</table></div>\n<p class=\"note\">\xce\xb5 is at least: lower bound on \xce\xb5 from the "
+                 "success of the attack (Clopper-Pearson on both rates, at one threshold chosen on the "
+                 "calibration half). The bound treats the records of one trained model as independent "
+                 "trials. It is a measurement and never proves privacy.</p>\n");
     section_most_vulnerable(p, r);
     page_html(p, "</section>\n");
 }

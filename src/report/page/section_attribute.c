@@ -32,15 +32,14 @@ static void gain(struct page *p, const struct json *a)
                          0};
     if (!g)
         return;
-    page_html(p, "<p>Accuracy gained over '");
+    page_html(p, "<p>Gain in accuracy over '");
     page_name(p, part_text(g, "over"));
     page_html(p, "': <strong>");
     page_percent_estimate(p, &e);
     page_html(
-        p,
-        e.lower > 0
-            ? "</strong>. What the model reveals gives the attribute away, beyond what is known anyway.</p>\n"
-            : "</strong>. No gain was shown; that is no proof that there is none.</p>\n");
+        p, e.lower > 0
+               ? "</strong>. The model's output reveals the attribute beyond what is known without it.</p>\n"
+               : "</strong>. No gain was found; this is no proof that there is none.</p>\n");
 }
 
 static void curve(struct page *p, const struct json *list)
@@ -48,7 +47,7 @@ static void curve(struct page *p, const struct json *list)
     if (!json_count(list))
         return;
     page_table(p, "Learning curve",
-               "How much the attacker must know: accuracy with a part of the known records.",
+               "Accuracy of the attack by the number of records with known attribute that train it.",
                "Part|^Records|^Accuracy");
     for (size_t i = 0; i < json_count(list); i++) {
         page_html(p, "<tr><th scope=\"row\">");
@@ -68,7 +67,7 @@ static void depths(struct page *p, const struct json *list)
     if (!json_count(list))
         return;
     page_table(p, "Depth of the attack's network",
-               "Whether a deeper network would say more, taught by all known records.",
+               "Attack networks of several depths, each trained on all records with known attribute.",
                "Dense layers|^Accuracy|^Balanced accuracy|^Macro F1");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);
@@ -91,26 +90,28 @@ void section_attribute(struct page *p, const struct report *r)
     if (!a)
         return;
     page_html(p, "<section id=\"attribute\" aria-labelledby=\"h-attribute\"><h2 id=\"h-attribute\">Attribute "
-                 "inference</h2>\n<p>Can a hidden attribute with ");
+                 "inference</h2>\n<p>Can a hidden attribute of ");
     page_count(p, part_number(a, "values"));
-    page_html(p, " values be read off what the model reveals about a record? The attacker knows it for ");
+    page_html(p, " values be inferred from what the model reveals about a record? The attacker knows the "
+                 "attribute of ");
     page_count(p, part_number(a, "n_known"));
-    page_html(p, " records and is tested on ");
+    page_html(p, " records; the test uses ");
     page_count(p, part_number(a, "n_test"));
     page_html(p, " others.</p>\n");
-    page_table(p, "Attribute inference",
-               "The better of logistic regression and a network, chosen on records that were not tested, "
-               "beside guesses that need no model. Balanced: mean over the attribute's values. Intervals at ",
-               NULL);
+    page_table(
+        p, "Attribute inference",
+        "The attack is logistic regression or a network, whichever was better on a validation set. The "
+        "baselines do not use the model. Balanced accuracy: mean over the attribute's values. Intervals at ",
+        NULL);
     page_percent_plain(p, part_number(a, "confidence"));
-    page_html(p, ", bootstrap over the tested records.");
-    page_columns(p, "Guess by|^Accuracy|^Balanced accuracy|^Macro F1");
+    page_html(p, " confidence, by bootstrap over the test records.");
+    page_columns(p, "Method|^Accuracy|^Balanced accuracy|^Macro F1");
     line(p, part(a, "attack"), " <span class=\"ci\">(the attack)</span>");
     for (size_t i = 0; i < json_count(part(a, "baselines")); i++) {
         const struct json *one = json_at(part(a, "baselines"), i);
         bool asks = part_text(one, "name") && strncmp(part_text(one, "name"), "model's", 7) == 0;
         line(p, one,
-             asks ? " <span class=\"ci\">(sees nothing else)</span>"
+             asks ? " <span class=\"ci\">(sees only the label)</span>"
                   : " <span class=\"ci\">(no model needed)</span>");
     }
     page_table_end(p);

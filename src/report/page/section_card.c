@@ -32,9 +32,8 @@ void section_card(struct page *p, const struct report *r)
     asked(p, r, "Intended use", "card.intended_use");
     asked(p, r, "Not intended for", "card.not_intended_for");
     known(p, "Limits",
-          "Tested against the attacks listed above and against no other; on the records of one trained "
-          "model. See "
-          "'What this report does not show'.");
+          "Tested only against the attacks listed above, on the records of one trained model. See 'What this "
+          "report does not show'.");
     asked(p, r, "Licence", "card.licence");
     asked(p, r, "Contact", "card.contact");
     asked(p, r, "Reviewed by, date", "card.reviewed_by");

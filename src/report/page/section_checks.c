@@ -40,9 +40,9 @@ void section_checks(struct page *p, const struct report *r)
     if (!first)
         return;
     page_html(
-        p, "<section id=\"checks\" aria-labelledby=\"h-checks\"><h2 id=\"h-checks\">Before any claim</h2>\n"
-           "<p class=\"note\">Attacks compare members with non-members. If the two sets differ by more than "
-           "membership, the numbers below measure that difference too.</p>\n<ul class=\"checks\">\n");
+        p, "<section id=\"checks\" aria-labelledby=\"h-checks\"><h2 id=\"h-checks\">Before any "
+           "claim</h2>\n<p class=\"note\">Attacks compare members with non-members. If the two sets also "
+           "differ otherwise, the numbers below measure that difference too.</p>\n<ul class=\"checks\">\n");
     findings(p, first, true, false);
     for (size_t i = 0; i < r->row_count; i++)
         if (&r->rows[i] != first)

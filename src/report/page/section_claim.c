@@ -91,9 +91,8 @@ static void assumptions(struct page *p, const struct row *r)
         page_html(p, "</li>");
     }
     if (r->conditional.given && !r->proved.given && r->conditional.all_met)
-        page_html(p, "<li class=\"unmet\"><strong>NOT proved:</strong> that no pair of neighbouring data "
-                     "sets moves the weights by more "
-                     "than was seen in the sample</li>");
+        page_html(p, "<li class=\"unmet\"><strong>NOT proved:</strong> no pair of neighbouring data sets "
+                     "changes the weights by more than the largest change in the sample</li>");
     if (r->source_note) {
         page_html(p, "<li>sensitivity: ");
         page_text(p, r->source_note);
@@ -131,9 +130,8 @@ static void claimed(struct page *p, const struct row *r)
     page_significant(p, r->claim_bound, 3);
     page_html(p, " at ");
     page_percent_plain(p, r->confidence);
-    page_html(
-        p, " over all attacks together (each threshold chosen on one half of the records and tested on the "
-           "other).</p>\n");
+    page_html(p, " over all attacks together (each threshold chosen on one half of the records and evaluated "
+                 "on the other).</p>\n");
 }
 
 void section_claim(struct page *p, const struct report *r)
@@ -149,29 +147,28 @@ void section_claim(struct page *p, const struct report *r)
     page_html(p, "<section id=\"claim\" aria-labelledby=\"h-claim\"><h2 id=\"h-claim\">2 Claim: what is "
                  "proved</h2>\n");
     if (!any) {
-        page_html(p,
-                  "<p>No setting on this page carries noise by sotto, so nothing is proved. <strong>Proved "
-                  "guarantee: none.</strong></p>\n");
+        page_html(p, "<p>No setting on this page was protected with noise by sotto. <strong>Proved "
+                     "guarantee: none.</strong></p>\n");
         for (size_t i = 0; i < r->row_count; i++)
             claimed(p, &r->rows[i]);
         page_html(p, "</section>\n");
         return;
     }
-    page_html(p, "<p>Random noise is added once to the model's weights after training; everything computed "
-                 "from the noisy weights is "
-                 "covered. Unit of privacy: one record. Neighbouring data sets: ");
+    page_html(
+        p,
+        "<p>Random noise was added once to the model's weights after training. The guarantee covers "
+        "everything computed from the noisy weights. Unit of privacy: one record. Neighbouring data sets: ");
     page_text(p, adjacency ? adjacency : "not stated");
-    page_html(p, ". The headline is the <strong>upper</strong> end of each interval. <strong>Proved</strong> "
-                 "counts only "
-                 "sensitivities that a theorem or clipping enforces, with every assumption met. "
-                 "<strong>Conditional</strong> is the "
-                 "\xce\xb5 that would hold <em>if</em> the sensitivity seen in a sample were the true one: "
-                 "that is not a guarantee.</p>\n");
+    page_html(p,
+              ". Each \xce\xb5 stated is the <strong>upper</strong> end of its interval. "
+              "<strong>Proved</strong>: the sensitivity follows from a theorem or from clipping, and every "
+              "assumption is met. <strong>Conditional</strong>: the \xce\xb5 that would hold <em>if</em> the "
+              "largest sensitivity in a sample were the true one; this is not a guarantee.</p>\n");
     page_table(p, "Claims",
-               "Claims for each protected setting. The last column is what the proof leaves to any attacker "
-               "who accepts 1&#8239;% false alarms (guessing: 1&#8239;%).",
+               "Guarantee of each protected setting. Last column: the largest true-positive rate that the "
+               "proof allows any attack at a false-positive rate of 1&#8239;% (guessing: 1&#8239;%).",
                "Setting|Mechanism|^Scale|Sensitivity|^proved^Proved \xce\xb5|^conditional^Conditional "
-               "\xce\xb5<br>(on the sampled sensitivity)|^\xce\xb4|^proved^TPR possible at 1&#8239;% FPR");
+               "\xce\xb5<br>(sampled sensitivity)|^\xce\xb4|^proved^TPR possible at 1&#8239;% FPR");
     for (size_t i = 0; i < r->row_count; i++)
         if (r->rows[i].is_protected)
             row_cells(p, &r->rows[i]);

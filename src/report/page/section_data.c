@@ -1,5 +1,5 @@
-/* The charts' numbers. Curves are thinned to what a screen can show, and rounded, so that a page stays small.
- */
+/* The charts' numbers. Curves are thinned to what a screen can show, and rounded, so that a page stays
+ * small. */
 #include "report/page/page.h"
 
 #include <math.h>

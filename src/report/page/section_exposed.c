@@ -62,13 +62,13 @@ static void flags(struct page *p, const struct json *audit, const char *name)
                       *resampled = part(attack, "tpr_at_fpr_bootstrap");
     if (!rates)
         return;
-    page_table(p, "What a flag means", "What a flag means, for the attack '", NULL);
+    page_table(p, "Meaning of a flag", "Meaning of a flag by the attack '", NULL);
     page_name(p, name);
-    page_html(p, "': how many of those it flags are members, if half, a tenth or a hundredth of all people "
-                 "are. Resampled: 2 000 draws of the records (or as many as were asked for), the threshold "
-                 "chosen again in each. Detectable: the smallest true-positive rate that four audits of five "
-                 "of this size would have told from guessing.");
-    page_columns(p, "False-positive rate|^TPR|^Resampled|^Detectable|^Right at 1/2|^at 1/10|^at 1/100");
+    page_html(p, "': precision, the share of members among the flagged records, if 1/2, 1/10 or 1/100 of all "
+                 "records are members. Resampled: bootstrap interval (2 000 draws of the records unless set "
+                 "otherwise), with a new threshold in each draw. Detectable: smallest true-positive rate "
+                 "that an audit of this size distinguishes from guessing with probability 0.8.");
+    page_columns(p, "False-positive rate|^TPR|^Resampled|^Detectable|^Precision at 1/2|^at 1/10|^at 1/100");
     for (const char *key = json_first_key(rates); key; key = json_next_key(rates, key)) {
         const struct json *rate = json_member(rates, key), *ppv = part(rate, "ppv");
         page_html(p, "<tr><th scope=\"row\">");
@@ -92,9 +92,9 @@ static void slices(struct page *p, const struct json *s)
     if (!json_count(list))
         return;
     page_table(p, "Slices",
-               "Parts of the records, same attack, same threshold. Intervals hold for all parts at once; a "
-               "part with fewer than 30 records on a side is refused.",
-               "Part|^Members|^Non-members|^AUC|^Members flagged|^Non-members flagged");
+               "Subsets of the records, with the same attack and threshold. The intervals hold for all "
+               "subsets at once. Subsets with fewer than 30 members or 30 non-members are left out.",
+               "Subset|^Members|^Non-members|^AUC|^Members flagged|^Non-members flagged");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);
         page_html(p, "<tr><th scope=\"row\">");
@@ -119,7 +119,7 @@ static void found_again(struct page *p, const struct json *r)
     page_count(p, part_number(r, "flagged"));
     page_html(p, " of ");
     page_count(p, part_number(r, "runs"));
-    page_html(p, " <span class=\"ci\">wrongly ");
+    page_html(p, " <span class=\"ci\">false ");
     page_count(p, part_number(r, "mistaken"));
     page_html(p, " of ");
     page_count(p, part_number(r, "others"));
@@ -131,14 +131,16 @@ static void members(struct page *p, const struct json *e)
     const struct json *list = part(e, "members");
     if (!json_count(list))
         return;
-    page_table(p, "Most exposed members",
-               "The members this attack is surest of. As high: non-members with at least this score, of ",
+    page_table(p, "Most vulnerable members",
+               "Members with the highest scores of this attack. As high: number of non-members with at least "
+               "this score, of ",
                NULL);
     page_count(p, part_number(e, "n_nonmember"));
     page_html(
-        p, ". Separation: distance of the two means of the reference models' signals, in sums of spreads. "
-           "Statistics: the record's own, or those of its class or of everybody where it has too few models. "
-           "Found again: by trainings of reference models that saw it; wrongly: by those that did not.");
+        p, ". Separation: distance between the means of the reference models' signals with and without the "
+           "record, divided by the sum of their standard deviations. Statistics: of the record itself or, "
+           "with too few models, of its class or of all records. Found again: share of the reference models "
+           "trained on the record that flag it; false: share of the other reference models that flag it.");
     page_columns(p, "Row|^Score|^As high|^Separation|Statistics|Found again");
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *one = json_at(list, i);
@@ -164,11 +166,10 @@ static void spread(struct page *p, const struct json *list)
 {
     if (!json_count(list))
         return;
-    page_table(
-        p, "Between models",
-        "Between models: each reference model played the target once. The intervals above say how sure the "
-        "numbers of this model are; this says how much they differ from one training to the next.",
-        "Attack|^Targets|^AUC, mean|^Standard deviation|^Lowest|^Highest");
+    page_table(p, "Variation between models",
+               "Leave-one-model-out: each reference model was the target once. The intervals above are for "
+               "this one model; this table shows how the numbers vary between trainings.",
+               "Attack|^Targets|^AUC, mean|^Standard deviation|^Lowest|^Highest");
     for (size_t i = 0; i < json_count(list); i++) {
         static const char *const members_of[] = {"auc.mean", "auc.deviation", "auc.lowest", "auc.highest"};
         const struct json *one = json_at(list, i);
@@ -193,20 +194,21 @@ static void stability(struct page *p, const struct json *list)
         const struct json *one = json_at(list, i), *s = part(one, "stability");
         if (!s)
             continue;
-        page_html(p, "<p>Trained again, does '");
+        page_html(p, "<p>Does '");
         page_name(p, part_text(one, "name"));
-        page_html(p, "' flag the same people? At ");
+        page_html(p, "' flag the same records if the model is trained again? At a false-positive rate of ");
         page_percent_plain(p, part_number(s, "fpr"));
-        page_html(p, " false alarms two trainings share ");
+        page_html(p, ", two trainings share ");
         page_percent(p, part_number(s, "jaccard"));
-        page_html(p, " of the people that either of them flags among those both saw (mean of ");
+        page_html(p,
+                  " of the records flagged by either of them, among the records that trained both (mean of ");
         page_count(p, part_number(s, "pairs"));
         page_html(p, " pairs); ");
         page_count(p, part_number(s, "steady"));
         page_html(p, " of ");
         page_count(p, part_number(s, "judged"));
-        page_html(p, " records are flagged in at least four of five trainings that saw them and in none that "
-                     "did not.</p>\n");
+        page_html(p, " records are flagged by at least 80 % of the models trained on them and by none of the "
+                     "others.</p>\n");
     }
 }
 
@@ -219,9 +221,10 @@ static void transferred(struct page *p, const struct json *list)
         for (const char *key = json_first_key(rates); key; key = json_next_key(rates, key)) {
             if (!any)
                 page_table(p, "Transferred thresholds",
-                           "Thresholds from the reference models alone (the median over them), on all "
-                           "records of the audited model: what an attacker gets who never sees its members.",
-                           "Attack|^Wanted FPR|^Members flagged|^Non-members flagged");
+                           "Thresholds from the reference models alone (median over the models), applied to "
+                           "all records of the audited model: an attack that needs no members of the audited "
+                           "model to choose its threshold.",
+                           "Attack|^Target FPR|^Members flagged|^Non-members flagged");
             any = true;
             page_html(p, "<tr><th scope=\"row\">");
             page_name(p, part_text(json_at(list, i), "name"));
@@ -248,10 +251,10 @@ static void decisions(struct page *p, const struct json *audit)
         if (!own)
             continue;
         if (!any)
-            page_table(p, "Own decisions",
-                       "Decisions by thresholds from elsewhere (a shadow model, or the attack itself), on "
-                       "all records.",
-                       "Attack|^Balanced accuracy|^Members flagged|^Non-members flagged");
+            page_table(
+                p, "Decisions at the attack's own threshold",
+                "Decisions at a threshold from a shadow model or set by the attack itself, on all records.",
+                "Attack|^Balanced accuracy|^Members flagged|^Non-members flagged");
         any = true;
         page_html(p, "<tr><th scope=\"row\">");
         page_name(p, part_text(json_at(list, i), "title"));
@@ -276,8 +279,8 @@ static void stand_ins(struct page *p, const struct json *audit)
             continue;
         if (!any)
             page_table(p, "Records without statistics of their own",
-                       "Records without statistics of their own (too few reference models, or too rare a "
-                       "class), for which those of their class or of everybody stood in.",
+                       "Records with too few reference models for statistics of their own; the statistics of "
+                       "their class or, for rare classes, of all records were used instead.",
                        "Attack|^Members|^Non-members");
         any = true;
         page_html(p, "<tr><th scope=\"row\">");
@@ -301,7 +304,7 @@ void section_most_vulnerable(struct page *p, const struct report *r)
         return;
     const char *name = part_text(row->audit, "slices.attack");
     name = name ? name : part_text(row->audit, "exposed.attack");
-    page_html(p, "<h3 id=\"exposed\">Who is exposed</h3>\n");
+    page_html(p, "<h3 id=\"exposed\">Most vulnerable records</h3>\n");
     if (r->row_count > 1) {
         page_html(p, "<p class=\"note\">Shown for ");
         page_name(p, row->title);

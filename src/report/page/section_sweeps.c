@@ -89,13 +89,11 @@ static void case_figures(struct page *p, const struct sweeps *s, size_t first)
 
 static void case_table(struct page *p, const struct sweeps *s, size_t first)
 {
-    page_format(
-        p,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Sweep\"><table>\n<caption>Means "
-        "over "
-        "%zu noise draws with intervals of the mean; attackers use shadow models noised alike."
-        "</caption>\n",
-        s->curves[first].draws);
+    page_format(p,
+                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                "aria-label=\"Sweep\"><table>\n<caption>Means over %zu draws of the noise, with intervals of "
+                "the mean. The attacks use shadow models with the same noise.</caption>\n",
+                s->curves[first].draws);
     page_html(
         p,
         "<thead><tr><th scope=\"col\">Noise</th><th scope=\"col\" class=\"number\">Target \xce\xb5</th><th "
@@ -138,22 +136,16 @@ void section_sweeps(struct page *p, const struct report *r)
     const struct sweeps *s = &r->sweeps;
     if (s->count == 0)
         return;
-    page_html(
-        p,
-        "<section id=\"sweeps\" aria-labelledby=\"h-sweeps\"><h2 id=\"h-sweeps\">4a Noise, attacks and "
-        "utility, "
-        "setting by setting</h2>\n<p class=\"note\">Measured, not proved: the epsilon of a setting holds "
-        "only if the "
-        "true sensitivity is at most the one used. Nothing in this section was released. Utility loss is 1 "
-        "\xe2\x88\x92 accuracy with noise / accuracy without; accuracy of an attack is balanced, its "
-        "threshold chosen "
-        "on other records than those scored; its ceiling is (1 + total variation) / 2 of the noise at that "
-        "sensitivity, for logistic noise (1 + tanh(t/4)) / 2 with t = L1 / scale; the ceiling of true "
-        "positives "
-        "follows from the noise's trade-off curve, for logistic noise the curve on which the log-odds of "
-        "true "
-        "and "
-        "false positives differ by t. Dashed lines without points in the figures are these ceilings.</p>\n");
+    page_html(p,
+              "<section id=\"sweeps\" aria-labelledby=\"h-sweeps\"><h2 id=\"h-sweeps\">4a Noise, attacks and "
+              "utility for each setting</h2>\n<p class=\"note\">Measured, not proved: the epsilon of a "
+              "setting holds only if the true sensitivity is at most the one used. Nothing in this section "
+              "was released. Utility loss: 1 \xe2\x88\x92 accuracy with noise / accuracy without noise. "
+              "Attack accuracy: balanced accuracy at a threshold chosen on other records than those "
+              "evaluated. Ceiling of attack accuracy: (1 + total variation) / 2 for the noise at this "
+              "sensitivity; for logistic noise (1 + tanh(t/4)) / 2 with t = L1 / scale. Ceiling of TPR: from "
+              "the trade-off curve of the noise; for logistic noise the log-odds of true and false positives "
+              "differ by t. Dashed lines without points in the figures show these ceilings.</p>\n");
     for (size_t i = 0; i < s->count; i++) {
         if (!is_first(s, i))
             continue;

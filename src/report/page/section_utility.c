@@ -68,13 +68,12 @@ void section_utility(struct page *p, const struct report *r)
         page_html(p, "</figcaption></figure>\n");
     }
     page_html(
-        p, "</div>\n<p class=\"note\">Plot B. Accuracy and attack AUC against the scale of the noise; bars "
-           "are the intervals of the tables. Dashed: the same model without noise. Dotted: guessing.</p>\n");
+        p, "</div>\n<p class=\"note\">Plot B. Accuracy and attack AUC against the noise scale, with the "
+           "intervals of the tables as bars. Dashed: the same model without noise. Dotted: guessing.</p>\n");
     page_table(p, "Utility",
-               "Accuracy on held-out records that no model was trained on, with Clopper-Pearson intervals, "
-               "and what the noise took away.",
-               "Setting|^Accuracy|^Records|^Without noise|^Change|^On its own training "
-               "records|^Guessing|^Over noise draws");
+               "Accuracy on held-out records with Clopper-Pearson intervals, and the accuracy lost to noise.",
+               "Setting|^Accuracy|^Records|^Without noise|^Change|^On training records|^Guessing|^Over draws "
+               "of the noise");
     for (size_t i = 0; i < r->row_count; i++)
         utility_line(p, &r->rows[i]);
     page_table_end(p);

@@ -66,7 +66,7 @@ static sotto_status read_sizes(char *out, const struct sotto_option *row, const 
     sotto_status status = SOTTO_OK;
     size_t n = config_length(c, "%s", path);
     if (n > row->capacity)
-        TRY(config_fail(c, path, "%s has %zu entries; at most %zu", path, n, row->capacity));
+        TRY(config_fail(c, path, "%s has %zu entries; expected at most %zu", path, n, row->capacity));
     for (size_t i = 0; i < n; i++)
         ((size_t *)(void *)(out + row->offset))[i] = config_whole(c, "%s[%zu]", path, i);
     *(size_t *)(void *)(out + row->count) = n;
@@ -85,7 +85,8 @@ sotto_status config_members_read(void *out, char (*texts)[CONFIG_MEMBER_TEXT], c
         snprintf(path, sizeof path, "%s%s%s", prefix, m->section, row->key);
         const char *text = row->type == SOTTO_OPTION_TEXT ? config_text(c, "%s", path) : NULL;
         if (text && strlen(text) >= CONFIG_MEMBER_TEXT)
-            TRY(config_fail(c, path, "%s is longer than %d bytes", path, CONFIG_MEMBER_TEXT - 1));
+            TRY(config_fail(c, path, "%s is too long; expected at most %d bytes", path,
+                            CONFIG_MEMBER_TEXT - 1));
         if (text) {
             strcpy(*texts, text);
             *(const char **)to = *texts++;

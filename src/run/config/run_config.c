@@ -21,22 +21,23 @@ static const struct config_members head_members = {"head.", sotto_head_recipe_op
 /* Top-level, or in each of `cases`. */
 static const struct config_row case_rows[] = {
     {"head.trainer", CONFIG_TEXT, .fallback = "adam", .names = "adam|sgd|convex|convex-sgd|convex-lbfgs",
-     .help = "convex ones have a proved sensitivity"},
+     .help = "convex, convex-sgd and convex-lbfgs have a proved sensitivity"},
     {"head.fine_tune", CONFIG_FLAG, .fallback = "false",
-     .help = "train the encoder on the private records too: measured only, no privacy statement"},
+     .help = "encoder trained on the private records too: measured only, no privacy statement"},
     {"sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",
-     .help = "replace-one pairs of the sensitivity sampler; 0: none"},
+     .help = "number of replace-one pairs for the sampled sensitivity; 0: none"},
     {"protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"},
-    {"protect[].scale", CONFIG_REAL, .range = "(0,inf)", .help = "of the noise; or epsilon"},
+    {"protect[].scale", CONFIG_REAL, .range = "(0,inf)", .help = "noise scale, instead of epsilon"},
     {"protect[].epsilon", CONFIG_REAL, .range = "(0,inf)"},
     {"protect[].delta", CONFIG_REAL, .fallback = "0", .range = "[0,1)"},
-    {"protect[].l1", CONFIG_REAL, .range = "(0,inf)", .help = "stated instead of sampled"},
+    {"protect[].l1", CONFIG_REAL, .range = "(0,inf)",
+     .help = "L1 sensitivity stated by the caller, instead of sampled"},
     {"protect[].l2", CONFIG_REAL, .range = "(0,inf)"},
     {"shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",
-     .help = "shadow heads on random halves, for LiRA and RMIA; even; 0: none"},
+     .help = "number of shadow heads on random halves, for LiRA and RMIA; even; 0: none"},
     {"sweep.mechanisms", CONFIG_TEXTS, .fallback = "[logistic, laplace, gaussian]"},
     {"sweep.epsilons", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)",
-     .help = "measured over draws, never released"},
+     .help = "target epsilons, measured over draws of the noise, never released"},
     {"sweep.scales", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)"},
     {"sweep.delta", CONFIG_REAL, .fallback = "1e-5", .range = "(0,1)"},
     {"sweep.paper_norms", CONFIG_FLAG, .fallback = "false"},
@@ -44,32 +45,32 @@ static const struct config_row case_rows[] = {
 
 static const struct config_row first_rows[] = {
     {"name", CONFIG_TEXT, .required = true, .help = "folder below runs/"},
-    {"title", CONFIG_TEXT, .help = "of the report"},
+    {"title", CONFIG_TEXT, .help = "title of the report"},
     {"seed", CONFIG_WHOLE, .fallback = "1",
-     .help = "initialisation, order, augmentation, splits; never privacy noise"},
+     .help = "seed of initial weights, order, augmentation and splits; never of privacy noise"},
     {"data.set", CONFIG_TEXT, .fallback = "fashion-mnist"},
     {"data.public_set", CONFIG_TEXT,
-     .help = "another set to pre-train on (STL-10's unlabelled part); default: a part of data.set"},
+     .help = "data set for pre-training (such as STL-10's unlabelled part); default: a part of data.set"},
     {"data.public", CONFIG_WHOLE, .fallback = "20000", .range = "[2,inf)",
-     .help = "records that pre-training sees"},
+     .help = "number of records for pre-training"},
     {"data.private", CONFIG_WHOLE, .fallback = "1000", .range = "[2,inf)"},
     {"data.heldout", CONFIG_WHOLE, .fallback = "10000", .range = "[2,inf)"},
     {"data.shadow", CONFIG_WHOLE, .fallback = "0"},
     {.path = NULL}};
 static const struct config_row encoder_rows[] = {
     {"encoder.evaluate", CONFIG_FLAG, .fallback = "true",
-     .help = "k-NN and linear probe, private part against held-out part"},
+     .help = "k-NN and linear head, fitted on the private part, tested on the held-out part"},
     {.path = NULL}};
 static const struct config_row list_rows[] = {
     {"cases[].name", CONFIG_TEXT, .required = true},
-    {"cases[].title", CONFIG_TEXT, .help = "of its rows in the report"},
+    {"cases[].title", CONFIG_TEXT, .help = "title of the case in the report"},
     {"cases[].records", CONFIG_WHOLE, .required = true, .range = "[2,inf)",
-     .help = "slice of the private part"},
+     .help = "number of private records for this case"},
     {.path = NULL}};
 static const struct config_row last_rows[] = {
     {"attack.names", CONFIG_TEXTS, .fallback = "[loss, confidence, entropy, modified-entropy]"},
     {"evaluate.draws", CONFIG_WHOLE, .fallback = "20", .range = "[0,100000]",
-     .help = "noise draws per setting, to measure the spread"},
+     .help = "draws of the noise for each setting, to measure the spread"},
     {"report.fpr", CONFIG_REALS, .fallback = "[0.01, 0.001]", .range = "(0,1)"},
     {"report.confidence", CONFIG_REAL, .fallback = "0.95", .range = "(0,1)"},
     {.path = NULL}};
@@ -97,7 +98,7 @@ static sotto_status copy(char *out, size_t capacity, const struct config *c, con
 {
     const char *text = config_text(c, "%s", path);
     if (strlen(text) >= capacity)
-        return config_fail(c, path, "%s is longer than %zu bytes", path, capacity - 1);
+        return config_fail(c, path, "%s is too long; expected at most %zu bytes", path, capacity - 1);
     strcpy(out, text);
     return SOTTO_OK;
 }
@@ -119,7 +120,7 @@ static sotto_status read_pretrain(struct run_config *out, const struct config *c
     p->dtype = out->dtype, p->backend = out->backend;
     p->seed = out->seed;
     if (p->batch > out->sizes[SOTTO_PUBLIC])
-        TRY(config_fail(c, "pretrain.batch", "pretrain.batch is %zu but data.public holds only %zu images",
+        TRY(config_fail(c, "pretrain.batch", "pretrain.batch is %zu but data.public has only %zu images",
                         p->batch, out->sizes[SOTTO_PUBLIC]));
 done:
     return status;
@@ -148,7 +149,7 @@ static sotto_status read_protection(struct run_protection *p, const struct run_c
     p->l1 = config_real(c, "%sprotect[%zu].l1", prefix, i);
     p->l2 = config_real(c, "%sprotect[%zu].l2", prefix, i);
     if (isnan(p->scale) == isnan(p->epsilon))
-        TRY(config_fail(c, path, "%sprotect[%zu] needs either scale or epsilon", prefix, i));
+        TRY(config_fail(c, path, "%sprotect[%zu] needs exactly one of scale and epsilon", prefix, i));
     if (isnan(p->l1) && isnan(p->l2) && !run_has_sensitivity(owner))
         TRY(config_fail(
             c, path,
@@ -171,8 +172,8 @@ static sotto_status read_sweep(struct run_sweep *out, const struct run_case *own
     out->paper_norms = config_flag(c, "%ssweep.paper_norms", prefix);
     snprintf(path, sizeof path, "%ssweep.epsilons", prefix);
     if (out->epsilon_count > RUN_SWEEP || out->scale_count > RUN_SWEEP)
-        TRY(config_fail(c, path, "%ssweep has %zu epsilons and %zu scales; at most %d of each", prefix,
-                        out->epsilon_count, out->scale_count, RUN_SWEEP));
+        TRY(config_fail(c, path, "%ssweep has %zu epsilons and %zu scales; expected at most %d of each",
+                        prefix, out->epsilon_count, out->scale_count, RUN_SWEEP));
     if (out->epsilon_count > 0 && !run_has_sensitivity(owner))
         TRY(config_fail(c, path, "%s needs a sensitivity; expected sensitivity.pairs > 0", path));
     for (size_t i = 0; i < out->epsilon_count; i++)
@@ -181,7 +182,7 @@ static sotto_status read_sweep(struct run_sweep *out, const struct run_case *own
         out->scales[i] = config_real(c, "%ssweep.scales[%zu]", prefix, i);
     snprintf(path, sizeof path, "%ssweep.mechanisms", prefix);
     if (out->mechanism_count > RUN_SWEEP_MECHANISMS)
-        TRY(config_fail(c, path, "%s has %zu entries; at most %d", path, out->mechanism_count,
+        TRY(config_fail(c, path, "%s has %zu entries; expected at most %d", path, out->mechanism_count,
                         RUN_SWEEP_MECHANISMS));
     for (size_t i = 0; i < out->mechanism_count; i++) {
         char padded[40];
@@ -205,15 +206,14 @@ static sotto_status check_fine_tune(const struct run_case *k, const struct confi
     char path[128];
     snprintf(path, sizeof path, "%shead.fine_tune", prefix);
     if (strcmp(k->recipe.trainer, "adam") != 0 || k->recipe.hidden_count > SOTTO_FINE_TUNE_HIDDEN)
-        TRY(config_fail(c, path, "%s is done by adam, with at most %d hidden layers", path,
+        TRY(config_fail(c, path, "%s needs trainer adam, with at most %d hidden layers", path,
                         SOTTO_FINE_TUNE_HIDDEN));
     if (k->pairs > 0 || k->protection_count > 0 || k->references > 0 ||
         k->sweep.epsilon_count + k->sweep.scale_count > 0)
-        TRY(config_fail(
-            c, path,
-            "%s: no privacy statement is made about an encoder that private records trained; expected "
-            "no sensitivity, protect, shadow or sweep beside it",
-            path));
+        TRY(config_fail(c, path,
+                        "%s: an encoder trained on private records has no privacy statement; omit "
+                        "sensitivity, protect, shadow and sweep",
+                        path));
 done:
     return status;
 }
@@ -242,7 +242,7 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
     out->protection_count = config_length(c, "%sprotect", prefix);
     if (out->protection_count > RUN_PROTECTIONS) {
         snprintf(path, sizeof path, "%sprotect", prefix);
-        TRY(config_fail(c, path, "%s has %zu entries; at most %d", path, out->protection_count,
+        TRY(config_fail(c, path, "%s has %zu entries; expected at most %d", path, out->protection_count,
                         RUN_PROTECTIONS));
     }
     for (size_t i = 0; i < out->protection_count; i++)
@@ -260,8 +260,8 @@ done:
     return status;
 }
 
-/* A resolved config writes the top-level sections out as well, so "used" means "differs from the defaults".
- */
+/* A resolved config writes the top-level sections out as well, so "used" means "differs from the
+ * defaults". */
 static sotto_status is_default(bool *out, const struct config *c, const struct config_row *rows,
                                const char *section)
 {
@@ -302,10 +302,10 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
         single |= !unused;
     }
     if (count > RUN_CASES)
-        TRY(config_fail(c, "cases", "cases has %zu entries; at most %d", count, RUN_CASES));
+        TRY(config_fail(c, "cases", "cases has %zu entries; expected at most %d", count, RUN_CASES));
     if (count > 0 && single)
         TRY(config_fail(c, "cases",
-                        "write either cases, or head, sensitivity, protect, shadow and sweep; not both"));
+                        "give either cases, or head, sensitivity, protect, shadow and sweep, but not both"));
     if (count == 0) {
         strcpy(out->cases[0].name, "head");
         out->cases[0].records = out->sizes[SOTTO_PRIVATE];
@@ -335,8 +335,8 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
         if (k->records > out->sizes[SOTTO_PRIVATE] - taken) {
             snprintf(path, sizeof path, "%srecords", prefix);
             TRY(config_fail(c, path,
-                            "%s is %zu, but only %zu of data.private = %zu records are left; cases that "
-                            "release use disjoint slices",
+                            "%s is %zu, but only %zu of data.private = %zu records are left, as cases with "
+                            "releases use disjoint records",
                             path, k->records, out->sizes[SOTTO_PRIVATE] - taken, out->sizes[SOTTO_PRIVATE]));
         }
         used += k->protection_count > 0 ? k->records : 0;
@@ -360,7 +360,7 @@ static sotto_status read_rest(struct run_config *out, const struct config *c)
     out->draws = config_whole(c, "evaluate.draws");
     out->rate_count = config_length(c, "report.fpr");
     if (out->rate_count > RUN_RATES)
-        TRY(config_fail(c, "report.fpr", "report.fpr has %zu entries; at most %d", out->rate_count,
+        TRY(config_fail(c, "report.fpr", "report.fpr has %zu entries; expected at most %d", out->rate_count,
                         RUN_RATES));
     for (size_t i = 0; i < out->rate_count; i++)
         out->rates[i] = config_real(c, "report.fpr[%zu]", i);

@@ -32,7 +32,8 @@ static sotto_status lock(int *fd, const char *path)
     if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
         close(*fd);
         *fd = -1;
-        FAIL(SOTTO_EAGAIN, "%s: another sotto run is working in this folder", path);
+        FAIL(SOTTO_EAGAIN,
+             "%s: another 'sotto run' is using this folder; wait for it, or give another --output", path);
     }
 done:
     return status;

@@ -38,8 +38,8 @@ struct run_stage {
 /** Computes the hash of `key` (consumed) and looks for a finished stage with it. */
 sotto_status run_stage_begin(struct run_stage *stage, struct run_folder *f, const char *name,
                              struct json *key);
-/** Records outputs (file names inside the folder, NULL-terminated) and result (consumed), and saves run.json.
- */
+/** Records outputs (file names inside the folder, NULL-terminated) and result (consumed), and saves
+ * run.json. */
 sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const char *const *outputs,
                            struct json *result);
 /** Hash of a finished stage, to go into the keys of the stages that read its outputs. */

@@ -7,7 +7,8 @@ sotto_status run_answers_make(struct run_answers *a, const struct run *r, size_t
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[index];
     size_t held = r->heldout_x.shape[0], first = run_case_first(r, index);
-    *a = (struct run_answers){.n_member = c->records,
+    *a = (struct run_answers){.ctx = r->ctx,
+                              .n_member = c->records,
                               .n_nonmember = c->references > 0 && c->records < held ? c->records : held,
                               .classes = r->classes,
                               .width = r->width,
@@ -29,8 +30,8 @@ done:
 sotto_status run_answers_ask(struct run_answers *a, const struct sotto_head *head)
 {
     sotto_status status = SOTTO_OK;
-    TRY(sotto_head_predict(a->member, head, a->member_x, a->n_member, a->width, 1));
-    TRY(sotto_head_predict(a->nonmember, head, a->nonmember_x, a->n_nonmember, a->width, 1));
+    TRY(sotto_head_predict(a->member, head, a->member_x, a->n_member, a->width, 1, a->ctx));
+    TRY(sotto_head_predict(a->nonmember, head, a->nonmember_x, a->n_nonmember, a->width, 1, a->ctx));
 done:
     return status;
 }

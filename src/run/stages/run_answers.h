@@ -5,6 +5,7 @@
 #include "run/stages/run_stages.h"
 
 struct run_answers {
+    const struct sotto_context *ctx;
     size_t n_member, n_nonmember, classes, width;
     const float *member_x, *nonmember_x; /* borrowed */
     const int64_t *member_y, *nonmember_y;

@@ -63,7 +63,7 @@ sotto_status run_ceiling_tpr(double *out, const char *mechanism, double scale,
     sotto_status status = SOTTO_OK;
     struct noise_at n = {mechanism, scale, s};
     double forward, backward;
-    REQUIRE(fpr > 0 && fpr < 1, "a false-positive rate lies between 0 and 1 (got %g)", fpr);
+    REQUIRE(fpr > 0 && fpr < 1, "a false-positive rate must be between 0 and 1 (got %g)", fpr);
     TRY(lowest(&forward, &n, fpr, 0));
     TRY(lowest(&backward, &n, fpr, 1));
     *out = fmin(forward, backward);

@@ -23,7 +23,7 @@ sotto_status run_check_identity(const struct run *r)
     if (releases_something(r) && !r->data->dataset_id[0])
         FAIL(SOTTO_EUSAGE,
              "%s: has no identity (it was opened by its path, or imported by version 1), so no ledger can be "
-             "charged for what 'protect' releases; expected a set that was imported with 'sotto data import'",
+             "charged for 'protect'; import the set with 'sotto data import'",
              r->data->name);
 done:
     return status;

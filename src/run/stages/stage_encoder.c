@@ -1,5 +1,5 @@
-/* Pre-training on the public part, embeddings of the private and held-out parts, and how good the encoder is.
- */
+/* Pre-training on the public part, embeddings of the private and held-out parts, and how good the encoder
+ * is. */
 #include "run/stages/run_stages.h"
 
 #include <stdio.h>
@@ -134,7 +134,7 @@ sotto_status run_check_encoder(const struct run *r)
     TRY(sha256_file(now, path));
     if (!then || strcmp(now, then) != 0)
         FAIL(SOTTO_EINVAL,
-             "%s: changed while the experiment ran; heads and embeddings belong to another encoder", path);
+             "%s: was changed during the experiment; expected the encoder of the heads and embeddings", path);
 done:
     return status;
 }
@@ -234,7 +234,7 @@ sotto_status run_stage_encoder(struct run *r)
     recipe.seed = r->config.seed;
     TRY(sotto_head_train(&probe, r->private_x.data, r->private_y.data, n, r->width, r->classes, &recipe,
                          r->ctx));
-    TRY(sotto_head_accuracy(&linear, probe, r->heldout_x.data, r->heldout_y.data, held, r->width));
+    TRY(sotto_head_accuracy(&linear, probe, r->heldout_x.data, r->heldout_y.data, held, r->width, r->ctx));
     struct json *result = json_make_object();
     json_put_real(&result, "knn_accuracy", knn);
     json_put_real(&result, "linear_accuracy", linear);

@@ -103,9 +103,9 @@ sotto_status run_stage_head(struct run *r, size_t index)
     double train, held;
     size_t parameters;
     (void)sotto_head_parameters(head, &parameters);
-    TRY(sotto_head_accuracy(&train, head, case_x(r, index), case_y(r, index), c->records, r->width));
+    TRY(sotto_head_accuracy(&train, head, case_x(r, index), case_y(r, index), c->records, r->width, r->ctx));
     TRY(sotto_head_accuracy(&held, head, r->heldout_x.data, r->heldout_y.data, r->heldout_x.shape[0],
-                            r->width));
+                            r->width, r->ctx));
     struct json *result = json_make_object();
     json_put_real(&result, "train_accuracy", train);
     json_put_real(&result, "heldout_accuracy", held);
@@ -117,8 +117,8 @@ done:
     return status;
 }
 
-/* Proved where the trainer has a proof, else sampled; a proof may have a sample beside it, to show its slack.
- */
+/* Proved where the trainer has a proof, else sampled; a proof may have a sample beside it, to show its
+ * slack. */
 static sotto_status find_sensitivity(struct sotto_sensitivity_sample *out, struct json **result,
                                      const struct run *r, size_t index)
 {

@@ -2,6 +2,8 @@
  * interrupted release is drawn again and charged again; a finished one is reused. */
 #include "run/stages/run_stages.h"
 
+#include "dp/ledger/certificate_json.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +22,7 @@ static sotto_status find_sensitivity(struct sotto_protect *out, struct sotto_sen
         TRY(sotto_sensitivity_load(sample, path));
         sotto_sensitivity_of(s, sample);
         out->sensitivity_file = path;
-        out->sensitivity_data = sample->fingerprint;
+        out->sensitivity_data = sample->data_sha256;
         if (sample->proved)
             TRY(sotto_sensitivity_of_head(out, sample));
     }
@@ -29,20 +31,15 @@ done:
 }
 
 /* What the report needs, taken from the certificate so that page and certificate cannot disagree. */
-static sotto_status release_facts(struct json **out, const char *certificate)
+static struct json *release_facts(const struct sotto_certificate *c)
 {
-    sotto_status status = SOTTO_OK;
-    struct json *document = NULL, *facts = json_make_object();
-    TRY(json_parse(&document, certificate, strlen(certificate), "certificate"));
-    static const char *const members[] = {"scale", "standard_deviation", "sensitivity", "guarantee"};
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        json_put(&facts, members[i], json_clone(json_member(document, members[i])));
-    *out = facts;
-    facts = NULL;
-done:
-    json_free(document);
-    json_free(facts);
-    return status;
+    const struct sotto_account *a = sotto_certificate_account(c);
+    struct json *facts = json_make_object();
+    json_put_real(&facts, "scale", a->scale);
+    json_put_real(&facts, "standard_deviation", a->standard_deviation);
+    json_put(&facts, "sensitivity", certificate_sensitivity(sotto_certificate_sensitivity(c)));
+    json_put(&facts, "guarantee", certificate_guarantee(c));
+    return facts;
 }
 
 static struct json *protect_key(const struct run *r, const struct run_model *m)
@@ -75,7 +72,7 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     struct run_model plain;
     struct sotto_sensitivity_sample sample;
     struct run_source source = {.digests = NULL};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     char name[RUN_PATH], certificate_name[RUN_PATH + 32], input[RUN_PATH], output[RUN_PATH],
         measured[RUN_PATH], purpose[RUN_NAME * 2 + 32], stage_name[RUN_NAME + 32];
     snprintf(stage_name, sizeof stage_name, "protect/%s", m->name);
@@ -98,20 +95,19 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
                                     .release = {.mechanism = p->mechanism,
                                                 .scale = p->scale,
                                                 .target = {p->epsilon, p->delta},
-                                                .fingerprint = r->data->dataset_id,
-                                                .ledger = source.ledger[0] ? source.ledger : NULL,
-                                                .source = &source.records,
-                                                .purpose = purpose,
-                                                .records = c->records,
-                                                .insecure = r->options->insecure,
-                                                .insecure_seed = r->options->insecure_seed}};
+                                                .spend = {.dataset_id = r->data->dataset_id,
+                                                          .ledger = source.ledger[0] ? source.ledger : NULL,
+                                                          .source = &source.records,
+                                                          .purpose = purpose,
+                                                          .insecure = r->options->insecure,
+                                                          .insecure_seed = r->options->insecure_seed},
+                                                .records = c->records}};
     TRY(find_sensitivity(&protect, &sample, measured, p));
     TRY(sotto_protect_file(&certificate, &protect, r->ctx));
-    struct json *facts;
-    TRY(release_facts(&facts, certificate));
-    TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, certificate_name, NULL}, facts));
+    TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, certificate_name, NULL},
+                      release_facts(certificate)));
 done:
     run_source_clear(&source);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }

@@ -70,8 +70,8 @@ done:
     return status;
 }
 
-/* Heads on halves of members and non-members, started as the target was: the strongest attacker knows that.
- */
+/* Heads on halves of members and non-members, started as the target was: the strongest attacker knows
+ * that. */
 static sotto_status train_heads(const char *path, const struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
@@ -153,7 +153,7 @@ static sotto_status load_heads(struct run_shadow *s, const char *path, const str
     if (!weights || !trained || weights->dtype != SOTTO_F4 || trained->dtype != SOTTO_U1 ||
         weights->ndim != 2 || trained->ndim != 2 || weights->shape[1] != h->shape->count ||
         trained->shape[0] != s->pool.n || trained->shape[1] != weights->shape[0])
-        FAIL(SOTTO_EFORMAT, "%s: does not hold this case's shadow heads", path);
+        FAIL(SOTTO_EFORMAT, "%s: does not contain the shadow heads of this case", path);
     h->models = weights->shape[0];
     h->parameters = weights->shape[1];
     h->weights = weights->data; /* moved */
@@ -218,7 +218,7 @@ sotto_status run_shadow_ask(struct run_shadow *s, const struct run *r, const cha
         float *parameters = sotto_head_parameters(noisy, &count);
         if (mechanism)
             TRY(sotto_noise_simulate(parameters, count, mechanism, scale, r->config.seed, ATTACKER + draw));
-        TRY(sotto_head_predict(s->own_logits, noisy, s->own_x, s->own_n, r->width, 1));
+        TRY(sotto_head_predict(s->own_logits, noisy, s->own_x, s->own_n, r->width, 1, r->ctx));
         for (size_t i = 0; i < s->own_n * r->classes; i++)
             s->own_outputs[i] = s->own_logits[i];
     }

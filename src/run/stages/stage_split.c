@@ -17,15 +17,16 @@ static sotto_status open_public(struct run *r)
     TRY(sotto_dataset_open(&p, r->config.public_set, r->ctx));
     r->public_data = p;
     if (!p->images)
-        FAIL(SOTTO_EINVAL, "%s: has no images; pre-training needs images", p->name);
+        FAIL(SOTTO_EINVAL, "%s: has no images, which pre-training needs", p->name);
     if (p->channels != d->channels || p->height != d->height || p->width != d->width)
         FAIL(SOTTO_EINVAL,
              "data.public_set: images of %s are %zux%zux%zu, those of %s %zux%zux%zu; expected the same",
              p->name, p->channels, p->height, p->width, d->name, d->channels, d->height, d->width);
     if (strcmp(p->sha256, d->sha256) == 0 || strcmp(p->name, d->name) == 0)
         FAIL(SOTTO_EINVAL,
-             "data.public_set: %s and %s are the same records, which cannot be public and private", p->name,
-             d->name);
+             "data.public_set: %s and %s contain the same records; expected other records than the private "
+             "ones",
+             p->name, d->name);
 done:
     return status;
 }
@@ -65,9 +66,9 @@ sotto_status run_stage_split(struct run *r)
     TRY(sotto_dataset_open(&r->data, r->config.data_set, r->ctx));
     r->classes = r->data->classes;
     if (!r->data->images)
-        FAIL(SOTTO_EINVAL, "%s: has no images; pre-training needs images", r->data->name);
+        FAIL(SOTTO_EINVAL, "%s: has no images, which pre-training needs", r->data->name);
     if (r->classes < 2)
-        FAIL(SOTTO_EINVAL, "%s: has %zu classes; heads need labels of at least 2", r->data->name, r->classes);
+        FAIL(SOTTO_EINVAL, "%s: has %zu classes; expected at least 2", r->data->name, r->classes);
     TRY(run_check_identity(r));
     TRY(split_pools(r));
 

@@ -271,7 +271,7 @@ static sotto_status point_json(struct json **out, const struct sweep *s)
     bool pure = strcmp(s->setting.name, "logistic") == 0 || strcmp(s->setting.name, "laplace") == 0 ||
                 strcmp(s->setting.name, "knorm") == 0;
     TRY(sotto_account_release(&account, s->setting.mechanism, s->setting.scale, &s->sensitivity,
-                              pure && !isnan(s->setting.epsilon) ? 0 : config->delta, 1));
+                              pure && !isnan(s->setting.epsilon) ? 0 : config->delta, 1, s->r->ctx));
     if (!isnan(s->setting.epsilon)) {
         json_put_real(&j, "epsilon", s->setting.epsilon);
         json_put_boolean(&j, "holds", account.epsilon.upper <= s->setting.epsilon * (1 + 1e-9));
@@ -305,13 +305,13 @@ static sotto_status find_scale(struct setting *out, const struct sweep *s, doubl
     by_l1.l2 = NAN;
     by_l2.l1 = NAN;
     if (strcmp(out->name, "logistic") == 0 || strcmp(out->name, "laplace") == 0)
-        TRY(sotto_calibrate(&out->scale, out->mechanism, &by_l1, pure));
+        TRY(sotto_calibrate(&out->scale, out->mechanism, &by_l1, pure, s->r->ctx));
     else if (strcmp(out->name, "logistic-l2") == 0)
-        TRY(sotto_calibrate(&out->scale, out->mechanism, &s->assumed, approximate));
+        TRY(sotto_calibrate(&out->scale, out->mechanism, &s->assumed, approximate, s->r->ctx));
     else if (strcmp(out->name, "knorm") == 0)
-        TRY(sotto_calibrate(&out->scale, out->mechanism, &by_l2, pure));
+        TRY(sotto_calibrate(&out->scale, out->mechanism, &by_l2, pure, s->r->ctx));
     else if (strcmp(out->name, "gaussian") == 0)
-        TRY(sotto_calibrate(&out->scale, out->mechanism, &by_l2, approximate));
+        TRY(sotto_calibrate(&out->scale, out->mechanism, &by_l2, approximate, s->r->ctx));
     else /* the textbook formula, also where it is not private: the account beside it tells */
         out->scale = sqrt(2 * log(1.25 / delta)) * s->assumed.l2 / out->epsilon;
 done:
@@ -331,7 +331,7 @@ static sotto_status measure_setting(struct json **points, struct sweep *s, uint6
     struct json *point = NULL;
     struct run_shadow *shadow = (struct run_shadow *)s->shadow;
     TRY(run_shadow_ask(shadow, s->r, s->setting.mechanism, s->setting.scale, number));
-    TRY(par_chunks(s->r->config.draws, par_threads(s->r->ctx), measure_draw, s));
+    TRY(par_each(s->r->config.draws, s->r->ctx, measure_draw, s));
     if (shadow->own)
         TRY(judge_by_network(s));
     TRY(point_json(&point, s));
@@ -450,8 +450,8 @@ static sotto_status find_sensitivities(struct sweep *s, bool paper)
     s->sensitivity.dimension = s->parameters;
     s->assumed = s->sensitivity;
     if (paper)
-        s->assumed = (struct sotto_sensitivity){.l1 = sample.paper[SOTTO_NORM_PER_TENSOR].one,
-                                                .l2 = sample.paper[SOTTO_NORM_PER_TENSOR].two,
+        s->assumed = (struct sotto_sensitivity){.l1 = sample.paper[SOTTO_PAPER_NORM_PER_TENSOR].one,
+                                                .l2 = sample.paper[SOTTO_PAPER_NORM_PER_TENSOR].two,
                                                 .dimension = s->parameters};
 done:
     return status;

@@ -145,8 +145,8 @@ sotto_status network_query_make(struct network_query *out, const struct sotto_ne
     const struct nn_backend *backend;
     struct network_query a = {.network = n,
                               .threads = nn_threads_worth(BATCH * nn_model_work(n->model), par_threads(ctx))};
+    int pool = par_set_threads(a.threads);
     TRY(nn_backend_find(&backend, "auto"));
-    par_set_threads(a.threads);
     struct nn_plan_config config = {
         .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = embedding};
     TRY(nn_plan_create(&a.plan, n->model, &config));
@@ -158,6 +158,7 @@ sotto_status network_query_make(struct network_query *out, const struct sotto_ne
     *out = a;
     a = (struct network_query){0};
 done:
+    par_set_threads(pool);
     network_query_clear(&a);
     return status;
 }
@@ -206,15 +207,19 @@ static const float *ask(struct network_query *a)
 }
 
 /* Rows are where `source` says, BATCH at a time. */
-static void run(float *out, struct network_query *a, const struct record_input *source, const int64_t *rows,
-                size_t n, const struct record_view *view)
+static sotto_status run(float *out, struct network_query *a, const struct record_input *source,
+                        const int64_t *rows, size_t n, const struct record_view *view,
+                        const struct sotto_context *ctx)
 {
+    sotto_status status = SOTTO_OK;
+    int pool = par_set_threads(a->threads);
     struct record_view views[BATCH];
     for (size_t i = 0; view && i < BATCH; i++)
         views[i] = *view;
     for (size_t first = 0; first < n; first += BATCH) {
         size_t count = n - first < BATCH ? n - first : BATCH;
         int64_t batch[BATCH];
+        TRY(context_check(ctx, "network: stopped after %zu of %zu records", first, n));
         for (size_t i = 0; i < BATCH; i++) {
             size_t at = first + (i < count ? i : count - 1);
             batch[i] = rows ? rows[at] : (int64_t)at;
@@ -222,15 +227,18 @@ static void run(float *out, struct network_query *a, const struct record_input *
         record_input_fill(nn_plan_input(a->plan), source, batch, BATCH, view ? views : NULL);
         memcpy(out + first * a->width, ask(a), count * a->width * sizeof *out);
     }
+done:
+    par_set_threads(pool);
+    return status;
 }
 
-void network_query_run(float *out, struct network_query *a, const float *x, size_t n,
-                       const struct record_view *view)
+sotto_status network_query_run(float *out, struct network_query *a, const float *x, size_t n,
+                               const struct record_view *view, const struct sotto_context *ctx)
 {
     struct record_input source;
     struct sotto_dataset rows = {.features = x};
     record_input_make(&source, &rows, a->network->record, a->network->config.input, a->threads);
-    run(out, a, &source, NULL, n, view);
+    return run(out, a, &source, NULL, n, view, ctx);
 }
 
 void network_softmax(float *z, size_t n, size_t k)
@@ -252,11 +260,11 @@ sotto_status sotto_network_predict(float *out, const struct sotto_network *netwo
     sotto_status status = SOTTO_OK;
     struct network_query a = {0};
     size_t inputs = sotto_network_inputs(network);
-    REQUIRE(d == inputs, "rows have %zu numbers; the network expects %zu", d, inputs);
+    REQUIRE(d == inputs, "rows have %zu numbers; expected %zu, as in the network's training", d, inputs);
     for (size_t i = 0; i < n * d; i++)
-        REQUIRE(isfinite(x[i]), "row %zu, column %zu is not finite; features must be", i / d, i % d);
+        REQUIRE(isfinite(x[i]), "row %zu, column %zu is not finite; features must be finite", i / d, i % d);
     TRY(network_query_make(&a, network, false, ctx));
-    network_query_run(out, &a, x, n, NULL);
+    TRY(network_query_run(out, &a, x, n, NULL, ctx));
     if (!logits)
         network_softmax(out, n, network->config.classes);
 done:
@@ -279,14 +287,14 @@ sotto_status sotto_network_predict_data(float *out, const struct sotto_network *
             "data set '%s' has records of %zu numbers (%zux%zux%zu); the network was trained on %zux%zux%zu",
             data->name, data->images ? found.channels * found.height * found.width : data->columns,
             found.channels, found.height, found.width, r.channels, r.height, r.width);
-    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records, not %zu", data->name, data->n, n);
+    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected %zu", data->name, data->n, n);
     for (size_t i = 0; rows && i < n; i++)
         REQUIRE(rows[i] >= 0 && (uint64_t)rows[i] < data->n,
                 "row index %lld (at position %zu) is outside data set '%s' with %zu records",
                 (long long)rows[i], i, data->name, data->n);
     TRY(network_query_make(&a, network, false, ctx));
     record_input_make(&source, data, r, network->config.input, a.threads);
-    run(out, &a, &source, rows, n, NULL);
+    TRY(run(out, &a, &source, rows, n, NULL, ctx));
     if (!logits)
         network_softmax(out, n, network->config.classes);
 done:
@@ -308,9 +316,9 @@ sotto_status network_last_layer(struct sotto_head **out, const struct sotto_netw
     TRY(nn_model_export(&t, n->model, "", 1));
     const struct sotto_array *weight = sotto_tensors_find(&t, "classifier.weight"),
                              *bias = sotto_tensors_find(&t, "classifier.bias");
-    REQUIRE(n->config.members <= 1, "network: an ensemble has no one last layer");
+    REQUIRE(n->config.members <= 1, "network: an ensemble has no single last layer; expected one network");
     if (!weight || !bias || weight->count != width[0] * width[1] || bias->count != width[1])
-        FAIL(SOTTO_EINTERNAL, "network: it has no linear last layer");
+        FAIL(SOTTO_EINTERNAL, "network: the last layer is not linear");
     TRY(head_create(&h, 1, width));
     memcpy(h->parameters, weight->data, weight->count * sizeof(float));
     memcpy(h->parameters + weight->count, bias->data, bias->count * sizeof(float));

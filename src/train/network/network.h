@@ -42,6 +42,9 @@ bool network_is(const struct sotto_tensors *t);
 /** EINVAL names the member; on success texts are static (a NULL one its default) and members that the model
  * or the optimizer does not use are 0. Files, backend and dtype stay as they are. */
 sotto_status train_options_check(struct sotto_train_options *o);
+/** The static text of `known` (NULL-terminated) that equals `asked`; NULL means the first. EINVAL lists `expected`. */
+sotto_status train_one_of(const char **out, const char *asked, const char *what, const char *const *known,
+                          const char *expected);
 /** Canonical JSON of what decides the weights, but for records and machine; dtype must be f32 or bf16. */
 sotto_status train_recipe_text(char out[TRAIN_RECIPE_TEXT], const struct sotto_train_options *o);
 /** The inverse; EFORMAT texts start with `where`. */
@@ -72,9 +75,9 @@ struct network_query {
 sotto_status network_query_make(struct network_query *out, const struct sotto_network *n, bool embedding,
                                 const struct sotto_context *ctx);
 void network_query_clear(struct network_query *a);
-/** out (n, width): logits or embeddings of rows x (n, inputs), seen in one view (NULL: as they are). */
-void network_query_run(float *out, struct network_query *a, const float *x, size_t n,
-                       const struct record_view *view);
+/** out (n, width): logits or embeddings of rows x (n, inputs), seen in one view (NULL: as they are). ESTOPPED. */
+sotto_status network_query_run(float *out, struct network_query *a, const float *x, size_t n,
+                               const struct record_view *view, const struct sotto_context *ctx);
 /** In place: logits (n, k) to probabilities. */
 void network_softmax(float *z, size_t n, size_t k);
 /** Is there anything below the last layer? */

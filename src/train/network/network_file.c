@@ -46,21 +46,38 @@ done:
     return status;
 }
 
-sotto_status sotto_network_save(const char *path, const struct sotto_network *n)
+static sotto_status network_tensors(struct sotto_tensors *t, const struct sotto_network *n)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_tensors t = {0};
     char recipe[TRAIN_RECIPE_TEXT];
-    TRY(nn_model_export(&t, n->model, "", 1));
-    TRY(set_architecture(&t, n));
+    TRY(nn_model_export(t, n->model, "", 1));
+    TRY(set_architecture(t, n));
     if (n->has_recipe) {
         TRY(train_recipe_text(recipe, &n->recipe));
-        TRY(sotto_tensors_set_metadata(&t, "recipe", recipe));
+        TRY(sotto_tensors_set_metadata(t, "recipe", recipe));
     }
     for (size_t i = 0; i < n->fact_count; i++)
-        TRY(sotto_tensors_set_metadata(&t, n->facts[2 * i], n->facts[2 * i + 1]));
-    TRY(sotto_safetensors_save(path, &t));
+        TRY(sotto_tensors_set_metadata(t, n->facts[2 * i], n->facts[2 * i + 1]));
 done:
+    return status;
+}
+
+sotto_status sotto_network_save(const char *path, const struct sotto_network *n)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = network_tensors(&t, n);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save(path, &t);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_network_save_bytes(void **bytes, size_t *size, const struct sotto_network *n)
+{
+    struct sotto_tensors t = {0};
+    sotto_status status = network_tensors(&t, n);
+    if (status == SOTTO_OK)
+        status = sotto_safetensors_save_bytes(bytes, size, &t);
     sotto_tensors_clear(&t);
     return status;
 }
@@ -74,11 +91,10 @@ static sotto_status require_metadata(const char **out, const struct sotto_tensor
     if (*out)
         return SOTTO_OK;
     sotto_status status =
-        status_fail(SOTTO_EFORMAT, "%s: metadata '%s' is missing; this is not a network's file", path, key);
-    status_hint(
-        "a network made elsewhere needs the metadata schema %s, model (like resnet8), input (like 3x32x32) "
-        "and classes",
-        schema);
+        status_fail(SOTTO_EFORMAT, "%s: metadata '%s' is missing; expected the file of a network", path, key);
+    status_hint("a network made by another program needs the metadata schema %s, model (such as resnet8), "
+                "input (such as 3x32x32) and classes",
+                schema);
     return status;
 }
 
@@ -111,14 +127,16 @@ static sotto_status read_architecture(struct sotto_train_options *o, struct nn_s
     TRY(require_metadata(&count, t, "classes", path));
     if (read_sizes(sizes, &found, 3, 1 << 24, input, 'x') != SOTTO_OK || found != 3)
         FAIL(SOTTO_EFORMAT,
-             "%s: metadata 'input' is '%.64s'; expected channels x height x width like 3x32x32", path, input);
+             "%s: metadata 'input' is '%.64s'; expected channels x height x width such as 3x32x32", path,
+             input);
     *record = (struct nn_shape){sizes[0], sizes[1], sizes[2]};
     if (read_sizes(classes, &found, 1, 1 << 20, count, ',') != SOTTO_OK || *classes < 2)
         FAIL(SOTTO_EFORMAT, "%s: metadata 'classes' is '%.64s'; expected a whole number of at least 2", path,
              count);
     if (hidden &&
         read_sizes(o->hidden, &o->hidden_count, SOTTO_TRAIN_HIDDEN, 1 << 16, hidden, ',') != SOTTO_OK)
-        FAIL(SOTTO_EFORMAT, "%s: metadata 'hidden' is '%.64s'; expected widths like 32,64,128", path, hidden);
+        FAIL(SOTTO_EFORMAT, "%s: metadata 'hidden' is '%.64s'; expected widths such as 32,64,128", path,
+             hidden);
     if (sotto_tensors_metadata(t, "norm"))
         o->norm = sotto_tensors_metadata(t, "norm");
     if (sotto_tensors_metadata(t, "residual"))
@@ -139,7 +157,7 @@ static sotto_status check_size(const struct nn_model_config *config, const struc
     TRY(nn_model_size(&expected, NULL, config));
     for (size_t i = 0; i < t->count; i++)
         found += t->items[i].array.count;
-    REQUIRE(found == expected, "holds %zu values; model %s as described has %zu", found, config->name,
+    REQUIRE(found == expected, "contains %zu values, but model %s as described has %zu", found, config->name,
             expected);
 done:
     return status;
@@ -175,8 +193,8 @@ static sotto_status read_recipe(struct sotto_network *n, const struct sotto_tens
     if (strcmp(told, built) != 0 || strcmp(r->model, n->config.name) != 0 ||
         strcmp(r->norm, n->config.norm) != 0 || r->hidden_count != n->config.hidden_count ||
         memcmp(r->hidden, n->config.hidden, r->hidden_count * sizeof *r->hidden) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: the recipe in the metadata is of another network than the one it describes",
-             path);
+        FAIL(SOTTO_EFORMAT,
+             "%s: the recipe in the metadata describes another network than the other metadata", path);
     n->recipe.backend = backend_of(t);
     n->has_recipe = true;
     if (n->record.height > 1 || n->record.width > 1) {
@@ -215,7 +233,7 @@ sotto_status network_from_tensors(struct sotto_network **out, const struct sotto
     size_t classes;
     TRY(require_metadata(&found, t, "schema", path));
     if (strcmp(found, schema) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: holds '%.64s'; expected '%s'", path, found, schema);
+        FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected '%s'", path, found, schema);
     TRY(read_architecture(&o, &record, &classes, t, path));
     status = train_model_config(&config, &o, record, classes);
     if (status == SOTTO_OK)
@@ -236,7 +254,7 @@ sotto_status network_from_tensors(struct sotto_network **out, const struct sotto
     }
     found = sotto_tensors_metadata(t, "weights_sha256");
     if (found && strcmp(found, n->weights_sha256) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: the weights do not match their checksum; the file was changed", path);
+        FAIL(SOTTO_EFORMAT, "%s: the weights do not match their checksum, so the file was changed", path);
     TRY(read_recipe(n, t, path));
     TRY(keep_facts(n, t));
     *out = n;
@@ -253,6 +271,17 @@ sotto_status sotto_network_load(struct sotto_network **out, const char *path)
     sotto_status status = sotto_safetensors_load(&t, path);
     if (status == SOTTO_OK)
         status = network_from_tensors(out, &t, path);
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status sotto_network_load_bytes(struct sotto_network **out, const void *bytes, size_t size)
+{
+    static const char name[] = "network in memory";
+    struct sotto_tensors t = {0};
+    sotto_status status = sotto_safetensors_load_bytes(&t, bytes, size, name);
+    if (status == SOTTO_OK)
+        status = network_from_tensors(out, &t, name);
     sotto_tensors_clear(&t);
     return status;
 }

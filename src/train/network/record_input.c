@@ -15,14 +15,15 @@ sotto_status record_shape(struct nn_shape *out, const struct sotto_dataset *data
     if (data->images) {
         *out = (struct nn_shape){data->channels, data->height, data->width};
         REQUIRE(!given || memcmp(out, &image, sizeof image) == 0,
-                "data set '%s' holds images of %zux%zux%zu, not %zux%zux%zu", data->name, data->channels,
-                data->height, data->width, image.channels, image.height, image.width);
+                "data set '%s' contains images of %zux%zux%zu; expected %zux%zux%zu", data->name,
+                data->channels, data->height, data->width, image.channels, image.height, image.width);
         goto done;
     }
     REQUIRE(!given || (size_multiply(&count, image.channels, image.height) &&
                        size_multiply(&count, count, image.width) && count == data->columns),
-            "data set '%s' has rows of %zu numbers; images of %zux%zux%zu do not fill them", data->name,
-            data->columns, image.channels, image.height, image.width);
+            "data set '%s' has rows of %zu numbers, which images of %zux%zux%zu do not match; give the right "
+            "--image C,H,W",
+            data->name, data->columns, image.channels, image.height, image.width);
     *out = given ? image : (struct nn_shape){data->columns, 1, 1};
 done:
     return status;

@@ -1,6 +1,4 @@
-/* Options of supervised training: defaults, checks, and their canonical text, which files carry and which
- * shadow models are trained by. A change of form is another recipe: bump "recipe". */
-#include "io/json/json.h"
+/* Options of supervised training: defaults and checks. Their text is in train_recipe.c. */
 #include "train/network/network.h"
 
 #include "sotto/option.h"
@@ -15,9 +13,8 @@ void sotto_train_defaults(struct sotto_train_options *o)
     sotto_options_defaults(o, sotto_train_option_table());
 }
 
-/* The static text that equals `asked`; NULL means the first. */
-static sotto_status one_of(const char **out, const char *asked, const char *what, const char *const *known,
-                           const char *expected)
+sotto_status train_one_of(const char **out, const char *asked, const char *what, const char *const *known,
+                          const char *expected)
 {
     for (size_t i = 0; known[i]; i++)
         if (!asked || strcmp(asked, known[i]) == 0) {
@@ -30,7 +27,7 @@ static sotto_status one_of(const char **out, const char *asked, const char *what
 static sotto_status check_numbers(const struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(o->hidden_count <= SOTTO_TRAIN_HIDDEN, "%zu hidden widths; at most %d are supported",
+    REQUIRE(o->hidden_count <= SOTTO_TRAIN_HIDDEN, "%zu hidden widths are too many; expected at most %d",
             o->hidden_count, SOTTO_TRAIN_HIDDEN);
     for (size_t i = 0; i < o->hidden_count; i++)
         REQUIRE(o->hidden[i] >= 1 && o->hidden[i] <= 1u << 16,
@@ -48,17 +45,17 @@ static sotto_status check_residual(struct sotto_train_options *o)
     static const char *const kinds[] = {"additive", "multiplicative", NULL};
     struct sotto_residual_noise *r = &o->residual;
     if (r->kind)
-        TRY(one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive, multiplicative"));
+        TRY(train_one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive, multiplicative"));
     REQUIRE(r->kind || (r->gamma == 0 && r->floor == 0),
-            "gamma and floor belong to residual perturbation; say additive or multiplicative");
+            "gamma and floor need residual perturbation; give additive or multiplicative");
     REQUIRE(!r->kind || r->floor == 0 || strcmp(r->kind, "multiplicative") == 0,
-            "a floor belongs to multiplicative noise");
+            "a floor needs multiplicative noise");
     REQUIRE(!r->separate_inputs || (r->members > 1 && r->input_noise > 0),
             "separate inputs need input noise and more than one member");
     REQUIRE(!r->relative || (r->kind && strcmp(r->kind, "additive") == 0),
-            "relative noise is additive; say residual perturbation additive");
+            "relative noise needs residual perturbation additive");
     REQUIRE(r->members > 1 || (!r->average_softmax && !r->independent),
-            "an average of probabilities and members trained apart need more than one member");
+            "an average of probabilities, or independent training, needs more than one ensemble member");
     r->relative = r->relative != 0;
     r->average_softmax = r->average_softmax != 0;
     r->independent = r->independent != 0;
@@ -75,121 +72,22 @@ sotto_status train_options_check(struct sotto_train_options *o)
     static const char *const norms[] = {"batch", "group", NULL}, *const optimizers[] = {"adam", "sgd", NULL},
                              *const schedules[] = {"constant", "cosine", "step", NULL};
     TRY(nn_model_find(&o->model, NULL, o->model ? o->model : "cnn"));
-    TRY(one_of(&o->norm, o->norm, "norm", norms, "batch, group"));
-    TRY(one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam, sgd"));
-    TRY(one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
+    TRY(train_one_of(&o->norm, o->norm, "norm", norms, "batch, group"));
+    TRY(train_one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam, sgd"));
+    TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
     TRY(check_numbers(o));
     REQUIRE(o->momentum == 0 || strcmp(o->optimizer, "sgd") == 0,
-            "momentum belongs to optimizer sgd; %s has its own", o->optimizer);
+            "momentum cannot be given for optimizer %s; expected optimizer sgd", o->optimizer);
     bool resnet = strncmp(o->model, "resnet", 6) == 0;
     bool has_widths =
         strcmp(o->model, "mlp") == 0 || strcmp(o->model, "cnn") == 0 || strcmp(o->model, "tanh-cnn") == 0;
     REQUIRE(has_widths || o->hidden_count == 0,
-            "model %s has fixed widths; hidden widths belong to mlp, cnn and tanh-cnn", o->model);
-    REQUIRE(resnet || strcmp(o->norm, "batch") == 0,
-            "model %s has no normalisation; norm belongs to the resnets", o->model);
+            "model %s has fixed widths; hidden widths need model mlp, cnn or tanh-cnn", o->model);
+    REQUIRE(resnet || strcmp(o->norm, "batch") == 0, "model %s has no normalisation; norm needs a resnet",
+            o->model);
     o->flip = o->flip != 0;
     TRY(check_residual(o));
 done:
-    return status;
-}
-
-sotto_status train_recipe_text(char out[TRAIN_RECIPE_TEXT], const struct sotto_train_options *o)
-{
-    sotto_status status = SOTTO_OK;
-    char *text = NULL, residual[TRAIN_RESIDUAL_TEXT];
-    struct json *j = json_make_object();
-    TRY(train_residual_text(residual, &o->residual));
-    if (residual[0])
-        json_put_text(&j, "residual", residual);
-    json_put_integer(&j, "recipe", 1);
-    json_put_text(&j, "model", o->model);
-    json_put(&j, "hidden", json_make_counts(o->hidden, o->hidden_count));
-    json_put_text(&j, "norm", o->norm);
-    json_put_text(&j, "optimizer", o->optimizer);
-    json_put_real(&j, "lr", o->lr);
-    json_put_real(&j, "momentum", o->momentum);
-    json_put_real(&j, "weight_decay", o->weight_decay);
-    json_put_text(&j, "schedule", o->schedule);
-    json_put_integer(&j, "epochs", (int64_t)o->epochs);
-    json_put_integer(&j, "batch", (int64_t)o->batch);
-    json_put_boolean(&j, "flip", o->flip);
-    json_put_integer(&j, "crop", (int64_t)o->crop);
-    json_put_text(&j, "dtype", o->dtype);
-    json_put_integer(&j, "seed", (int64_t)o->seed);
-    TRY(json_dump(&text, j, JSON_LINE | JSON_SORTED));
-    REQUIRE(strlen(text) < TRAIN_RECIPE_TEXT, "the recipe is too long");
-    strcpy(out, text);
-done:
-    sotto_text_free(text);
-    json_free(j);
-    return status;
-}
-
-static sotto_status parse_hidden(struct sotto_train_options *o, const struct json *doc, const char *name)
-{
-    sotto_status status = SOTTO_OK;
-    const struct json *list;
-    TRY(json_get_array(&list, doc, name, "hidden"));
-    o->hidden_count = json_count(list);
-    if (o->hidden_count > SOTTO_TRAIN_HIDDEN)
-        FAIL(SOTTO_EFORMAT, "%s: 'hidden' lists %zu widths; at most %d are supported", name, o->hidden_count,
-             SOTTO_TRAIN_HIDDEN);
-    for (size_t i = 0; i < o->hidden_count; i++) {
-        int64_t width = json_whole(json_at(list, i));
-        if (width < 1)
-            FAIL(SOTTO_EFORMAT, "%s: 'hidden[%zu]' is not a width; expected a whole number of at least 1",
-                 name, i);
-        o->hidden[i] = (size_t)width;
-    }
-done:
-    return status;
-}
-
-sotto_status train_recipe_parse(struct sotto_train_options *out, const char *text, const char *where)
-{
-    sotto_status status = SOTTO_OK;
-    static const char *const dtypes[] = {"f32", "bf16", NULL};
-    struct json *doc = NULL;
-    struct sotto_train_options o;
-    char name[512];
-    size_t seed = 0;
-    bool flip;
-    sotto_train_defaults(&o);
-    snprintf(name, sizeof name, "%s: recipe", where);
-    TRY(json_parse(&doc, text, strlen(text), name));
-    TRY(json_get_text(&o.model, doc, name, "model"));
-    TRY(parse_hidden(&o, doc, name));
-    TRY(json_get_text(&o.norm, doc, name, "norm"));
-    TRY(json_get_text(&o.optimizer, doc, name, "optimizer"));
-    TRY(json_get_real(&o.lr, doc, name, "lr"));
-    TRY(json_get_real(&o.momentum, doc, name, "momentum"));
-    TRY(json_get_real(&o.weight_decay, doc, name, "weight_decay"));
-    TRY(json_get_text(&o.schedule, doc, name, "schedule"));
-    TRY(json_get_size(&o.epochs, doc, name, "epochs"));
-    TRY(json_get_size(&o.batch, doc, name, "batch"));
-    TRY(json_get_boolean(&flip, doc, name, "flip"));
-    TRY(json_get_size(&o.crop, doc, name, "crop"));
-    TRY(json_get_text(&o.dtype, doc, name, "dtype"));
-    TRY(json_get_size(&seed, doc, name, "seed"));
-    if (json_find(doc, "residual")) {
-        const char *residual;
-        TRY(json_get_text(&residual, doc, name, "residual"));
-        TRY(train_residual_parse(&o.residual, residual, name));
-    }
-    o.flip = flip;
-    o.seed = seed;
-    status = train_options_check(&o); /* also replaces the borrowed texts by static ones */
-    if (status == SOTTO_OK)
-        status = one_of(&o.dtype, o.dtype, "dtype", dtypes, "bf16, f32");
-    if (status != SOTTO_OK) {
-        status_prefix(name);
-        status = SOTTO_EFORMAT;
-        goto done;
-    }
-    *out = o;
-done:
-    json_free(doc);
     return status;
 }
 
@@ -210,10 +108,10 @@ sotto_status train_model_config(struct nn_model_config *out, const struct sotto_
     c.input_noise = r->input_noise, c.radius = r->radius, c.no_skip = r->no_skip;
     c.members = r->members, c.separate_inputs = r->separate_inputs;
     c.average_softmax = r->average_softmax;
-    REQUIRE(strcmp(o->model, "mlp") == 0 || record.height > 1 || record.width > 1,
-            "model %s needs images; these records are rows of %zu numbers (say how a row is an image, or "
-            "take mlp)",
-            o->model, record.channels * record.height * record.width);
+    REQUIRE(
+        strcmp(o->model, "mlp") == 0 || record.height > 1 || record.width > 1,
+        "model %s needs images, but the records are rows of %zu numbers; give --image C,H,W, or model mlp",
+        o->model, record.channels * record.height * record.width);
     TRY(record_padding(&c.input, o->model, record));
     *out = c;
 done:

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "nn/model/model.h"
+#include "par/par.h"
 #include "rng/rng.h"
 #include "train/plain/supervised.h"
 
@@ -163,6 +164,7 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
                          const struct sotto_train_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     int64_t *all = NULL;
     if (!rows) {
         n = data->n;
@@ -176,6 +178,7 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
                  ? members_train(out, result, &run)
                  : supervised_train(out, result, data, rows, n, options, ctx);
 done:
+    par_set_threads(pool);
     base_free(all);
     return status;
 }

@@ -51,13 +51,14 @@ static sotto_status check_options(const struct sotto_fine_tune_options *o)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(o->epochs >= 1 && o->epochs <= 1000000, "epochs must be at least 1 (got %zu)", o->epochs);
-    REQUIRE(o->batch >= 1 && o->batch <= 1 << 20, "batch must be within 1 and %d (got %zu)", 1 << 20,
+    REQUIRE(o->batch >= 1 && o->batch <= 1 << 20, "batch must be between 1 and %d (got %zu)", 1 << 20,
             o->batch);
     REQUIRE(o->lr > 0 && isfinite(o->lr), "lr must be > 0 (got %g)", o->lr);
     REQUIRE(o->seed <= INT64_MAX, "seed %llu is too large; expected less than 2^63",
             (unsigned long long)o->seed);
-    REQUIRE(o->hidden_count <= SOTTO_FINE_TUNE_HIDDEN, "%zu hidden layers; fine-tuning supports at most %d",
-            o->hidden_count, SOTTO_FINE_TUNE_HIDDEN);
+    REQUIRE(o->hidden_count <= SOTTO_FINE_TUNE_HIDDEN,
+            "%zu hidden layers are too many; fine-tuning supports at most %d", o->hidden_count,
+            SOTTO_FINE_TUNE_HIDDEN);
 done:
     return status;
 }
@@ -71,13 +72,13 @@ static sotto_status check_data(const struct tuning *t, const int64_t *rows)
             "data set '%s' has %zux%zu images, but the encoder was trained on %zux%zu", t->data->name,
             t->data->height, t->data->width, wanted.height, wanted.width);
     TRY(encoder_check_rows(t->data, rows, t->n));
-    REQUIRE(t->data->labels && t->data->classes >= 2, "data set '%s' has no labels of at least 2 classes",
-            t->data->name);
+    REQUIRE(t->data->labels && t->data->classes >= 2,
+            "data set '%s' has no labels, or fewer than 2 classes; expected at least 2", t->data->name);
     size_t others = 0;
     for (size_t i = 0; i < t->n; i++)
         others += t->data->labels[rows[i]] != t->data->labels[rows[0]];
-    REQUIRE(others > 0, "labels: all %zu records are of class %lld; fine-tuning needs at least 2 classes",
-            t->n, (long long)t->data->labels[rows[0]]);
+    REQUIRE(others > 0, "labels: all %zu records have class %lld; fine-tuning needs at least 2 classes", t->n,
+            (long long)t->data->labels[rows[0]]);
 done:
     return status;
 }
@@ -264,6 +265,7 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct tuning t = {.options = options,
                        .from = from,
                        .data = data,
@@ -285,6 +287,7 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
     *head = h;
     h = NULL;
 done:
+    par_set_threads(pool);
     sotto_head_free(h);
     release(&t);
     return status;

@@ -90,7 +90,7 @@ static double best_correlation(const struct search *s, struct rng *r)
 
 sotto_status sotto_residual_complexity(double *mean, struct sotto_interval *interval, const double *x,
                                        size_t n, size_t d, double p, double bound, double time, size_t draws,
-                                       uint64_t seed)
+                                       uint64_t seed, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double complex *spectrum = NULL;
@@ -118,6 +118,7 @@ sotto_status sotto_residual_complexity(double *mean, struct sotto_interval *inte
     s.spectrum = spectrum;
     s.sign = sign;
     for (size_t draw = 0; draw < draws; draw++) {
+        TRY(context_check(ctx, "complexity: stopped after %zu of %zu draws", draw, draws));
         struct rng r = rng_stream(seed, RNG_RESIDUAL, 0, draw);
         for (size_t i = 0; i < n; i++)
             sign[i] = rng_below(&r, 2) ? 1 : -1;

@@ -168,7 +168,8 @@ static double rmse(const double *a, const double *b, size_t n)
 }
 
 sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const char *folder,
-                            const struct sotto_dataset *data, int64_t row, uint64_t seed)
+                            const struct sotto_dataset *data, int64_t row, uint64_t seed,
+                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double *image = NULL, *u, *v, *end;
@@ -189,10 +190,12 @@ sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const cha
         const size_t pixel = i / CHANNELS, channel = i % CHANNELS;
         image[i] = pixels[(channel < data->channels ? channel : 0) * plane + pixel] / 255.;
     }
+    TRY(context_check(ctx, "sde: stopped before the first run"));
     TRY(folder_make(folder));
     TRY(write_image(folder, "image", "", image, &f, bytes));
     for (size_t way = 0; way < SOTTO_SDE_RUNS; way++) {
         struct sotto_sde_run *run = &runs[way];
+        TRY(context_check(ctx, "sde: stopped after %zu of %d runs", way, SOTTO_SDE_RUNS));
         double gamma = ways[way].gamma;
         *run = (struct sotto_sde_run){.gamma = gamma, .multiplicative = ways[way].multiplicative};
         snprintf(run->name, sizeof run->name, "%s", ways[way].name);

@@ -20,7 +20,7 @@ static sotto_status check_labels(const struct sotto_dataset *data, const int64_t
     size_t others = 0;
     for (size_t i = 0; i < n; i++)
         others += data->labels[rows[i]] != data->labels[rows[0]];
-    REQUIRE(others > 0, "labels: all %zu records are of class %lld; training needs at least 2 classes", n,
+    REQUIRE(others > 0, "labels: all %zu records have class %lld; training needs at least 2 classes", n,
             (long long)data->labels[rows[0]]);
 done:
     return status;
@@ -92,11 +92,11 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
         .options = *options, .data = data, .rows = rows, .n = n, .ctx = ctx, .privacy = ""};
     TRY(train_options_check(o));
     TRY(encoder_check_rows(data, rows, n));
-    REQUIRE(data->labels && data->classes >= 2, "data set '%s' has no labels of at least 2 classes",
-            data->name);
+    REQUIRE(data->labels && data->classes >= 2,
+            "data set '%s' has no labels, or fewer than 2 classes; expected at least 2", data->name);
     TRY(record_shape(&t->record, data, (struct nn_shape){o->channels, o->height, o->width}));
     REQUIRE((!o->flip && !o->crop) || (t->record.height > 1 && t->record.width > 1),
-            "flip and crop move images; these records are rows of %zu numbers", t->record.channels);
+            "flip and crop need images, but the records are rows of %zu numbers", t->record.channels);
     REQUIRE(o->batch <= n, "batch %zu is larger than the %zu records to train on", o->batch, n);
     TRY(train_model_config(&t->config, o, t->record, data->classes));
     TRY(nn_model_size(&values, &work, &t->config));

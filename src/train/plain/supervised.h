@@ -1,13 +1,16 @@
-/* supervised.h - one run of supervised training, in pieces, for whoever trains in another way: resolve, plan,
- * make the loop, put another draw() or gradient() into loop.step, run it, finish. supervised_plan() resolves
- * dtype and backend "auto", once the plan's rows and views are known.
+/* supervised.h - one run of supervised training, in pieces, for callers that train in another way: resolve,
+ * plan, make the loop, put another draw() or gradient() into loop.step, run it, finish. supervised_plan()
+ * resolves dtype and backend "auto", once the plan's rows and views are known.
  *
  *     TRY(supervised_resolve(&t, data, rows, n, &options, ctx));
  *     TRY(supervised_plan(&t));
  *     supervised_loop(&loop, &t);
- *     loop.step = ...;            batches of another kind (at most t.options.batch records pass through
- * t.plan at TRY(training_loop_run(&loop));                             a time), gradients that are clipped
- * and noised TRY(supervised_finish(&network, &t, statement)); */
+ *     loop.step = ...;
+ *     TRY(training_loop_run(&loop));
+ *     TRY(supervised_finish(&network, &t, statement));
+ *
+ * The replaced step may take batches of another kind (at most t.options.batch records pass through t.plan at
+ * a time), or gradients that are clipped and noised. */
 #ifndef TRAIN_PLAIN_SUPERVISED_H
 #define TRAIN_PLAIN_SUPERVISED_H
 

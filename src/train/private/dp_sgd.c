@@ -8,9 +8,10 @@
 #include "train/private/dp_sgd.h"
 
 #include "base/file.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "nn/model/model.h"
+#include "par/par.h"
 #include "train/private/silent_records.h"
 #include "train/plain/supervised.h"
 
@@ -42,30 +43,24 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
-    struct sotto_dpsgd_session
-        *next; /* the old one stays until then: should this fail, it tells what was charged */
+    /* the old one stays until then: should this fail, it tells what was charged */
+    struct sotto_dpsgd_session *next;
     size_t left = step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
+    struct sotto_spend spend = spend_complete(&p->spend, r->t.data->dataset_id, "network by DP-SGD", step);
+    spend.condition = r->condition;
     const struct sotto_dpsgd_request request = {
         .sampled = {.mechanism = p->noise,
                     .noise_multiplier = p->noise_multiplier,
                     .sample_rate = sotto_sample_rate(p->sampling, r->t.options.batch, r->t.n),
                     .steps = left < p->reserve ? left : p->reserve,
                     .delta = p->target.delta,
-                    .replace_one = !p->zero_out,
+                    .adjacency = p->adjacency,
                     .sampling = p->sampling},
         .max_grad_norm = dp_sgd_follows_quantile(p) ? 1 : p->max_grad_norm,
         .dimension = r->dimension,
         .first_step = (size_t)step,
-        .fingerprint = p->fingerprint ? p->fingerprint : r->t.data->dataset_id,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "network by DP-SGD",
+        .spend = spend,
         .records = r->t.n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed + step,
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = r->condition,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
@@ -192,9 +187,9 @@ static sotto_status plan(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = &r->t;
-    bool more = r->p.condition && r->p.condition[0];
+    bool more = r->p.spend.condition && r->p.spend.condition[0];
     snprintf(r->condition, sizeof r->condition, DP_SGD_FLOAT_SUMS "%s%s", more ? ", and on " : "",
-             more ? r->p.condition : "");
+             more ? r->p.spend.condition : "");
     TRY(dp_sgd_describe(r->text, &r->p));
     supervised_change(t, r->p.steps, choose_part(t, &r->p) * r->p.views, r->p.views, r->text);
     TRY(supervised_plan(t));
@@ -235,10 +230,9 @@ static sotto_status run(struct private_run *r)
     supervised_announce(&r->t, &r->loop);
     TRY(reserve(r, r->loop.progress.step));
     if (r->loop.resumed)
-        context_log(
-            r->t.ctx, SOTTO_LOG_WARNING,
-            "train: the steps that the interrupted run had reserved stay charged; the ledger is charged "
-            "anew for those that follow");
+        context_log(r->t.ctx, SOTTO_LOG_WARNING,
+                    "train: the steps that the interrupted run had reserved stay charged; the remaining "
+                    "steps are charged again");
     TRY(training_loop_run(&r->loop));
     average(r, r->loop.progress.step);
     if (r->state.average)
@@ -247,35 +241,36 @@ done:
     return status;
 }
 
-static sotto_status finish(struct sotto_network **out, char **certificate, struct private_run *r)
+static sotto_status finish(struct sotto_network **out, struct sotto_certificate **certificate,
+                           struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "private_recipe", r->text));
-    if (r->p.insecure)
+    if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
     TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
-    TRY(certificate_add_classes(&text, r->records.data.classes,
-                                silent_records_classes_by(&r->records, &r->p)));
+    certificate_add_classes(text, r->records.data.classes, silent_records_classes_by(&r->records, &r->p));
     *certificate = text;
     *out = n;
     text = NULL;
     n = NULL;
 done:
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_network_free(n);
     return status;
 }
 
-sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
-                          const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                          const struct sotto_train_options *options,
+sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate **certificate,
+                          struct sotto_train_result *result, const struct sotto_dataset *data,
+                          const int64_t *rows, size_t n, const struct sotto_train_options *options,
                           const struct sotto_train_privacy *privacy, const struct dp_sgd_fault *fault,
                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct private_run r = {.p = *privacy, .fault = fault ? fault->clip : 1};
     struct sotto_train_result found;
     int64_t *all = NULL;
@@ -288,7 +283,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     TRY(silent_records_make(&r.records, data, privacy));
     TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, options, ctx));
     TRY(supervised_rows_once(&r.t));
-    TRY(dp_sgd_resolve(&r.p, &r.t.options, n));
+    TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
     TRY(plan(&r));
     if (r.p.output)
         TRY(file_hold(&r.held, r.p.output, r.parameters * sizeof(float) + OUTPUT_ROOM));
@@ -299,6 +294,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct
     if (result)
         *result = found;
 done:
+    par_set_threads(pool);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
                           options->checkpoint ? "the same command continues" : "a new run is charged again");
@@ -307,7 +303,7 @@ done:
     return status;
 }
 
-sotto_status sotto_train_private(struct sotto_network **out, char **certificate,
+sotto_status sotto_train_private(struct sotto_network **out, struct sotto_certificate **certificate,
                                  struct sotto_train_result *result, const struct sotto_dataset *data,
                                  const int64_t *rows, size_t n, const struct sotto_train_options *options,
                                  const struct sotto_train_privacy *privacy, const struct sotto_context *ctx)
@@ -316,7 +312,7 @@ sotto_status sotto_train_private(struct sotto_network **out, char **certificate,
 }
 
 sotto_status sotto_network_save_private(const char *path, const struct sotto_network *n,
-                                        const char *certificate)
+                                        const struct sotto_certificate *certificate)
 {
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX], *beside = NULL;

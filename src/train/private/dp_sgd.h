@@ -10,9 +10,9 @@ struct dp_sgd_fault {
     double clip; /* clips at so many times max_grad_norm; 0: none planted */
 };
 /** sotto_train_private() with a fault (NULL: none). */
-sotto_status dp_sgd_train(struct sotto_network **out, char **certificate, struct sotto_train_result *result,
-                          const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                          const struct sotto_train_options *options,
+sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate **certificate,
+                          struct sotto_train_result *result, const struct sotto_dataset *data,
+                          const int64_t *rows, size_t n, const struct sotto_train_options *options,
                           const struct sotto_train_privacy *privacy, const struct dp_sgd_fault *fault,
                           const struct sotto_context *ctx);
 
@@ -33,7 +33,8 @@ double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, d
 
 enum { DP_SGD_TEXT = 768 };
 /** Static texts, every member checked (EINVAL), noise_multiplier and steps worked out for n records. */
-sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n);
+sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n,
+                            const struct sotto_context *ctx);
 /** Lines "key=value" of all that decides the run. */
 sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_privacy *p);
 /** The inverse, of a network trained by `o`; all but the number of records is checked as dp_sgd_resolve()

@@ -1,23 +1,19 @@
 /* Options of private training: defaults, checks, calibration. */
 #include "train/private/dp_sgd.h"
-
 #include "sotto/option.h"
-
 #include "base/status.h"
-
+#include "dp/ledger/spend.h"
+#include "dp/mechanism/require.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
 void sotto_train_privacy_defaults(struct sotto_train_privacy *p)
 {
     *p = (struct sotto_train_privacy){0};
     sotto_options_defaults(p, sotto_train_privacy_options());
 }
-
 static const char *const clippings[] = {"flat", "automatic", "layers", "quantile"};
 static const char *const noises[] = {"gaussian", "logistic"};
-
 static sotto_status one_of(const char **text, const char *what, const char *const *known, size_t count,
                            const char *expected)
 {
@@ -28,66 +24,65 @@ static sotto_status one_of(const char **text, const char *what, const char *cons
         }
     return status_fail(SOTTO_EINVAL, "%s '%s' is unknown; expected one of: %s", what, *text, expected);
 }
-
 enum nn_clipping dp_sgd_clipping(const struct sotto_train_privacy *p)
 {
     return p->clipping == clippings[1]   ? NN_CLIP_AUTOMATIC
            : p->clipping == clippings[2] ? NN_CLIP_LAYERS
                                          : NN_CLIP_FLAT;
 }
-
 int dp_sgd_follows_quantile(const struct sotto_train_privacy *p)
 {
     return p->clipping == clippings[3];
 }
-
 /* The smallest noise for the target; what rounding to the lattice takes is below the last 1e-9. */
-static sotto_status calibrate(struct sotto_train_privacy *p, double rate)
+static sotto_status calibrate(struct sotto_train_privacy *p, double rate, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_sampled sampled = {.mechanism = p->noise,
                                           .sample_rate = rate,
                                           .steps = p->steps,
                                           .delta = p->target.delta,
-                                          .replace_one = !p->zero_out,
+                                          .adjacency = p->adjacency,
                                           .sampling = p->sampling};
-    TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon));
+    TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon, ctx));
     p->noise_multiplier *= 1 + 1e-9;
 done:
     return status;
 }
-
-sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n)
+sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n,
+                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
     TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers, quantile"));
-    REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED, "sampling %d is not known", (int)p->sampling);
+    TRY(require_reserved(p->reserved, "train"));
+    TRY(spend_require_adjacency(p->adjacency));
+    REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED,
+            "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",
+            (int)p->sampling);
     TRY(sotto_options_check(p, sotto_train_privacy_options(), "max_grad_norm|quantile|views|average|part"));
     REQUIRE(p->max_grad_norm <= DP_SGD_LARGEST_CLIP, "max_grad_norm must be at most %g (got %g)",
             DP_SGD_LARGEST_CLIP, p->max_grad_norm);
     REQUIRE(p->views == 1 || o->flip || o->crop,
-            "views: %zu views without flip or crop are all the same; augment, or take 1", p->views);
-    REQUIRE(o->batch <= n, "batch is the expected size of a sample: %zu is more than the %zu records",
+            "views: %zu views without flip or crop are all the same; give flip or crop, or 1 view", p->views);
+    REQUIRE(o->batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
             o->batch, n);
-    REQUIRE(n <= UINT32_MAX, "%zu records; at most %u are supported", n, UINT32_MAX);
-    REQUIRE(!o->metrics,
-            "metrics: losses and accuracies would tell of the records; private training records none");
-    if (isnan(p->target.delta))
-        p->target.delta = sotto_default_delta(n);
+    REQUIRE(n <= UINT32_MAX, "%zu records are too many; expected at most %u", n, UINT32_MAX);
+    REQUIRE(!o->metrics, "metrics: private training writes no losses and accuracies, which would reveal "
+                         "records; omit metrics");
+    p->target.delta = spend_delta(p->target.delta, sotto_default_delta(n));
     if (!p->steps)
         p->steps = (size_t)ceil((double)o->epochs * (double)n / (double)o->batch);
-    REQUIRE(p->reserve <= p->steps, "reserve: %zu steps at a time are more than the run's %zu", p->reserve,
-            p->steps);
+    REQUIRE(p->reserve <= p->steps, "reserve: %zu steps at a time are more than the %zu steps of the run",
+            p->reserve, p->steps);
     if (!p->reserve)
         p->reserve = p->steps;
-    if (!isnan(p->target.epsilon))
-        TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n)));
+    if (spend_given(p->target.epsilon))
+        TRY(calibrate(p, sotto_sample_rate(p->sampling, o->batch, n), ctx));
     TRY(sotto_options_check(p, sotto_train_privacy_options(), "noise_multiplier"));
 done:
     return status;
 }
-
 struct dp_sgd_shares dp_sgd_shares_of(double noise_multiplier, size_t batch)
 {
     double count = 10 * noise_multiplier / (double)batch;
@@ -95,7 +90,6 @@ struct dp_sgd_shares dp_sgd_shares_of(double noise_multiplier, size_t batch)
         count = 0.3;
     return (struct dp_sgd_shares){sqrt(1 - count * count), count};
 }
-
 double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, double quantile)
 {
     double share = noisy / (2 * count * (double)batch) + 0.5;

@@ -17,7 +17,7 @@ sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_pri
         "delta=%.17g\ninsecure=%d\n",
         sotto_sampling_name(p->sampling), p->noise, sotto_noise_mode_name(p->noise_mode), p->noise_multiplier,
         p->max_grad_norm, p->clipping, dp_sgd_follows_quantile(p) ? p->quantile : 0.0, p->views, p->steps,
-        p->average, p->target.delta, p->insecure != 0);
+        p->average, p->target.delta, p->spend.insecure != 0);
     return length > 0 && length < DP_SGD_TEXT ? SOTTO_OK
                                               : status_fail(SOTTO_EINVAL, "the recipe is too long");
 }
@@ -60,7 +60,7 @@ static sotto_status read_real(double *out, const struct lines *l, const char *ke
     size_t length;
     TRY(find(&value, &length, l, key));
     if (!number_real(out, value, length))
-        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is no number", l->where, key,
+        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is not a number", l->where, key,
              (int)fmin((double)length, 40), value);
 done:
     return status;
@@ -74,7 +74,7 @@ static sotto_status read_size(size_t *out, const struct lines *l, const char *ke
     int64_t whole;
     TRY(find(&value, &length, l, key));
     if (!number_whole(&whole, value, length))
-        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is no whole number", l->where, key,
+        FAIL(SOTTO_EFORMAT, "%s: private_recipe: %s=%.*s is not a whole number", l->where, key,
              (int)fmin((double)length, 40), value);
     *out = (size_t)whole;
 done:
@@ -110,7 +110,7 @@ sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, con
     if (status == SOTTO_OK)
         status = sotto_noise_mode_find(&p.noise_mode, mode);
     if (status == SOTTO_OK)
-        status = dp_sgd_resolve(&p, o, o->batch); /* also replaces the borrowed texts by static ones */
+        status = dp_sgd_resolve(&p, o, o->batch, NULL); /* also replaces the borrowed texts by static ones */
     if (status != SOTTO_OK) {
         status_prefix(where);
         status = SOTTO_EFORMAT;

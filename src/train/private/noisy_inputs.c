@@ -1,25 +1,24 @@
 /* Training on inputs that were released with noise: what is proved rests on the noise alone (derivations/
- * residual.md, section 1). Every epoch all inputs are clipped and released anew by the reservation that was
- * charged; the training below sees nothing else of them, so weights, losses and checkpoints are
- * post-processing. Labels are used as they are, and count as public, or are released once, before the first
- * step, by randomised response.
- *
- * The network is trained without its row of input noise, because its inputs have it already, and gets that
- * row back at the end: it answers as one that was trained with noise of its own. */
+* residual.md, section 1). Every epoch all inputs are clipped and released anew by the reservation that was
+* charged; the training below sees nothing else of them, so weights, losses and checkpoints are
+* post-processing. Labels are used as they are, and count as public, or are released once, before the first
+* step, by randomised response.
+*
+* The network is trained without its row of input noise, because its inputs have it already, and gets that
+* row back at the end: it answers as one that was trained with noise of its own. */
 #include "train/private/noisy_inputs.h"
-
 #include "base/file.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/spend.h"
+#include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
 #include "io/json/json.h"
 #include "nn/model/model.h"
+#include "par/par.h"
 #include "train/private/silent_records.h"
 #include "train/plain/supervised.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
 struct noisy_run {
     struct supervised t; /* first: the step's own gradient takes it for its state */
     struct training_loop loop;
@@ -39,9 +38,7 @@ struct noisy_run {
     char rows_sha256[SHA256_HEX], text[NOISY_INPUTS_TEXT];
     struct held_file held; /* room for the output */
 };
-
 /* ---- the release ---- */
-
 static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
 {
     sotto_status status = SOTTO_OK;
@@ -55,23 +52,14 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
                     .sample_rate = 1,
                     .steps = left < p->reserve ? left : p->reserve,
                     .delta = p->target.delta,
-                    .replace_one = 1},
+                    .adjacency = SOTTO_REPLACE_INPUT},
         .max_grad_norm = r->radius,
         .dimension = r->n * r->d,
         .first_step = (size_t)epoch,
-        .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "network on noisy inputs",
+        .spend = spend_complete(&p->spend, r->data->dataset_id, "network on noisy inputs", epoch),
         .records = r->n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed + epoch,
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = p->condition,
         .run = r->state.run[0] ? r->state.run : NULL,
         .noise_mode = p->noise_mode,
-        .inputs_only = 1,
         .labels = r->state.labels ? r->state.label_entry : NULL};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
     sotto_dpsgd_session_close(r->reserved);
@@ -80,41 +68,26 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
 done:
     return status;
 }
-
 /* Once for the whole run: its checkpoints keep what came out, and which entry paid for it. The seeded twin of
- * this stream is none of the inputs'. */
+* this stream is none of the inputs'. */
 static sotto_status release_labels(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
-    char *certificate = NULL;
-    struct json *read = NULL;
-    const char *entry;
-    const struct sotto_release request = {
-        .mechanism = "randomised-response",
-        .scale = NAN,
-        .target = {p->label_epsilon, 0},
-        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-        .fingerprint = p->fingerprint ? p->fingerprint : r->data->dataset_id,
-        .ledger = p->ledger,
-        .purpose = p->purpose ? p->purpose : "labels of a network on noisy inputs",
-        .records = r->n,
-        .budget = p->budget,
-        .insecure = p->insecure,
-        .insecure_seed = p->insecure_seed + ((uint64_t)1 << 63),
-        .provenance = p->provenance,
-        .source = p->source,
-        .condition = p->condition};
+    struct sotto_certificate *certificate = NULL;
+    const struct sotto_release request = {.mechanism = "randomised-response",
+                                          .target = {p->label_epsilon, SOTTO_DELTA_PURE},
+                                          .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                                          .spend = spend_complete(&p->spend, r->data->dataset_id,
+                                                                  "labels of a network on noisy inputs",
+                                                                  (uint64_t)1 << 63),
+                                          .records = r->n};
     TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
-    TRY(json_parse(&read, certificate, strlen(certificate), "certificate of the labels"));
-    TRY(json_get_text(&entry, read, "certificate of the labels", "ledger.hash"));
-    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s", entry);
+    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s", sotto_certificate_hash(certificate));
 done:
-    json_free(read);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
-
 static void take_input(float *out, const struct noisy_run *r, size_t i)
 {
     size_t at = (size_t)r->rows[i] * r->d;
@@ -123,7 +96,6 @@ static void take_input(float *out, const struct noisy_run *r, size_t i)
                  : r->data->images                             ? (float)r->data->images[at + j] / 255.0f
                                                                : r->data->features[at + j];
 }
-
 static double norm_of(const float *x, size_t d)
 {
     double square = 0;
@@ -131,7 +103,6 @@ static double norm_of(const float *x, size_t d)
         square += (double)x[j] * (double)x[j];
     return sqrt(square);
 }
-
 /* Rounding must not lift the norm over the radius again. */
 static void clip(float *x, size_t d, double radius)
 {
@@ -139,7 +110,6 @@ static void clip(float *x, size_t d, double radius)
     for (size_t j = 0; norm > radius && j < d; j++)
         x[j] = (float)((double)x[j] * (radius / norm * (1 - 0x1p-20)));
 }
-
 static sotto_status release(struct noisy_run *r, uint64_t epoch)
 {
     sotto_status status = SOTTO_OK;
@@ -152,7 +122,6 @@ static sotto_status release(struct noisy_run *r, uint64_t epoch)
 done:
     return status;
 }
-
 static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
@@ -168,51 +137,46 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
 done:
     return status;
 }
-
 /* ---- before ---- */
-
 static sotto_status check_asked(const struct noisy_run *r, const struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_residual_noise *a = &o->residual;
-    bool target = !isnan(r->p.target.epsilon);
+    bool target = spend_given(r->p.target.epsilon);
+    TRY(require_reserved(r->p.reserved, "train"));
     REQUIRE(a->radius > 0 && isfinite(a->radius),
-            "a certificate for inputs needs a radius that they are clipped to (got %g)", a->radius);
+            "a certificate for inputs needs a radius > 0 for clipping (got %g)", a->radius);
     REQUIRE(target != (a->input_noise > 0),
-            "a certificate for inputs needs either input noise above 0 or a target epsilon");
+            "a certificate for inputs needs exactly one of input noise > 0 and a target epsilon");
     REQUIRE(!target || r->p.target.epsilon > 0, "epsilon must be > 0 (got %g)", r->p.target.epsilon);
     REQUIRE(r->p.label_epsilon >= 0 && isfinite(r->p.label_epsilon),
-            "the labels' epsilon must be 0 (they are public) or above (got %g)", r->p.label_epsilon);
+            "the epsilon of the labels must be >= 0, where 0 means public labels (got %g)",
+            r->p.label_epsilon);
     REQUIRE(!target || r->p.label_epsilon < r->p.target.epsilon,
-            "the labels alone would take epsilon %g of the target of %g; nothing is left for the inputs",
+            "the labels alone need epsilon %g of the target %g; give a larger target epsilon",
             r->p.label_epsilon, r->p.target.epsilon);
-    REQUIRE(
-        !a->separate_inputs && !a->independent,
-        "members that read noisy copies of their own would each be a release; a certificate counts on one "
-        "copy that all share");
-    REQUIRE(r->p.reserve <= o->epochs, "reserve: %zu epochs at a time are more than the run's %zu",
-            r->p.reserve, o->epochs);
+    REQUIRE(!a->separate_inputs && !a->independent,
+            "a certificate for inputs needs one noisy copy that all members share; omit separate inputs and "
+            "independent training");
+    REQUIRE(r->p.reserve <= o->epochs,
+            "reserve: %zu epochs at a time are more than the %zu epochs of the run", r->p.reserve, o->epochs);
 done:
     return status;
 }
-
 /* The noise for a target, on the safe side of what the lattice's rounding costs. */
-static sotto_status calibrate(struct noisy_run *r, size_t epochs)
+static sotto_status calibrate(struct noisy_run *r, size_t epochs, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double multiplier;
-    const struct sotto_sampled sampled = {.mechanism = "gaussian",
-                                          .sample_rate = 1,
-                                          .steps = epochs,
-                                          .delta = r->p.target.delta,
-                                          .replace_one = 1};
+    const struct sotto_sampled sampled = {
+        .mechanism = "gaussian", .sample_rate = 1, .steps = epochs, .delta = r->p.target.delta};
     double left = (r->p.target.epsilon - r->p.label_epsilon) * (1 - 0x1p-40); /* sums are rounded up */
-    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon));
+    TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon,
+                                ctx));
     r->noise = multiplier * r->radius * (1 + 0x1p-30);
 done:
     return status;
 }
-
 static sotto_status make_room(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
@@ -241,16 +205,14 @@ static sotto_status make_room(struct noisy_run *r)
 done:
     return status;
 }
-
 static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capacity)
 {
     sotto_status status = SOTTO_OK;
-    int length =
-        snprintf(r->text, sizeof r->text,
-                 "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\nnoise_mode=%s\nuses=%"
-                 "zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
-                 r->radius, r->noise, 1, sotto_noise_mode_name(r->p.noise_mode), r->t.options.epochs,
-                 r->p.label_epsilon, r->p.target.delta, r->p.insecure != 0);
+    int length = snprintf(r->text, sizeof r->text,
+                          "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\nnoise_mode=%"
+                          "s\nuses=%zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
+                          r->radius, r->noise, 1, sotto_noise_mode_name(r->p.noise_mode), r->t.options.epochs,
+                          r->p.label_epsilon, r->p.target.delta, r->p.spend.insecure != 0);
     REQUIRE(length > 0 && (size_t)length < sizeof r->text, "the recipe is too long");
     sha256_of(r->rows_sha256, r->rows, r->n * sizeof *r->rows);
     length = snprintf(with_rows, capacity, "%sprivate=%s\nprivate_rows=%s\n", r->text, r->data->sha256,
@@ -259,7 +221,6 @@ static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capaci
 done:
     return status;
 }
-
 /* Records and options, as far as plain training can check them; then those of the release. */
 static sotto_status resolve(struct noisy_run *r, const struct sotto_train_options *options, char *with_rows,
                             size_t capacity, const struct sotto_context *ctx)
@@ -276,10 +237,9 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     r->noise = options->residual.input_noise;
     if (!r->p.reserve)
         r->p.reserve = options->epochs;
-    if (isnan(r->p.target.delta))
-        r->p.target.delta = sotto_default_delta(r->n);
-    if (!isnan(r->p.target.epsilon))
-        TRY(calibrate(r, options->epochs));
+    r->p.target.delta = spend_delta(r->p.target.delta, sotto_default_delta(r->n));
+    if (spend_given(r->p.target.epsilon))
+        TRY(calibrate(r, options->epochs, ctx));
     r->state.clip = r->radius;
     r->asked = r->t.options.residual;
     r->asked.input_noise = r->noise;
@@ -296,9 +256,7 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
 done:
     return status;
 }
-
 /* ---- the run ---- */
-
 static sotto_status run(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
@@ -311,15 +269,13 @@ static sotto_status run(struct noisy_run *r)
         TRY(release_labels(r));
     TRY(reserve(r, r->loop.progress.step / r->t.steps_per_epoch));
     if (r->loop.resumed)
-        context_log(
-            r->t.ctx, SOTTO_LOG_WARNING,
-            "train: the epochs that the interrupted run had reserved stay charged; the ledger is charged "
-            "anew for those that follow, the interrupted one included");
+        context_log(r->t.ctx, SOTTO_LOG_WARNING,
+                    "train: the epochs that the interrupted run had reserved stay charged; the remaining "
+                    "epochs, with the interrupted one, are charged again");
     TRY(training_loop_run(&r->loop));
 done:
     return status;
 }
-
 /* The same weights in a network with clipped and noisy inputs. */
 static sotto_status add_input_noise(struct noisy_run *r)
 {
@@ -343,29 +299,28 @@ done:
     sotto_tensors_clear(&tensors);
     return status;
 }
-
-static sotto_status finish(struct sotto_network **out, char **certificate, struct noisy_run *r)
+static sotto_status finish(struct sotto_network **out, struct sotto_certificate **certificate,
+                           struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     TRY(add_input_noise(r));
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "input_release", r->text));
-    if (r->p.insecure)
+    if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
     TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
-    TRY(certificate_add_classes(&text, r->data->classes, silent_records_classes_by(&r->records, &r->p)));
+    certificate_add_classes(text, r->data->classes, silent_records_classes_by(&r->records, &r->p));
     *certificate = text;
     *out = n;
     text = NULL;
     n = NULL;
 done:
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_network_free(n);
     return status;
 }
-
 static void clear(struct noisy_run *r)
 {
     file_release(&r->held);
@@ -376,8 +331,7 @@ static void clear(struct noisy_run *r)
     base_free(r->labels);
     base_free(r->all);
 }
-
-sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certificate,
+sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **certificate,
                                       struct sotto_train_result *result, const struct sotto_dataset *data,
                                       const int64_t *rows, size_t n,
                                       const struct sotto_train_options *options,
@@ -385,6 +339,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
                                       const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
     struct noisy_run r = {.p = *privacy, .data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};
     struct sotto_train_result found;
     char with_rows[NOISY_INPUTS_TEXT + 192];
@@ -407,6 +362,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, char **certifi
     if (result)
         *result = found;
 done:
+    par_set_threads(pool);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
                           options->checkpoint ? "the same command continues" : "a new run is charged again");

@@ -8,7 +8,7 @@
 /* A set that a caller filled in by hand has the classes that the caller gave it. */
 static bool read_off_records(const struct sotto_dataset *data)
 {
-    return data->owner && !data->classes_by[0];
+    return data->memory && !data->classes_by[0];
 }
 
 static bool usable(const struct sotto_dataset *data, size_t i, size_t classes)
@@ -28,10 +28,11 @@ sotto_status silent_records_make(struct silent_records *out, const struct sotto_
     size_t classes = p->classes ? p->classes : data->classes;
     if (!p->classes && read_off_records(data))
         FAIL(SOTTO_EUSAGE,
-             "data set '%s': its classes were read off its records, which a certificate must not give away; "
-             "give --classes K, or --classes FILE with one name a line",
+             "data set '%s': its classes were derived from its records, so they are not public; give "
+             "--classes K, or --classes FILE with one name a line",
              data->name);
-    REQUIRE(data->labels && classes >= 2, "data set '%s' has no labels of at least 2 classes", data->name);
+    REQUIRE(data->labels && classes >= 2,
+            "data set '%s' has no labels, or fewer than 2 classes; expected at least 2", data->name);
     *out = (struct silent_records){.data = *data};
     NEW(out->labels, data->n);
     for (size_t i = 0; i < data->n; i++)

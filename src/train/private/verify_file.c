@@ -45,7 +45,9 @@ static sotto_status check_convex(struct verification *v, const struct sotto_head
         check_proof(v, h->recipe_hash, h->records, bound.l1, bound.l2);
     else
         verify_check(v, "proof", false, "%s", sotto_error_text());
-    verify_leave(v, "whether the weights before the noise were in the proof's ball (protect looked)");
+    verify_leave(
+        v,
+        "whether the weights before the noise satisfied the bound of the proof (checked by 'sotto protect')");
     return SOTTO_OK;
 }
 
@@ -62,7 +64,7 @@ static void check_moments(struct verification *v, const struct sotto_head *h, co
                  "%s on %zu inputs and %zu classes releases %zu sums once, the certificate %zu values (%s)",
                  t->name, inputs, classes, dimension, f->dimension, f->source);
     if (!f->records) {
-        verify_leave(v, "the sensitivity: the number of records is not known");
+        verify_leave(v, "the sensitivity, as the number of records is unknown");
         return;
     }
     moment_bound_find(&bound, t, r, f->records, inputs, classes);
@@ -83,8 +85,8 @@ struct dp_sgd_facts {
     enum sotto_sampling sampling;
 };
 
-/* A head's recipe does not say how its batches were sampled; the rate tells whether they were such batches.
- */
+/* A head's recipe does not say how its batches were sampled; the rate tells whether they were such
+ * batches. */
 static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
 {
     const struct certificate_claims *f = &v->claims;
@@ -103,7 +105,7 @@ static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
                  d->noise, d->noise_multiplier * d->max_grad_norm, d->max_grad_norm, f->mechanism, f->scale,
                  r->max_grad_norm);
     if (!f->records) {
-        verify_leave(v, "sampling rate and steps: the number of records is not known");
+        verify_leave(v, "sampling rate and steps, as the number of records is unknown");
         return;
     }
     double rate = sotto_sample_rate(r->sampling, d->batch, f->records);
@@ -129,7 +131,7 @@ static sotto_status check_head(struct verification *v, const struct sotto_tensor
          claims_proof = strcmp(f->source, "proved") == 0 || strcmp(f->source, "clipped") == 0;
     char what[96];
     if (!h->has_recipe) {
-        verify_leave(v, "the file's recipe: it has none");
+        verify_leave(v, "the file's recipe, as it has none");
         if (!released)
             refuse_unprotected(v, "the head has no recipe");
         return SOTTO_OK;
@@ -251,7 +253,7 @@ static sotto_status check_tensors(struct verification *v, struct sotto_tensors *
         TRY(head_from_tensors(&head, t, path));
         TRY(check_head(v, t, head));
     } else if (!sotto_tensors_metadata(t, "release")) {
-        refuse_unprotected(v, "these are tensors of no known kind");
+        refuse_unprotected(v, "the tensors are of an unknown kind");
     }
 done:
     sotto_network_free(network);
@@ -265,7 +267,7 @@ static sotto_status check_recipe(struct verification *v, const char *path)
     if (!path)
         return SOTTO_OK;
     if (!ends_with(path, ".safetensors")) {
-        verify_leave(v, "the file's recipe: this format holds none");
+        verify_leave(v, "the file's recipe, which this format does not contain");
         return SOTTO_OK;
     }
     sotto_status status = sotto_safetensors_load(&t, path);
@@ -304,11 +306,13 @@ done:
     return status;
 }
 
-sotto_status sotto_verify(char **report, const char *file, const char *given, const char *ledger)
+sotto_status sotto_verify(char **report, const char *file, const char *given, const char *ledger,
+                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct verification v = {0};
+    struct verification v = {.ctx = ctx};
     char *certificate = NULL, *released = NULL;
+    TRY(context_check(ctx, "verify: stopped"));
     TRY(find_files(&certificate, &released, file, given));
     TRY(verification_open(&v, certificate));
     TRY(verify_certificate(&v));

@@ -1,27 +1,23 @@
 /* The certified path against known answers. Origin: dp.md 3(g) (logistic: closed forms checked by quadrature,
- * finite sum and contour in 113-bit arithmetic agreeing to 16 digits), 3(d) (analytic Gaussian), 3(b)
- * (sampled Renyi), 3(c) (sampled logistic by connect-the-dots at 1e-5, last digits +-1e-6). */
+* finite sum and contour in 113-bit arithmetic agreeing to 16 digits), 3(d) (analytic Gaussian), 3(b)
+* (sampled Renyi), 3(c) (sampled logistic by connect-the-dots at 1e-5, last digits +-1e-6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
 #include "support/oracle_sweep.h"
 #include "sotto/dp.h"
-
 #include <math.h>
 #include <string.h>
-
 static void close_to(struct interval got, double expected, double relative)
 {
     double slack = relative * fabs(expected);
     if (!(got.lo <= got.hi && fabs(got.lo - expected) <= slack && fabs(got.hi - expected) <= slack))
         fail_msg("got [%.17g, %.17g], expected %.17g", got.lo, got.hi, expected);
 }
-
 /* [lo, hi] holds x and is at most `wide` wide, relatively. */
 static void encloses(struct interval e, double x, double wide)
 {
@@ -30,7 +26,6 @@ static void encloses(struct interval e, double x, double wide)
     if (!(e.hi - e.lo <= wide * x))
         fail_msg("[%.17g, %.17g] is %.3g wide, expected %.3g", e.lo, e.hi, (e.hi - e.lo) / x, wide);
 }
-
 static void closed_forms(void **state)
 {
     (void)state;
@@ -67,7 +62,6 @@ static void closed_forms(void **state)
     close_to(ball_renyi(BALL_LAPLACE, 1, 2), 0.6191236299985928, 1e-14);
     close_to(ball_renyi(BALL_GAUSSIAN, 0.5, 8), 1, 1e-15);
 }
-
 static void logistic_compositions(void **state)
 {
     (void)state;
@@ -83,7 +77,6 @@ static void logistic_compositions(void **state)
                        : ball_epsilon(BALL_LOGISTIC, known[i][0], 1e-5),
                      known[i][j + 1], 1e-11);
 }
-
 static void sampled_renyi_orders(void **state)
 {
     (void)state;
@@ -100,7 +93,6 @@ static void sampled_renyi_orders(void **state)
         close_to(ball_sampled_renyi(known[i].multiplier, 2, known[i].rate, known[i].alpha), known[i].expected,
                  3e-11);
 }
-
 static void grids_enclose_exact_answers(void **state)
 {
     (void)state;
@@ -122,9 +114,8 @@ static void grids_enclose_exact_answers(void **state)
     assert_int_equal(ball_compose_epsilon(&e, &sampled, 100, 1e-5, 1e-4), SOTTO_OK);
     assert_true(e.lo < 2.565517 && e.hi > 2.565514 && e.hi - e.lo < 2e-5);
 }
-
 /* One step has a closed form: coarse grids of random steps must hold it, from both sides. Sampled:
- * delta(eps) = q delta_0(ln((e^eps - 1 + q) / q)), in the larger direction. */
+* delta(eps) = q delta_0(ln((e^eps - 1 + q) / q)), in the larger direction. */
 static void grids_enclose_random_steps(void **state)
 {
     (void)state;
@@ -144,7 +135,6 @@ static void grids_enclose_random_steps(void **state)
                      (int)noise, t, rate, delta, grid, e.lo, e.hi, exact);
     }
 }
-
 /* Two atoms: k Laplace releases, where epsilon is t k minus little. Both atoms lie between grid points. */
 static void laplace_atoms(void **state)
 {
@@ -156,20 +146,25 @@ static void laplace_atoms(void **state)
     assert_true(coarse.lo <= fine.lo && fine.lo <= fine.hi && fine.hi <= coarse.hi);
     assert_true(fine.hi < 2 && fine.hi - fine.lo < 2e-5);
 }
-
 static void sampled_gaussian(void **state)
 {
     (void)state; /* the specification's speed case */
-    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1.1,
+                              .sample_rate = 0.01,
+                              .steps = 10000,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account fast, certified;
-    assert_int_equal(sotto_account_sampled(&fast, &s), SOTTO_OK);
-    assert_int_equal(sotto_account_sampled_certified(&certified, &s), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&fast, &s, NULL), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled_certified(&certified, &s, NULL), SOTTO_OK);
     assert_string_equal(certified.accountant, "pld, balls");
     assert_true(certified.epsilon.lower > 5.1925 && certified.epsilon.upper < 5.1927);
     assert_true(certified.epsilon.lower <= fast.epsilon.upper &&
                 fast.epsilon.lower <= certified.epsilon.upper);
 }
-
 /* Every account: the certified interval and that in doubles both hold the truth, so they overlap. */
 static void accounts_overlap(void **state)
 {
@@ -182,11 +177,12 @@ static void accounts_overlap(void **state)
             for (int k = 1; k <= (m == 2 && s > 0 ? 1 : 3); k += 2) { /* laplace: a grid, slow */
                 struct sotto_account fast, balls;
                 double scale = 2;
-                assert_int_equal(sotto_account_release(&fast, names[m], scale, &kinds[s], 1e-5, (size_t)k),
-                                 SOTTO_OK);
                 assert_int_equal(
-                    sotto_account_release_certified(&balls, names[m], scale, &kinds[s], 1e-5, (size_t)k),
+                    sotto_account_release(&fast, names[m], scale, &kinds[s], 1e-5, (size_t)k, NULL),
                     SOTTO_OK);
+                assert_int_equal(sotto_account_release_certified(&balls, names[m], scale, &kinds[s], 1e-5,
+                                                                 (size_t)k, NULL),
+                                 SOTTO_OK);
                 if (!(balls.epsilon.lower <= fast.epsilon.upper * (1 + 1e-12) &&
                       fast.epsilon.lower <= balls.epsilon.upper * (1 + 1e-12) &&
                       balls.epsilon.upper <= fast.epsilon.upper * (1 + 1e-6)))
@@ -195,10 +191,9 @@ static void accounts_overlap(void **state)
                              balls.epsilon.upper);
             }
     struct sotto_account pure;
-    assert_int_equal(sotto_account_release_certified(&pure, "laplace", 2, &kinds[0], 0, 3), SOTTO_OK);
+    assert_int_equal(sotto_account_release_certified(&pure, "laplace", 2, &kinds[0], 0, 3, NULL), SOTTO_OK);
     assert_true(pure.epsilon.upper == 1.5 && pure.epsilon.lower == 1.5);
 }
-
 /* Calibration in doubles may lie a hair below: the certified end must not. */
 static void certified_calibration_never_overshoots(void **state)
 {
@@ -210,48 +205,63 @@ static void certified_calibration_never_overshoots(void **state)
             const struct sotto_dp target = {0.7 * k, 1e-6};
             struct sotto_account a, again;
             double scale;
-            assert_int_equal(sotto_calibrate_certified(&a, names[m], &s, target, (size_t)k), SOTTO_OK);
-            assert_int_equal(sotto_account_release_certified(&again, names[m], a.scale, &s, 1e-6, (size_t)k),
-                             SOTTO_OK);
+            assert_int_equal(sotto_calibrate_certified(&a, names[m], &s, target, (size_t)k, NULL), SOTTO_OK);
+            assert_int_equal(
+                sotto_account_release_certified(&again, names[m], a.scale, &s, 1e-6, (size_t)k, NULL),
+                SOTTO_OK);
             assert_true(a.epsilon.upper == again.epsilon.upper && a.epsilon.upper <= target.epsilon);
-            assert_int_equal(sotto_calibrate_composed(&scale, names[m], &s, target, (size_t)k), SOTTO_OK);
+            assert_int_equal(sotto_calibrate_composed(&scale, names[m], &s, target, (size_t)k, NULL),
+                             SOTTO_OK);
             assert_true(a.scale >= scale && a.scale < scale * 1.02);
         }
-    struct sotto_sampled training = {"gaussian", NAN,           0.1, 10,
-                                     1e-5,       SOTTO_NORM_L2, 0,   SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled training = {.mechanism = "gaussian",
+                                     .noise_multiplier = NAN,
+                                     .sample_rate = 0.1,
+                                     .steps = 10,
+                                     .delta = 1e-5,
+                                     .clipping = SOTTO_NORM_L2,
+                                     .adjacency = SOTTO_ADD_REMOVE,
+                                     .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     double multiplier;
-    assert_int_equal(sotto_calibrate_sampled(&multiplier, &training, 2), SOTTO_OK);
+    assert_int_equal(sotto_calibrate_sampled(&multiplier, &training, 2, NULL), SOTTO_OK);
     training.noise_multiplier = multiplier;
-    assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled_certified(&a, &training, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper > 2); /* the control: the double path's own scale would not do */
-    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2), SOTTO_OK);
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper <= 2 && a.epsilon.upper > 2 * (1 - 1e-3) && a.scale > multiplier);
     assert_string_equal(a.accountant, "pld, balls");
     training.mechanism = "laplace", training.clipping = SOTTO_NORM_L1; /* by its own law */
-    assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled_certified(&a, &training, NULL), SOTTO_OK);
     struct sotto_account fast;
-    assert_int_equal(sotto_account_sampled(&fast, &training), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&fast, &training, NULL), SOTTO_OK);
     assert_true(a.epsilon.lower <= fast.epsilon.upper && fast.epsilon.lower <= a.epsilon.upper);
-    training.replace_one = 1;
-    assert_int_equal(sotto_account_sampled_certified(&a, &training), SOTTO_ENOTSUP);
-    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2), SOTTO_ENOTSUP);
-    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, -2), SOTTO_EINVAL);
-    assert_int_equal(sotto_calibrate_certified(&a, "gaussian", &s, (struct sotto_dp){-1, 1e-5}, 1),
+    training.adjacency = SOTTO_REPLACE_ONE;
+    assert_int_equal(sotto_account_sampled_certified(&a, &training, NULL), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, 2, NULL), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_calibrate_sampled_certified(&a, &training, -2, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_calibrate_certified(&a, "gaussian", &s, (struct sotto_dp){-1, 1e-5}, 1, NULL),
                      SOTTO_EINVAL);
-    assert_int_equal(sotto_calibrate_certified(&a, "knorm", &s, (struct sotto_dp){1, 1e-5}, 1),
+    assert_int_equal(sotto_calibrate_certified(&a, "knorm", &s, (struct sotto_dp){1, 1e-5}, 1, NULL),
                      SOTTO_ENOTSUP);
 }
-
 static void refusals(void **state)
 {
     (void)state;
     struct sotto_account a = {.scale = 7};
     struct sotto_sensitivity one = {.l1 = 1, .l2 = 1, .dimension = 1};
-    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 0, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
-    assert_int_equal(sotto_account_sampled_certified(&a, &s), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_release_certified(&a, "gaussian", -1, &one, 1e-5, 1), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_release_certified(&a, "exponential", 1, &one, 1e-5, 1), SOTTO_ENOTSUP);
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1.1,
+                              .sample_rate = 0.01,
+                              .steps = 0,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
+    assert_int_equal(sotto_account_sampled_certified(&a, &s, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_release_certified(&a, "gaussian", -1, &one, 1e-5, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_release_certified(&a, "exponential", 1, &one, 1e-5, 1, NULL),
+                     SOTTO_ENOTSUP);
     assert_non_null(strstr(sotto_error_text(), "exponential"));
     struct interval e = {1, 2};
     struct ball_step loud = {BALL_GAUSSIAN, 1, 1e-9, 1}, step = {BALL_GAUSSIAN, 1, 1, 1};
@@ -259,7 +269,6 @@ static void refusals(void **state)
     assert_int_equal(ball_compose_epsilon(&e, &step, SIZE_MAX, 1e-5, NAN), SOTTO_EDOMAIN);
     assert_true(a.scale == 7 && e.lo == 1 && e.hi == 2);
 }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms),

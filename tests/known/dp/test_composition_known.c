@@ -134,9 +134,9 @@ static void bad_input(void **state)
     assert_int_equal(sotto_compose_parallel(&c, &good, 1, SOTTO_REPLACE_ONE, SOTTO_REPLACE_ONE),
                      SOTTO_ENOTSUP);
     assert_int_equal(sotto_finite_delta(&i, p, q, 2, 1), SOTTO_EINVAL);
-    assert_int_equal(sotto_finite_epsilon(&i, p, q, 2, 0), SOTTO_EINVAL);
+    assert_int_equal(sotto_finite_epsilon(&i, p, q, 2, 0, NULL), SOTTO_EINVAL);
     assert_int_equal(sotto_finite_delta(&i, p, p, 2, -1), SOTTO_EINVAL);
-    assert_int_equal(sotto_finite_epsilon(&i, p, p, 2, 1), SOTTO_EINVAL);
+    assert_int_equal(sotto_finite_epsilon(&i, p, p, 2, 1, NULL), SOTTO_EINVAL);
     assert_string_equal(c.rule, "untouched");
     assert_true(i.lower == 7);
 }
@@ -146,21 +146,21 @@ static void randomised_response(void **state)
     (void)state; /* by hand: keep with probability 3/4 is ln 3, delta(0) = 1/2, delta(ln 2) = 3/4 - 2/4 */
     const double p[] = {0.75, 0.25}, q[] = {0.25, 0.75}, one_sided[] = {1, 0};
     struct sotto_interval i;
-    assert_int_equal(sotto_finite_epsilon(&i, p, q, 2, 0), SOTTO_OK);
+    assert_int_equal(sotto_finite_epsilon(&i, p, q, 2, 0, NULL), SOTTO_OK);
     assert_true(i.lower <= log(3) && i.upper >= log(3) && i.upper - i.lower < 1e-14);
     assert_int_equal(sotto_finite_delta(&i, p, q, 2, 0), SOTTO_OK);
     assert_true(i.lower == 0.5 && i.upper == 0.5);
     assert_int_equal(sotto_finite_delta(&i, p, q, 2, log(2)), SOTTO_OK);
     assert_true(i.lower <= 0.25 && i.upper >= 0.25 && i.upper - i.lower < 1e-14);
-    assert_int_equal(sotto_finite_epsilon(&i, p, q, 2, 0.25), SOTTO_OK);
+    assert_int_equal(sotto_finite_epsilon(&i, p, q, 2, 0.25, NULL), SOTTO_OK);
     close_to(i.upper, log(2), 1e-14);
-    assert_int_equal(sotto_finite_epsilon(&i, p, q, 2, 0.5), SOTTO_OK);
+    assert_int_equal(sotto_finite_epsilon(&i, p, q, 2, 0.5, NULL), SOTTO_OK);
     assert_true(i.lower == 0 && i.upper == 0);
-    assert_int_equal(sotto_finite_epsilon(&i, p, p, 2, 0), SOTTO_OK);
+    assert_int_equal(sotto_finite_epsilon(&i, p, p, 2, 0, NULL), SOTTO_OK);
     assert_true(i.upper == 0);
-    assert_int_equal(sotto_finite_epsilon(&i, one_sided, p, 2, 0.1), SOTTO_OK);
+    assert_int_equal(sotto_finite_epsilon(&i, one_sided, p, 2, 0.1, NULL), SOTTO_OK);
     assert_true(isinf(i.upper) && isinf(i.lower)); /* 1/4 of the mass has an infinite loss */
-    assert_int_equal(sotto_finite_epsilon(&i, one_sided, p, 2, 0.25), SOTTO_OK);
+    assert_int_equal(sotto_finite_epsilon(&i, one_sided, p, 2, 0.25, NULL), SOTTO_OK);
     assert_true(i.upper < 1e-14); /* ln((1 - 1/4) / (3/4)) */
 }
 

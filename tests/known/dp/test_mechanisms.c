@@ -167,18 +167,19 @@ static void the_classical_formula_fails_where_it_fails(void **state)
         assert_int_equal(sotto_gaussian_classical(&c, 1, (struct sotto_dp){limit - 1e-3, delta}), SOTTO_OK);
         assert_true(c.is_private);
         assert_int_equal(
-            sotto_calibrate(&scale, "gaussian-classical", &s, (struct sotto_dp){limit - 1e-3, delta}),
+            sotto_calibrate(&scale, "gaussian-classical", &s, (struct sotto_dp){limit - 1e-3, delta}, NULL),
             SOTTO_OK);
         close_to(scale, c.scale, 1e-12);
-        assert_int_equal(sotto_account_release(&a, "gaussian-classical", scale, &s, delta, 1), SOTTO_OK);
+        assert_int_equal(sotto_account_release(&a, "gaussian-classical", scale, &s, delta, 1, NULL),
+                         SOTTO_OK);
         assert_true(a.note[0] && a.epsilon.upper <= limit - 1e-3 && a.epsilon.lower <= a.epsilon.upper);
         assert_true(a.bound_count == 2 && a.bounds[1].epsilon < a.bounds[0].epsilon);
         assert_string_equal(a.bounds[1].name, "analytic gaussian");
         assert_int_equal(
-            sotto_calibrate(&scale, "gaussian-classical", &s, (struct sotto_dp){limit + 1e-3, delta}),
+            sotto_calibrate(&scale, "gaussian-classical", &s, (struct sotto_dp){limit + 1e-3, delta}, NULL),
             SOTTO_EDOMAIN);
         assert_non_null(strstr(sotto_error_text(), "is not private from epsilon"));
-        assert_int_equal(sotto_account_release(&a, "gaussian-classical", scale * 0.99, &s, delta, 1),
+        assert_int_equal(sotto_account_release(&a, "gaussian-classical", scale * 0.99, &s, delta, 1, NULL),
                          SOTTO_EDOMAIN);
     }
     for (int i = 0; i < 4; i++) {
@@ -191,9 +192,9 @@ static void the_classical_formula_fails_where_it_fails(void **state)
         assert_int_equal(sotto_gaussian_classical(&c, 1, (struct sotto_dp){analytic[i][0], 1e-5}), SOTTO_OK);
         close_to(c.analytic_scale, analytic[i][1], 1e-11);
     }
-    assert_int_equal(sotto_account_release(&a, "gaussian-classical", 100, &s, 1e-5, 1), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "gaussian-classical", 100, &s, 1e-5, 1, NULL), SOTTO_OK);
     assert_true(!a.note[0] && a.epsilon.upper < 1);
-    assert_int_equal(sotto_account_release(&a, "gaussian-classical", 100, &s, 0, 1), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "gaussian-classical", 100, &s, 0, 1, NULL), SOTTO_OK);
     assert_true(isinf(a.epsilon.upper));
     close_to(mechanism_find("gaussian-classical")->renyi(iv(1), 4).hi, 2, 1e-15);
 }
@@ -242,9 +243,9 @@ static void randomised_response_is_its_own_pair(void **state)
     /* dp.md (e): optimal composition of (0.1, 0) 100 times and (1, 0) 10 times at 1e-5 */
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
     struct sotto_account a;
-    assert_int_equal(sotto_account_release(&a, "randomised-response", 10, &s, 1e-5, 100), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "randomised-response", 10, &s, 1e-5, 100, NULL), SOTTO_OK);
     close_to(a.epsilon.upper, 4.3067913725, 1e-9);
-    assert_int_equal(sotto_account_release(&a, "randomised-response", 1, &s, 1e-5, 10), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "randomised-response", 1, &s, 1e-5, 10, NULL), SOTTO_OK);
     close_to(a.epsilon.upper, 9.9997706345, 1e-10);
 }
 
@@ -254,16 +255,16 @@ static void knorm_needs_a_dimension_and_l2_only(void **state)
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 0.5};
     struct sotto_account a;
     double scale;
-    assert_int_equal(sotto_account_release(&a, "knorm", 1, &s, 0, 1), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_release(&a, "knorm", 1, &s, 0, 1, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "needs the dimension"));
     s.dimension = 99;
-    assert_int_equal(sotto_calibrate(&scale, "knorm", &s, (struct sotto_dp){2, 0}), SOTTO_OK);
+    assert_int_equal(sotto_calibrate(&scale, "knorm", &s, (struct sotto_dp){2, 0}, NULL), SOTTO_OK);
     close_to(scale, 0.25, 1e-9);
-    assert_int_equal(sotto_account_release(&a, "knorm", scale, &s, 0, 1), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "knorm", scale, &s, 0, 1, NULL), SOTTO_OK);
     assert_true(a.pure_epsilon <= 2 && a.epsilon.lower > 2 * (1 - 1e-9));
     close_to(a.standard_deviation, 2.5, 1e-9); /* sqrt(99 + 1) scale */
     assert_non_null(strstr(a.note, "double precision"));
-    assert_int_equal(sotto_account_release(&a, "knorm", scale, &s, 1e-5, 3), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "knorm", scale, &s, 1e-5, 3, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper < 6 && a.epsilon.lower == 0);
 }
 
@@ -294,7 +295,7 @@ static void the_chooser_by_the_table(void **state)
     struct sotto_account a[SOTTO_MAX_MECHANISMS];
     size_t count;
     for (int i = 0; i < 9; i++) {
-        assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 1e-5}, table[i].k), SOTTO_OK);
+        assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 1e-5}, table[i].k, NULL), SOTTO_OK);
         assert_int_equal(count, 3);
         assert_string_equal(a[0].mechanism, table[i].winner);
         close_to(of(a, count, "gaussian")->standard_deviation, table[i].gaussian, 3e-5);
@@ -302,7 +303,7 @@ static void the_chooser_by_the_table(void **state)
     }
     const double laplace[][2] = {{1, 1.414185}, {2, 2.8283}, {5, 7.0688}, {7, 9.8869}};
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 1e-5}, (size_t)laplace[i][0]),
+        assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 1e-5}, (size_t)laplace[i][0], NULL),
                          SOTTO_OK);
         close_to(of(a, count, "laplace")->standard_deviation, laplace[i][1], 2e-5);
     }
@@ -311,12 +312,12 @@ static void the_chooser_by_the_table(void **state)
     s.dimension = 20;
     s.l2 = 1;
     s.l1 = NAN;
-    assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 1e-5}, 1), SOTTO_OK);
+    assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 1e-5}, 1, NULL), SOTTO_OK);
     assert_int_equal(count, 6);
     (void)of(a, count, "knorm");
     (void)of(a, count, "discrete-laplace");
     (void)of(a, count, "discrete-gaussian");
-    assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 0}, 1), SOTTO_OK);
+    assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 0}, 1, NULL), SOTTO_OK);
     assert_int_equal(count, 4); /* pure: logistic, Laplace, discrete Laplace, K-norm */
 }
 

@@ -16,7 +16,7 @@ static struct interval compose(const char *mechanism, double shift, size_t count
     const struct composed_release item = {mechanism, {shift, shift}, SOTTO_NORM_L1,         1,
                                           false,     count,          SOTTO_SAMPLING_POISSON};
     struct interval epsilon;
-    assert_int_equal(account_pld(&epsilon, &item, 1, delta), SOTTO_OK);
+    assert_int_equal(account_pld(&epsilon, &item, 1, delta, NULL), SOTTO_OK);
     return epsilon;
 }
 
@@ -77,7 +77,7 @@ static struct interval sampled(const char *mechanism, double shift, double rate,
     struct pair_sampled p = {mechanism_find(mechanism), shift, rate, direction};
     struct pld_part part = {.upper = pair_of_sampled(&p), .lower = pair_of_sampled(&p), .count = steps};
     struct interval e;
-    assert_int_equal(pld_epsilon(&e, &part, 1, 1e-5, 1), SOTTO_OK);
+    assert_int_equal(pld_epsilon(&e, &part, 1, 1e-5, 1, NULL), SOTTO_OK);
     return e;
 }
 
@@ -93,7 +93,7 @@ static void sampled_logistic(void **state)
                 sampled("logistic", known[i][1], known[i][0], known[i][2], (enum pld_direction)d);
             double expected = known[i][3 + d];
             if (!(e.lo <= expected + 1e-6 && e.hi >= expected - 2e-6 && e.hi - e.lo < 2e-5 * expected))
-                fail_msg("q %g: [%.9g, %.9g] against %g", known[i][0], e.lo, e.hi, expected);
+                fail_msg("q %g: [%.9g, %.9g], claim %g", known[i][0], e.lo, e.hi, expected);
         }
 }
 
@@ -134,10 +134,16 @@ static void sampled_gaussian(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const double *r = table[i];
-        struct sotto_sampled s = {"gaussian", r[0],          r[1], (size_t)r[2],
-                                  1e-5,       SOTTO_NORM_L2, 0,    SOTTO_SAMPLING_POISSON};
+        struct sotto_sampled s = {.mechanism = "gaussian",
+                                  .noise_multiplier = r[0],
+                                  .sample_rate = r[1],
+                                  .steps = (size_t)r[2],
+                                  .delta = 1e-5,
+                                  .clipping = SOTTO_NORM_L2,
+                                  .adjacency = SOTTO_ADD_REMOVE,
+                                  .sampling = SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         /* their figures are upper bounds: ours must be as small, and the lower end below theirs */
         double theirs = fmin(r[3], r[4]), width = a.epsilon.upper - a.epsilon.lower;
         if (!(a.epsilon.upper <= r[3] && a.epsilon.lower <= theirs && width < 3e-5 * theirs))
@@ -154,19 +160,32 @@ static void replaced_records(void **state)
     static const double known[][3] = {
         {0.01, 1000, 2.477819996}, {0.1, 1000, 40.060642498}, {0.5, 100, 69.342649480}};
     for (size_t i = 0; i < 3; i++) {
-        struct sotto_sampled s = {"gaussian", 1.1,           known[i][0], (size_t)known[i][1],
-                                  1e-5,       SOTTO_NORM_L2, 1,           SOTTO_SAMPLING_POISSON};
+        struct sotto_sampled s = {.mechanism = "gaussian",
+                                  .noise_multiplier = 1.1,
+                                  .sample_rate = known[i][0],
+                                  .steps = (size_t)known[i][1],
+                                  .delta = 1e-5,
+                                  .clipping = SOTTO_NORM_L2,
+                                  .adjacency = SOTTO_REPLACE_ONE,
+                                  .sampling = SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         contains((struct interval){a.epsilon.lower * (1 - 1e-5), a.epsilon.upper * (1 + 1e-5)}, known[i][2],
                  5e-5 * known[i][2]);
         assert_string_equal(a.adjacency, "replace-one");
     }
-    struct sotto_sampled whole = {"logistic", 1.1, 1, 10, 1e-5, SOTTO_NORM_L1, 1, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled whole = {.mechanism = "logistic",
+                                  .noise_multiplier = 1.1,
+                                  .sample_rate = 1,
+                                  .steps = 10,
+                                  .delta = 1e-5,
+                                  .clipping = SOTTO_NORM_L1,
+                                  .adjacency = SOTTO_REPLACE_ONE,
+                                  .sampling = SOTTO_SAMPLING_POISSON};
     const struct sotto_sensitivity twice = {.l1 = 2, .l2 = NAN};
     struct sotto_account a, exact;
-    assert_int_equal(sotto_account_sampled(&a, &whole), SOTTO_OK);
-    assert_int_equal(sotto_account_release(&exact, "logistic", 1.1, &twice, 1e-5, 10), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&a, &whole, NULL), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&exact, "logistic", 1.1, &twice, 1e-5, 10, NULL), SOTTO_OK);
     assert_true(a.epsilon.lower <= exact.epsilon.upper && exact.epsilon.lower <= a.epsilon.upper &&
                 a.epsilon.upper < exact.epsilon.upper * (1 + 1e-7));
 }
@@ -181,7 +200,7 @@ static void finer_references(void **state)
     for (size_t i = 0; i < 4; i++) {
         struct interval e = sampled("gaussian", 1 / known[i][0], known[i][1], known[i][2], PLD_REMOVE);
         if (!(e.lo - 2e-6 <= known[i][3] && known[i][3] <= e.hi + 2e-6))
-            fail_msg("[%.10g, %.10g] against %.10g", e.lo, e.hi, known[i][3]);
+            fail_msg("[%.10g, %.10g], claim %.10g", e.lo, e.hi, known[i][3]);
     }
 }
 

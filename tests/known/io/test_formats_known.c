@@ -77,11 +77,11 @@ static void numpy_arrays_are_refused_by_name(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"fortran.npy", "is in Fortran (column-major) order; save numpy.ascontiguousarray(x)"},
-        {"object.npy", "dtype '|O' holds pickled Python objects, which could run code; save float32 with "
+        {"fortran.npy", "is in Fortran (column-major) order; save it as numpy.ascontiguousarray(x)"},
+        {"object.npy", "dtype '|O' means pickled Python objects, which could run code; save float32 with "
                        "allow_pickle=False"},
         {"big_endian.npy", "dtype '>f4' is big-endian; save it as '<f4'"},
-        {"complex.npy", "dtype '<c8' is not read; expected one of u1 b1 f2 f4 f8 i4 i8"},
+        {"complex.npy", "dtype '<c8' is not supported; expected one of u1 b1 f2 f4 f8 i4 i8"},
     };
     struct sotto_array a = {0};
     for (size_t i = 0; i < 4; i++) {

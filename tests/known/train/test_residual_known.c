@@ -206,10 +206,10 @@ static void complexity_of_tiny_classes(void **state)
     (void)state;
     double mean, x[] = {.5, -.5};
     struct sotto_interval interval;
-    assert_int_equal(sotto_residual_complexity(&mean, &interval, x, 1, 1, 1, 2, 1, 20, 1), SOTTO_OK);
+    assert_int_equal(sotto_residual_complexity(&mean, &interval, x, 1, 1, 1, 2, 1, 20, 1, NULL), SOTTO_OK);
     double most = 2 * exp(2) * .5;
     assert_true(mean <= most * (1 + 1e-12) && mean > .9 * most);
-    assert_int_equal(sotto_residual_complexity(&mean, &interval, x, 2, 1, 1, 2, 1, 400, 1), SOTTO_OK);
+    assert_int_equal(sotto_residual_complexity(&mean, &interval, x, 2, 1, 1, 2, 1, 400, 1, NULL), SOTTO_OK);
     assert_true(interval.lower <= most / 2 * 1.02 && interval.upper >= .9 * most / 2);
     assert_true(mean < .7 * most);
     /* More records, less complexity. */
@@ -217,8 +217,10 @@ static void complexity_of_tiny_classes(void **state)
     struct rng r = rng_stream(5, RNG_TEST, 0, 0);
     for (size_t i = 0; i < 160; i++)
         many[i] = rng_normal(&r);
-    assert_int_equal(sotto_residual_complexity(&few, &interval, many, 4, 4, 1. / 3, 1, 1, 20, 1), SOTTO_OK);
-    assert_int_equal(sotto_residual_complexity(&mean, &interval, many, 40, 4, 1. / 3, 1, 1, 20, 1), SOTTO_OK);
+    assert_int_equal(sotto_residual_complexity(&few, &interval, many, 4, 4, 1. / 3, 1, 1, 20, 1, NULL),
+                     SOTTO_OK);
+    assert_int_equal(sotto_residual_complexity(&mean, &interval, many, 40, 4, 1. / 3, 1, 1, 20, 1, NULL),
+                     SOTTO_OK);
     assert_true(mean < .6 * few);
 }
 
@@ -265,9 +267,9 @@ static void bad_values_are_named(void **state)
                                        .output = 1};
     assert_int_equal(sotto_residual_answers(&x, NULL, &q), SOTTO_EINVAL);
     struct sotto_interval i;
-    assert_int_equal(sotto_residual_complexity(&x, &i, &x, 1, 65, 1, 1, 1, 2, 1), SOTTO_EINVAL);
+    assert_int_equal(sotto_residual_complexity(&x, &i, &x, 1, 65, 1, 1, 1, 2, 1, NULL), SOTTO_EINVAL);
     double bad = NAN;
-    assert_int_equal(sotto_residual_complexity(&x, &i, &bad, 1, 1, 1, 1, 1, 2, 1), SOTTO_EINVAL);
+    assert_int_equal(sotto_residual_complexity(&x, &i, &bad, 1, 1, 1, 1, 1, 2, 1, NULL), SOTTO_EINVAL);
 }
 
 int main(void)

@@ -47,7 +47,7 @@ static struct law times(const struct law *a, const struct law *b)
 static struct sotto_interval epsilon_of(const struct law *p, const struct law *q, double delta)
 {
     struct sotto_interval e;
-    assert_int_equal(sotto_finite_epsilon(&e, p->p, q->p, p->n, delta), SOTTO_OK);
+    assert_int_equal(sotto_finite_epsilon(&e, p->p, q->p, p->n, delta, NULL), SOTTO_OK);
     return e;
 }
 
@@ -260,8 +260,8 @@ static void mixtures_and_post_processing(void **state)
     }
 }
 
-/* ln E_Q[(P/Q)^alpha] is convex in alpha, so a chord is never below: what logistic fractional orders rely on.
- */
+/* ln E_Q[(P/Q)^alpha] is convex in alpha, so a chord is never below: what logistic fractional orders rely
+ * on. */
 static void chords_lie_above(void **state)
 {
     (void)state;
@@ -297,8 +297,8 @@ static struct sotto_event random_event(struct rng *r)
     return e;
 }
 
-/* Whatever the order, whatever is split up, and more events never cost less; every bound holds the lower end.
- */
+/* Whatever the order, whatever is split up, and more events never cost less; every bound holds the lower
+ * end. */
 static void events_in_any_order(void **state)
 {
     (void)state;
@@ -311,14 +311,15 @@ static void events_in_any_order(void **state)
             events[i] = random_event(&r);
         for (size_t i = 0; i < n; i++)
             turned[i] = events[n - 1 - i];
-        assert_int_equal(sotto_account_events(&a, events, n, 1e-6, SOTTO_SAME_ADJACENCY), SOTTO_OK);
-        assert_int_equal(sotto_account_events(&b, turned, n, 1e-6, SOTTO_SAME_ADJACENCY), SOTTO_OK);
-        assert_int_equal(sotto_account_events(&fewer, events, n - 1, 1e-6, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&a, events, n, 1e-6, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&b, turned, n, 1e-6, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&fewer, events, n - 1, 1e-6, SOTTO_SAME_ADJACENCY, NULL),
+                         SOTTO_OK);
         assert_true(fabs(a.epsilon.upper - b.epsilon.upper) <= 2e-3 * a.epsilon.upper);
         assert_true(fewer.epsilon.lower <= a.epsilon.upper);
         for (size_t i = 0; i < a.bound_count; i++)
             assert_true(a.bounds[i].epsilon >= a.epsilon.lower && a.bounds[i].epsilon >= b.epsilon.lower);
-        assert_int_equal(sotto_account_events(&pure, events, n, 0, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&pure, events, n, 0, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
         assert_true(pure.epsilon.upper >= a.epsilon.lower);
     }
 }
@@ -361,7 +362,7 @@ static void laplace_composition_agrees_with_logistic_compositions(void **state)
                                 .l2 = NAN,
                                 .adjacency = SOTTO_ADD_REMOVE};
         struct sotto_account a;
-        assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
         double at_upper = laplace_by_logistic(t, (int)cases[i].k, a.epsilon.upper).lo;
         double at_lower = laplace_by_logistic(t, (int)cases[i].k, a.epsilon.lower).hi;
         double inside = laplace_by_logistic(t, (int)cases[i].k, a.epsilon.upper * (1 - 1e-3)).lo;

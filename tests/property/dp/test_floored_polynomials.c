@@ -123,13 +123,13 @@ static sotto_status change_each(void *arg)
 static void polynomials_are_as_good_as_the_proof_says(void **state)
 {
     (void)state;
-    assert_int_equal(ball_run(prove, NULL), SOTTO_OK);
+    assert_int_equal(ball_run(prove, NULL, NULL), SOTTO_OK);
 }
 
 static void changed_coefficients_are_not(void **state)
 {
     (void)state;
-    assert_int_equal(ball_run(change_each, NULL), SOTTO_OK);
+    assert_int_equal(ball_run(change_each, NULL, NULL), SOTTO_OK);
 }
 
 int main(void)

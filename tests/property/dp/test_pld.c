@@ -263,7 +263,7 @@ static void composition_contains_the_plain_convolution(void **state)
 static struct interval compose(const struct composed_release *items, size_t n, double delta)
 {
     struct interval epsilon;
-    assert_int_equal(account_pld(&epsilon, items, n, delta), SOTTO_OK);
+    assert_int_equal(account_pld(&epsilon, items, n, delta, NULL), SOTTO_OK);
     return epsilon;
 }
 
@@ -313,10 +313,16 @@ static void epsilon_is_monotone(void **state)
     (void)state;
     double last = 0;
     for (int i = 0; i < 5; i++) { /* steps */
-        struct sotto_sampled s = {
-            "gaussian", 1, 0.02, (size_t)1 << 3 * i, 1e-6, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+        struct sotto_sampled s = {.mechanism = "gaussian",
+                                  .noise_multiplier = 1,
+                                  .sample_rate = 0.02,
+                                  .steps = (size_t)1 << 3 * i,
+                                  .delta = 1e-6,
+                                  .clipping = SOTTO_NORM_L2,
+                                  .adjacency = SOTTO_ADD_REMOVE,
+                                  .sampling = SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         assert_true(a.epsilon.lower > last);
         last = a.epsilon.upper;
     }
@@ -341,16 +347,16 @@ static void extremes(void **state)
                  {1e4, 0.01, 1e4, 1e-5, 1},     {1, 1e-12, 10, 1e-5, 1},        {1, 0.01, 1, 0.9, 1},
                  {5, 1, 3, 1e-9, 1e-4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sotto_sampled s = {"gaussian",
-                                  cases[i].sigma,
-                                  cases[i].rate,
-                                  (size_t)cases[i].steps,
-                                  cases[i].delta,
-                                  SOTTO_NORM_L2,
-                                  0,
-                                  SOTTO_SAMPLING_POISSON};
+        struct sotto_sampled s = {.mechanism = "gaussian",
+                                  .noise_multiplier = cases[i].sigma,
+                                  .sample_rate = cases[i].rate,
+                                  .steps = (size_t)cases[i].steps,
+                                  .delta = cases[i].delta,
+                                  .clipping = SOTTO_NORM_L2,
+                                  .adjacency = SOTTO_ADD_REMOVE,
+                                  .sampling = SOTTO_SAMPLING_POISSON};
         struct sotto_account a;
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         double width = a.epsilon.upper - a.epsilon.lower;
         if (!(a.epsilon.lower >= 0 && width >= 0 && width <= cases[i].width * a.epsilon.upper))
             fail_msg("sigma %g q %g T %g delta %g: [%g, %g]", cases[i].sigma, cases[i].rate, cases[i].steps,
@@ -365,28 +371,38 @@ static void calibration_never_overshoots(void **state)
     for (int i = 0; i < 3; i++)
         for (int kind = 0; kind < 4; kind++) {
             int norm = kind % 2;
-            struct sotto_sampled s = {
-                norm ? "laplace" : "gaussian", 0, 0.01, 200, 1e-5, (enum sotto_norm)norm, kind / 2,
-                SOTTO_SAMPLING_POISSON};
+            struct sotto_sampled s = {.mechanism = norm ? "laplace" : "gaussian",
+                                      .noise_multiplier = 0,
+                                      .sample_rate = 0.01,
+                                      .steps = 200,
+                                      .delta = 1e-5,
+                                      .clipping = (enum sotto_norm)norm,
+                                      .adjacency = kind / 2 ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE,
+                                      .sampling = SOTTO_SAMPLING_POISSON};
             struct sotto_account a;
-            assert_int_equal(sotto_calibrate_sampled(&s.noise_multiplier, &s, targets[i]), SOTTO_OK);
-            assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+            assert_int_equal(sotto_calibrate_sampled(&s.noise_multiplier, &s, targets[i], NULL), SOTTO_OK);
+            assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
             assert_true(a.epsilon.upper <= targets[i] && a.epsilon.upper > targets[i] * (1 - 1e-5));
             assert_string_equal(a.accountant, "privacy-loss distribution");
         }
 }
 
-/* Clipping by L2 with logistic noise has no scalar pair: the upper end is Renyi's, the lower one a shift's.
- */
+/* Clipping by L2 with logistic noise has no scalar pair: the upper end is Renyi's, the lower one a
+ * shift's. */
 static void the_clipping_norm_matters(void **state)
 {
     (void)state;
-    struct sotto_sampled by_l2 = {"logistic", 1, 0.01, 1000, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+    struct sotto_sampled by_l2 = {.mechanism = "logistic",
+                                  .noise_multiplier = 1,
+                                  .sample_rate = 0.01,
+                                  .steps = 1000,
+                                  .delta = 1e-5,
+                                  .adjacency = SOTTO_ADD_REMOVE},
                          by_l1 = by_l2;
     by_l1.clipping = SOTTO_NORM_L1;
     struct sotto_account wide, narrow;
-    assert_int_equal(sotto_account_sampled(&wide, &by_l2), SOTTO_OK);
-    assert_int_equal(sotto_account_sampled(&narrow, &by_l1), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&wide, &by_l2, NULL), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&narrow, &by_l1, NULL), SOTTO_OK);
     assert_string_equal(wide.accountant, "renyi");
     assert_true(isnan(wide.pure_epsilon) && wide.bound_count == 1);
     assert_string_equal(narrow.accountant, "privacy-loss distribution");

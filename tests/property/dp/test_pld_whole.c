@@ -64,7 +64,7 @@ static struct sotto_account account(const char *name, double scale, double l1, d
     const struct sotto_sensitivity s = {
         .l1 = l1, .l2 = l2, .dimension = dimension, .source = SOTTO_SENSITIVITY_GIVEN, .value_step = 1};
     struct sotto_account a;
-    if (sotto_account_release(&a, name, scale, &s, delta, compose) != SOTTO_OK)
+    if (sotto_account_release(&a, name, scale, &s, delta, compose, NULL) != SOTTO_OK)
         fail_msg("%s: %s", name, sotto_error_text());
     return a;
 }
@@ -132,7 +132,7 @@ static void randomised_response_by_enumeration(void **state)
                 q[outcome] = pow(keep, k - truths) * pow(1 - keep, truths);
             }
             struct sotto_interval exact;
-            assert_int_equal(sotto_finite_epsilon(&exact, p, q, (size_t)1 << k, deltas[j]), SOTTO_OK);
+            assert_int_equal(sotto_finite_epsilon(&exact, p, q, (size_t)1 << k, deltas[j], NULL), SOTTO_OK);
             struct sotto_account a = account("randomised-response", 1 / t, 1, NAN, 0, deltas[j], (size_t)k);
             if (!(fabs(a.epsilon.lower - exact.lower) <= 1e-12 &&
                   fabs(a.epsilon.upper - exact.lower) <= 1e-12))
@@ -153,9 +153,9 @@ static void three_ways_to_the_same_pair(void **state)
         const struct pair_integer pair = {m->integer, 1, iv(t)};
         struct pld_part part = {.upper = pair_of_integer(&pair), .lower = pair_of_integer(&pair), .count = k};
         struct interval exact = pure_pair_composed(iv(t), k, delta), atoms, grid;
-        assert_int_equal(pld_epsilon(&grid, &part, 1, delta, 1), SOTTO_OK);
+        assert_int_equal(pld_epsilon(&grid, &part, 1, delta, 1, NULL), SOTTO_OK);
         part.lattice = &pair;
-        assert_int_equal(pld_epsilon(&atoms, &part, 1, delta, 1), SOTTO_OK);
+        assert_int_equal(pld_epsilon(&atoms, &part, 1, delta, 1, NULL), SOTTO_OK);
         if (!(atoms.lo <= exact.hi && atoms.hi >= exact.lo && grid.lo <= exact.hi && grid.hi >= exact.lo &&
               atoms.hi - atoms.lo <= 1e-6 * exact.hi && grid.hi >= atoms.lo))
             fail_msg("t %g k %g delta %g: [%.15g, %.15g], atoms [%.15g, %.15g], grid [%.15g, %.15g]", t, k,
@@ -174,9 +174,9 @@ static void atoms_lie_inside_what_a_grid_says(void **state)
         const struct pair_integer pair = {m->integer, steps, iv(h)};
         struct pld_part part = {.upper = pair_of_integer(&pair), .lower = pair_of_integer(&pair), .count = k};
         struct interval atoms, grid;
-        assert_int_equal(pld_epsilon(&grid, &part, 1, 1e-6, 1), SOTTO_OK);
+        assert_int_equal(pld_epsilon(&grid, &part, 1, 1e-6, 1, NULL), SOTTO_OK);
         part.lattice = &pair;
-        assert_int_equal(pld_epsilon(&atoms, &part, 1, 1e-6, 1), SOTTO_OK);
+        assert_int_equal(pld_epsilon(&atoms, &part, 1, 1e-6, 1, NULL), SOTTO_OK);
         if (!(atoms.lo >= grid.lo * (1 - 1e-9) && atoms.hi <= grid.hi * (1 + 1e-9) && atoms.hi > 0 &&
               atoms.hi - atoms.lo <= 1e-6 * atoms.hi && grid.hi - grid.lo <= 0.05 * grid.hi))
             fail_msg("%s h %g D %g k %g: atoms [%.15g, %.15g], grid [%.15g, %.15g]", m->name, h, steps, k,
@@ -199,8 +199,8 @@ static void the_lower_end_of_a_vector_is_reached(void **state)
                 fail_msg("%s %zu times: [%.12g, %.12g], its parts reach %.12g", names[i], k, a.epsilon.lower,
                          a.epsilon.upper, most);
         }
-    /* a norm that no whole vector reaches in two dimensions is not claimed: (2, 0) and (1, 1) are within 2.2
-     */
+    /* a norm that no whole vector reaches in two dimensions is not claimed: (2, 0) and (1, 1) are within
+     * 2.2 */
     assert_true(account("discrete-laplace", 1, NAN, 2.2, 2, 0, 1).epsilon.lower == 2);
 }
 
@@ -213,7 +213,7 @@ static void single_releases_are_the_curve_itself(void **state)
         const struct composed_release item = {m->name, {t, t}, SOTTO_NORM_L1,         1,
                                               false,   1,      SOTTO_SAMPLING_POISSON};
         struct interval exact = m->epsilon(iv(t), delta), e;
-        assert_int_equal(account_pld(&e, &item, 1, delta), SOTTO_OK);
+        assert_int_equal(account_pld(&e, &item, 1, delta, NULL), SOTTO_OK);
         if (!(e.lo <= exact.hi && e.hi >= exact.lo && e.hi - e.lo <= 1e-9))
             fail_msg("%s t %g: [%.17g, %.17g] against [%.17g, %.17g]", m->name, t, e.lo, e.hi, exact.lo,
                      exact.hi);
@@ -223,13 +223,13 @@ static void single_releases_are_the_curve_itself(void **state)
     const struct composed_release step = {"gaussian", {1, 1}, SOTTO_NORM_L2,         0.5,
                                           false,      1,      SOTTO_SAMPLING_POISSON};
     struct interval e;
-    assert_int_equal(account_pld(&e, &step, 1, 1e-5), SOTTO_OK);
+    assert_int_equal(account_pld(&e, &step, 1, 1e-5, NULL), SOTTO_OK);
     double inner = log1p(expm1(e.hi) / 0.5);
     assert_true(fabs(0.5 * m->delta(iv(1), inner).hi - 1e-5) < 1e-16 && e.hi - e.lo < 1e-11);
 }
 
-/* All of k Laplace losses are t with probability 2^-k; what is left of them sets epsilon when delta is small.
- */
+/* All of k Laplace losses are t with probability 2^-k; what is left of them sets epsilon when delta is
+ * small. */
 static void the_largest_loss_is_a_lower_end(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void the_largest_loss_is_a_lower_end(void **state)
     const struct composed_release item = {"laplace", {50, 50}, SOTTO_NORM_L1,         1,
                                           false,     10,       SOTTO_SAMPLING_POISSON};
     struct interval e; /* where the lower curve ends before the upper one's epsilon */
-    assert_int_equal(account_pld(&e, &item, 1, 1e-10), SOTTO_OK);
+    assert_int_equal(account_pld(&e, &item, 1, 1e-10, NULL), SOTTO_OK);
     assert_true(e.lo > 499.9999 && e.lo <= exact && e.hi >= exact);
 }
 
@@ -272,9 +272,9 @@ static void different_releases_together(void **state)
     struct interval both, alone[2];
     for (int i = 0; i < 2; i++) {
         assert_int_equal(sensitivity_ratio_for(&parts[i].shifts, parts[i].m, 4, &s), SOTTO_OK);
-        assert_int_equal(parts_pld(&alone[i], &parts[i], 1, 1e-5), SOTTO_OK);
+        assert_int_equal(parts_pld(&alone[i], &parts[i], 1, 1e-5, NULL), SOTTO_OK);
     }
-    assert_int_equal(parts_pld(&both, parts, 2, 1e-5), SOTTO_OK);
+    assert_int_equal(parts_pld(&both, parts, 2, 1e-5, NULL), SOTTO_OK);
     assert_true(both.lo > 0.999 * both.hi && both.lo > fmax(alone[0].hi, alone[1].hi));
 }
 
@@ -287,7 +287,7 @@ static void memory_that_runs_out_changes_nothing(void **state)
     for (sotto_status status = SOTTO_ENOMEM; status == SOTTO_ENOMEM; fails++) {
         assert_true(a.scale == 77);
         base_alloc_fail_after(fails);
-        status = sotto_account_release(&a, "discrete-gaussian", 0.5, &s, 1e-5, 3);
+        status = sotto_account_release(&a, "discrete-gaussian", 0.5, &s, 1e-5, 3, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_ENOMEM || status == SOTTO_OK);
     }

@@ -32,19 +32,19 @@ static void calibration_never_overshoots_and_wastes_nothing(void **state)
                     struct sotto_dp target = {epsilons[e], deltas[d]};
                     struct sotto_account a;
                     double scale;
-                    sotto_status status = sotto_calibrate(&scale, name, &kinds[k], target);
+                    sotto_status status = sotto_calibrate(&scale, name, &kinds[k], target, NULL);
                     if (status == SOTTO_EDOMAIN) { /* no pure epsilon exists */
                         assert_true(deltas[d] == 0 && (m == 2 || k == 1));
                         continue;
                     }
                     assert_int_equal(status, SOTTO_OK);
-                    assert_int_equal(sotto_account_release(&a, name, scale, &kinds[k], deltas[d], 1),
+                    assert_int_equal(sotto_account_release(&a, name, scale, &kinds[k], deltas[d], 1, NULL),
                                      SOTTO_OK);
                     if (a.epsilon.upper > target.epsilon || a.epsilon.lower > a.epsilon.upper)
                         fail_msg("%s kind %d: epsilon [%.17g, %.17g] for a target of %g at %g", name, k,
                                  a.epsilon.lower, a.epsilon.upper, target.epsilon, target.delta);
                     assert_int_equal(
-                        sotto_account_release(&a, name, scale * (1 - 1e-7), &kinds[k], deltas[d], 1),
+                        sotto_account_release(&a, name, scale * (1 - 1e-7), &kinds[k], deltas[d], 1, NULL),
                         SOTTO_OK);
                     if (a.epsilon.upper <= target.epsilon)
                         fail_msg("%s kind %d: scale %g for (%g, %g) is larger than needed", name, k, scale,
@@ -72,15 +72,16 @@ static void calibration_never_overshoots_for_any_mechanism(void **state)
                         continue;
                     if (compose > 1 && (e != 2 || d != 2)) /* one each: they take long */
                         continue;
-                    sotto_status status = sotto_calibrate_composed(&scale, row->name, &s, target, compose);
+                    sotto_status status =
+                        sotto_calibrate_composed(&scale, row->name, &s, target, compose, NULL);
                     if (status == SOTTO_EDOMAIN) /* no pure epsilon exists, or the formula is not private */
                         assert_true((deltas[d] == 0 && !row->pure) || row->check);
                     else
                         assert_int_equal(status, SOTTO_OK);
                     if (status != SOTTO_OK)
                         continue;
-                    assert_int_equal(sotto_account_release(&a, row->name, scale, &s, deltas[d], compose),
-                                     SOTTO_OK);
+                    assert_int_equal(
+                        sotto_account_release(&a, row->name, scale, &s, deltas[d], compose, NULL), SOTTO_OK);
                     if (a.epsilon.upper > target.epsilon || a.epsilon.lower > a.epsilon.upper)
                         fail_msg("%s %zu times: epsilon [%.17g, %.17g] for a target of %g at %g", row->name,
                                  compose, a.epsilon.lower, a.epsilon.upper, target.epsilon, target.delta);
@@ -220,7 +221,7 @@ static void compositions_agree_and_are_ordered(void **state)
     double before = 0;
     for (size_t k = 1; k < 3000; k = k * 3 + 1) {
         struct sotto_account account;
-        assert_int_equal(sotto_account_release(&account, "logistic", 5, &s, 1e-6, k), SOTTO_OK);
+        assert_int_equal(sotto_account_release(&account, "logistic", 5, &s, 1e-6, k, NULL), SOTTO_OK);
         assert_true(account.epsilon.upper > before);
         before = account.epsilon.upper;
         for (size_t i = 0; i < account.bound_count; i++)
@@ -252,7 +253,7 @@ static void absurd_parameters_give_bounds(void **state)
                 struct sotto_sensitivity s = {.l1 = shifts[i], .l2 = NAN, .dimension = i % 2 ? 0 : 1000000};
                 struct sotto_account a;
                 assert_int_equal(
-                    sotto_account_release(&a, mechanism_at(m)->name, 1, &s, some[d], (size_t)ks[i % 5]),
+                    sotto_account_release(&a, mechanism_at(m)->name, 1, &s, some[d], (size_t)ks[i % 5], NULL),
                     SOTTO_OK);
                 assert_true(a.epsilon.lower >= 0 && a.epsilon.lower <= a.epsilon.upper &&
                             !isnan(a.epsilon.upper));

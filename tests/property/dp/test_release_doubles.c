@@ -25,13 +25,12 @@ enum { RUNS = 60, WIDTH = 64 };
 static struct sotto_release request(const char *mechanism, double scale, double l1, double l2)
 {
     unlink(path_of("l.jsonl"));
-    return (struct sotto_release){.mechanism = mechanism,
-                                  .scale = scale,
-                                  .target = {NAN, 1e-5},
-                                  .sensitivity = {.l1 = l1, .l2 = l2, .source = SOTTO_SENSITIVITY_GIVEN},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = path_of("l.jsonl")};
+    return (struct sotto_release){
+        .mechanism = mechanism,
+        .scale = scale,
+        .target = {NAN, 1e-5},
+        .sensitivity = {.l1 = l1, .l2 = l2, .source = SOTTO_SENSITIVITY_GIVEN},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("l.jsonl")}};
 }
 
 struct range {
@@ -66,9 +65,9 @@ static void protect_often(double out[RUNS], double value, enum sotto_dtype dtype
                               .release = request("laplace", NAN, l1, NAN)};
     p.release.target = (struct sotto_dp){1, 0};
     for (int i = 0; i < RUNS; i++) {
-        char *certificate;
+        struct sotto_certificate *certificate;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         assert_int_equal(sotto_npy_load(&a, p.output), SOTTO_OK);
         assert_int_equal(a.dtype, dtype == SOTTO_F8 ? SOTTO_F8 : SOTTO_F4);
         assert_int_equal(sotto_array_convert(&a, SOTTO_F8), SOTTO_OK);
@@ -105,7 +104,7 @@ static void release_wide(double out[WIDTH], const char *mechanism, double value,
                          bool doubles)
 {
     struct sotto_release r = request(mechanism, scale, step * WIDTH, step * sqrt(WIDTH));
-    char *certificate;
+    struct sotto_certificate *certificate;
     float floats[WIDTH];
     for (int i = 0; i < WIDTH; i++)
         out[i] = value;
@@ -115,7 +114,7 @@ static void release_wide(double out[WIDTH], const char *mechanism, double value,
                                   : sotto_dp_release(&certificate, floats, WIDTH, &r, NULL);
     if (status != SOTTO_OK)
         fail_msg("%s at %.17g: %s", mechanism, value, sotto_error_text());
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     for (int i = 0; i < WIDTH && !doubles; i++)
         out[i] = (double)floats[i];
 }
@@ -155,9 +154,9 @@ static void no_score_is_rounded_before_the_lattice(void **state)
         struct sotto_release r = request("exponential", 2, 2, NAN);
         for (int i = 0; i < RUNS; i++) {
             size_t chosen;
-            char *certificate;
+            struct sotto_certificate *certificate;
             assert_int_equal(sotto_dp_select(&chosen, &certificate, scores[world], 2, &r, NULL), SOTTO_OK);
-            sotto_text_free(certificate);
+            sotto_certificate_free(certificate);
             count[chosen]++;
         }
         assert_true(count[0] > 0 && count[1] > 0); /* odds e^(1/2) : 1, never 9e6 : 1 */

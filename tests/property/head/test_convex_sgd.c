@@ -9,6 +9,7 @@
 
 #include "head/convex/head_convex.h"
 #include "head/sensitivity/sensitivity_file.h"
+#include "io/json/json.h"
 #include "support/head_blobs.h"
 
 #include <math.h>
@@ -155,8 +156,8 @@ static void no_neighbours_exceed_the_bound(void **state)
     assert_true(closest > 0.4); /* or the pairs would prove nothing */
 }
 
-/* Negative control: the same recipes with a radius that clips nothing, against the bound of the clipped ones.
- */
+/* Negative control: the same recipes with a radius that clips nothing, against the bound of the clipped
+ * ones. */
 static void without_clipping_the_bound_breaks(void **state)
 {
     (void)state;
@@ -258,7 +259,7 @@ static void heads_learn_and_their_proof_reads_back(void **state)
     char *text = NULL;
     double accuracy;
     assert_int_equal(sotto_head_train(&h, x, y, 300, D, K, &r, NULL), SOTTO_OK);
-    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, 300, D), SOTTO_OK);
+    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, 300, D, NULL), SOTTO_OK);
     assert_true(accuracy > 0.8);
     assert_int_equal(sotto_sensitivity_prove(&proof, h), SOTTO_OK);
     assert_true(proof.proved && proof.records == 300);
@@ -287,7 +288,7 @@ static void mistakes_are_refused(void **state)
         const char *error;
     } rows[] = {{0, 1, 0, 0.1, "batch must be at least 1"},
                 {5, 0, 0, 0.1, "epochs must be at least 1"},
-                {5, 1, 2, 0.1, "outside of what the proof allows"},
+                {5, 1, 2, 0.1, "is out of range; expected above 0 and at most 2 / (beta + lambda)"},
                 {5, 1, 0, 0, "lambda must be"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct sotto_head_recipe r;

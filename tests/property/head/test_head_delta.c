@@ -1,6 +1,5 @@
-/* Heads near a reference: the change that a record makes is that of heads trained one by one, to a
- * thousandth of itself, for every trainer, batch, shape and instruction set; and where no reference is made.
- */
+/* Heads near a reference: the change that a record makes is that of heads trained one by one, to a thousandth
+ * of itself, for every trainer, batch, shape and instruction set; and where no reference is made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -216,15 +216,16 @@ static void unscaled_records_exceed_the_bound(void **state)
 
 /* Blobs; `noise` small enough to vanish. */
 static struct sotto_head *fit(const char *trainer, struct head_data data, double lambda, double clip,
-                              char **certificate)
+                              struct sotto_certificate **certificate)
 {
     struct sotto_head_recipe r = recipe_of(trainer, clip, 1);
     struct sotto_head_privacy p = {
-        .target = {NAN, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")};
+        .target = {NAN, 1e-5},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}};
     struct sotto_head *h = NULL;
     r.lambda = lambda;
     r.noise_multiplier = 1e-7;
-    unlink(p.ledger);
+    unlink(p.spend.ledger);
     assert_int_equal(
         sotto_head_train_private(&h, certificate, data.x, data.y, data.n, data.d, data.classes, &r, &p, NULL),
         SOTTO_OK);
@@ -247,7 +248,7 @@ static void heads_solve_their_equations(void **state)
             x[i * D + j] = (float)(0.1 + 0.08 * rng_unit(&r) + (j == i % K ? 0.2 : 0));
     }
     for (size_t i = 0; (t = moment_trainer_at(i)); i++) {
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         struct head_data data = {x, y, MANY, D, K};
         struct sotto_head *h = fit(t->name, data, lambda, 1, &certificate);
         double residual = 0, accuracy;
@@ -265,9 +266,9 @@ static void heads_solve_their_equations(void **state)
                 residual = fmax(residual, fabs(sum));
             }
         assert_true(residual < 0.05); /* of sums of size 500 stored in float32 */
-        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, MANY, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, MANY, D, NULL), SOTTO_OK);
         assert_true(accuracy > 0.99);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         sotto_head_free(h);
     }
 }
@@ -285,16 +286,16 @@ static void radius_and_scale_cancel(void **state)
         scaled[i] = 8 * x[i];
         y[i / D] = (int64_t)(i / D % 2);
     }
-    char *one = NULL, *two = NULL;
+    struct sotto_certificate *one = NULL, *two = NULL;
     struct sotto_head *a = fit("covariance", (struct head_data){x, y, MANY, D, 2}, 0.1, 1, &one),
                       *b = fit("covariance", (struct head_data){scaled, y, MANY, D, 2}, 0.1, 8, &two);
     float p[2 * MANY], q[2 * MANY];
-    assert_int_equal(sotto_head_predict(p, a, x, MANY, D, 1), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(q, b, scaled, MANY, D, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(p, a, x, MANY, D, 1, NULL), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(q, b, scaled, MANY, D, 1, NULL), SOTTO_OK);
     for (size_t i = 0; i < 2 * MANY; i++)
         assert_true(fabs((double)p[i] - (double)q[i]) < 1e-4);
-    sotto_text_free(one);
-    sotto_text_free(two);
+    sotto_certificate_free(one);
+    sotto_certificate_free(two);
     sotto_head_free(a);
     sotto_head_free(b);
 }

@@ -91,14 +91,14 @@ static void what_does_not_fit_is_refused(void **state)
     struct nn_shape out, in = {4, 4, 4};
     struct layer_spec s = {.layer = &layer_depthwise, .path = "d", .kernel = 9, .stride = 1, .no_bias = 1};
     assert_int_equal(s.layer->shape(&out, &s, in), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "d: kernels are at most 7 wide");
+    assert_string_equal(sotto_error_text(), "d: the kernel is too wide; expected at most 7");
     s.kernel = 5;
     assert_int_equal(s.layer->shape(&out, &s, in), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "d: its source is 4x4, smaller than the 5x5 kernel");
+    assert_string_equal(sotto_error_text(), "d: its source (4x4) is smaller than the 5x5 kernel");
     s.kernel = 3;
     s.no_bias = 0;
     assert_int_equal(s.layer->shape(&out, &s, in), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "d: has no bias; a norm follows");
+    assert_string_equal(sotto_error_text(), "d: a bias is not supported here, as normalisation follows");
 }
 
 /* DP-SGD asks for gradients of single records. */
@@ -114,9 +114,8 @@ static void single_records_are_refused(void **state)
     assert_int_equal(nn_plan_create(&p, m, &plan), SOTTO_ENOTSUP);
     assert_string_equal(
         sotto_error_text(),
-        "encoder.features.1.conv.0.0: no gradient of a single example: its gradients of single "
-        "records are not worked out; use a network of plain convolutions (resnet8, resnet18 "
-        "with norm: group)");
+        "encoder.features.1.conv.0.0: has no gradient of a single example; its gradients of single records "
+        "are not worked out; use a network of plain convolutions (resnet8, resnet18 with norm: group)");
     nn_model_free(m);
 }
 

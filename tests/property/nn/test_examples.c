@@ -230,8 +230,8 @@ static void world_close(struct world *w)
     base_free(w->diffs);
 }
 
-/* Of a row whose parameters are those of a norm: from src and the gradient that came in, before it is masked.
- */
+/* Of a row whose parameters are those of a norm: from src and the gradient that came in, before it is
+ * masked. */
 static void group_norm_gradient(double *out, const struct layer_run *run, const float *diff)
 {
     size_t channels = run->src->shape.channels, rows = run->src->shape.height * run->src->shape.width,

@@ -287,10 +287,8 @@ static void batch_norm_refuses_a_batch_of_one(void **state)
         nn_plan_create(&p, m,
                        &(struct nn_plan_config){.batch = 1, .backend = machine.kernels, .training = 1}),
         SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(),
-                        "encoder.layer1.0.bn1: batch normalisation cannot train on a batch of 1, "
-                        "whose mean and variance are the image's own; use a batch of at least 2, "
-                        "or group normalisation");
+    assert_string_equal(sotto_error_text(), "encoder.layer1.0.bn1: batch normalisation cannot train on a "
+                                            "batch of 1; use a batch of at least 2, or group normalisation");
     assert_int_equal(nn_plan_create(&p, m, &(struct nn_plan_config){.batch = 1, .backend = machine.kernels}),
                      SOTTO_OK);
     nn_plan_free(p);
@@ -457,11 +455,11 @@ static void impossible_layers_are_refused(void **state)
         const char *text;
     } cases[] = {
         {{.layer = &layer_group_norm, .path = "g", .groups = 4},
-         "g: 6 channels cannot be cut into 4 equal groups"},
-        {{.layer = &layer_group_norm, .path = "g"}, "g: 6 channels cannot be cut into 0 equal groups"},
+         "g: 6 channels cannot be divided into 4 equal groups"},
+        {{.layer = &layer_group_norm, .path = "g"}, "g: 6 channels cannot be divided into 0 equal groups"},
         {{.layer = &layer_dropout, .path = "d", .rate = 1}, "d: dropout rate must be in [0, 1) (got 1)"},
         {{.layer = &layer_max_pool, .path = "m", .kernel = 5, .stride = 1},
-         "m: its source is 4x4, smaller than the 5x5 window"},
+         "m: its source (4x4) is smaller than the 5x5 window"},
         {{.layer = &layer_max_pool, .path = "m", .kernel = 2}, "m: kernel and stride must be > 0"},
         {{.layer = &layer_average_pool, .path = "m", .kernel = 3, .stride = 1, .pad = 2},
          "m: padding 2 is more than half of the 3x3 window"},

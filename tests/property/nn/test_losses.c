@@ -209,7 +209,7 @@ static void ntxent_refuses_one_image(void **state)
         assert_int_equal(ntxent_create(&w, forms[form], 1, 8, NULL), SOTTO_EINVAL);
         assert_null(w);
         assert_string_equal(sotto_error_text(),
-                            "contrastive loss: a batch of 1 has no negatives; at least 2 images are needed");
+                            "contrastive loss: a batch of 1 has no negatives; expected at least 2 images");
     }
 }
 

@@ -493,14 +493,16 @@ static void bad_networks_are_refused(void **state)
     REFUSED(c.noise = ((struct nn_noise){.kind = NN_NOISE_MULTIPLICATIVE, .gamma = 1});
             c.no_skip = 1, "skip connection");
     REFUSED(c.noise = ((struct nn_noise){.kind = NN_NOISE_MULTIPLICATIVE, .gamma = 1, .relative = 1}),
-            "is additive");
+            "relative noise must be additive");
     REFUSED(c.average_softmax = 1, "more than one member");
     REFUSED(c.input_noise = -1, "input noise");
     REFUSED(c.radius = INFINITY, "radius");
     REFUSED(c.members = 17, "members");
     REFUSED(c.members = 2; c.classes = 0, "classes");
-    REFUSED(c.name = "cnn"; c.members = 2, "resnet8 and resnet20");
-    REFUSED(c.name = "resnet18"; c.input_noise = 1, "resnet8 and resnet20");
+    REFUSED(c.name = "cnn"; c.members = 2, "supports no noise in its blocks, no clipped inputs and no "
+                                           "ensemble members; expected resnet8 or resnet20");
+    REFUSED(c.name = "resnet18"; c.input_noise = 1, "supports no noise in its blocks, no clipped inputs and "
+                                                    "no ensemble members; expected resnet8 or resnet20");
 #undef REFUSED
 }
 

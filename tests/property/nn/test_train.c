@@ -224,16 +224,22 @@ static void another_runs_checkpoint_is_refused(void **state)
             fail_msg("'%s' lacks '%s'", sotto_error_text(), text);                                           \
         o = saved;                                                                                           \
     } while (0)
-    REFUSED(o.batch = 10, "made with batch 20, now batch is 10; it cannot be continued");
-    REFUSED(o.hidden[0] = 4, "made with hidden 8,16,32, now hidden is 4,16,32");
-    REFUSED(o.model = "mlp", "made with model cnn, now model is mlp");
+    REFUSED(o.batch = 10,
+            "this checkpoint cannot be continued, as it was made with batch 20 but now batch is 10");
+    REFUSED(
+        o.hidden[0] = 4,
+        "this checkpoint cannot be continued, as it was made with hidden 8,16,32 but now hidden is 4,16,32");
+    REFUSED(o.model = "mlp",
+            "this checkpoint cannot be continued, as it was made with model cnn but now model is mlp");
     REFUSED(o.lr = 0.5, "made with lr");
-    REFUSED(o.crop = 1, "made with crop 0, now crop is 1");
+    REFUSED(o.crop = 1, "this checkpoint cannot be continued, as it was made with crop 0 but now crop is 1");
     int64_t rows[30];
     for (int i = 0; i < 30; i++)
         rows[i] = i;
     assert_int_equal(sotto_train(&n, NULL, images, rows, 30, &o, &machine.context), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "made with records 64, now records is 30"));
+    assert_non_null(
+        strstr(sotto_error_text(),
+               "this checkpoint cannot be continued, as it was made with records 64 but now records is 30"));
     assert_int_equal(file_write(o.checkpoint, "short", 5), SOTTO_OK);
     assert_int_equal(sotto_train(&n, NULL, images, NULL, 0, &o, &machine.context), SOTTO_EFORMAT);
     assert_null(n);

@@ -170,15 +170,17 @@ static void another_runs_checkpoint_is_refused(void **state)
     train(sha256, NULL, &o);
     o.batch = 5;
     expect_error(&o, SOTTO_EINVAL,
-                 "this checkpoint was made with batch 4, now batch is 5; it cannot be continued");
+                 "this checkpoint cannot be continued, as it was made with batch 4 but now batch is 5");
     o.batch = 4, o.seed = 6;
     expect_error(&o, SOTTO_EINVAL,
-                 "this checkpoint was made with seed 5, now seed is 6; it cannot be continued");
+                 "this checkpoint cannot be continued, as it was made with seed 5 but now seed is 6");
     o.seed = 5;
     struct sotto_encoder *e = NULL;
     assert_int_equal(sotto_pretrain(&e, NULL, images, (const int64_t[]){0, 1, 2, 3, 4}, 5, &o, NULL),
                      SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "made with images 14, now images is 5"));
+    assert_non_null(
+        strstr(sotto_error_text(),
+               "this checkpoint cannot be continued, as it was made with images 14 but now images is 5"));
     unsigned char *data;
     size_t size;
     assert_int_equal(file_read(&data, &size, checkpoint, 1 << 26), SOTTO_OK);

@@ -259,7 +259,7 @@ static void odd_sizes_work_and_bad_ones_are_refused(void **state)
     assert_int_equal(sotto_scattering_shape(shape, &usual, &fine), SOTTO_EINVAL);
     assert_int_equal(sotto_scattering_shape(shape, &usual, &groups), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "scattering: 2 groups do not divide the 81 channels of data set 'made'");
+                        "scattering: 2 groups do not divide the 81 channels of data set 'made' evenly");
     assert_int_equal(sotto_scattering_shape(shape, &table, &plain), SOTTO_EINVAL);
     assert_int_equal(sotto_scatter(out, &usual, NULL, 2, &plain, NULL), SOTTO_EINVAL);
     assert_int_equal(sotto_scatter(out, &usual, (const int64_t[]){1}, 1, &plain, NULL), SOTTO_EINVAL);

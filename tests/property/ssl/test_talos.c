@@ -260,7 +260,8 @@ static void plans_know_when_there_is_no_adversary(void **state)
     assert_int_equal(nn_plan_create(&p, m, &views), SOTTO_EINVAL);
     config.adversary = (struct nn_adversary){.values = 2};
     assert_int_equal(nn_model_create(&plain, &config, 1), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "adversary: this model has no encoder to stand on");
+    assert_string_equal(sotto_error_text(),
+                        "adversary: this model has no encoder, which the adversary needs");
     config.hidden[0] = 3, config.hidden_count = 1, config.adversary.values = 1;
     assert_int_equal(nn_model_create(&plain, &config, 1), SOTTO_EINVAL);
     nn_model_free(m);
@@ -368,8 +369,8 @@ static void turns_are_as_published_or_as_released(void **state)
 
 enum { LAST = 9, LAST_SIZE = VALUES }; /* the adversary's last bias, in the list of tensors */
 
-/* Its last bias after `calls` turns on one batch, `steps` steps each, learnt beside an encoder that bounds.
- */
+/* Its last bias after `calls` turns on one batch, `steps` steps each, learnt beside an encoder that
+ * bounds. */
 static void teach(float out[LAST_SIZE], size_t calls, size_t steps, double share)
 {
     const int64_t attribute[BATCH] = {2, 0, 1, 1, 0, 2}, rows[3] = {5, 1, 2};

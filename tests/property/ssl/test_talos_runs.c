@@ -157,7 +157,7 @@ static void bad_input_is_one_clear_line(void **state)
         same[i] = 3;
     struct sotto_pretrain_options o = with("odd-even");
     talos.attribute = same;
-    expect_error(&o, SOTTO_EINVAL, "talos: every image has attribute 3; there is nothing to hide");
+    expect_error(&o, SOTTO_EINVAL, "talos: every image has attribute 3; expected at least two values");
     talos.attribute = wrong;
     expect_error(&o, SOTTO_EINVAL, "talos: row 4 has attribute -1; expected 0 to 999");
     wrong[4] = 1000;
@@ -173,14 +173,13 @@ static void bad_input_is_one_clear_line(void **state)
     expect_error(&o, SOTTO_EINVAL, "adversary_steps must be at most 1000 (got 1001)");
     o = with("joint"), talos.reads = "lips";
     expect_error(&o, SOTTO_EINVAL,
-                 "the classifier cannot read 'lips'; expected one of: views, images, views-of-three");
+                 "input 'lips' of the classifier is unknown; expected one of: views, images, views-of-three");
     o = with(NULL), o.method = "rotation";
-    expect_error(&o, SOTTO_EINVAL, "talos goes with method simclr (got 'rotation')");
+    expect_error(&o, SOTTO_EINVAL, "talos needs method simclr (got 'rotation')");
     o = with(NULL);
     assert_int_equal(sotto_dataset_open(&plain, "synthetic-images-n14", NULL), SOTTO_OK);
     assert_int_equal(sotto_pretrain(&e, NULL, plain, NULL, 0, &o, &machine.context), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(),
-                        "talos: data set 'synthetic-images-n14' has no attribute to hide");
+    assert_string_equal(sotto_error_text(), "talos: data set 'synthetic-images-n14' has no attribute");
     sotto_dataset_free(plain);
 }
 
@@ -195,20 +194,21 @@ static void another_runs_checkpoint_is_refused(void **state)
     o.checkpoint = checkpoint;
     train(sha256, NULL, &o);
     talos.lambda = 3;
-    expect_error(&o, SOTTO_EINVAL, "made with lambda 2, now lambda is 3");
+    expect_error(&o, SOTTO_EINVAL,
+                 "this checkpoint cannot be continued, as it was made with lambda 2 but now lambda is 3");
     talos.lambda = 2, talos.bounded = 1;
-    expect_error(&o, SOTTO_EINVAL, "it cannot be continued");
+    expect_error(&o, SOTTO_EINVAL, "cannot be continued");
     talos.bounded = 0, talos.relu_logits = 1;
-    expect_error(&o, SOTTO_EINVAL, "it cannot be continued");
+    expect_error(&o, SOTTO_EINVAL, "cannot be continued");
     talos.relu_logits = 0, talos.adversary_steps = 2;
-    expect_error(&o, SOTTO_EINVAL, "it cannot be continued");
+    expect_error(&o, SOTTO_EINVAL, "cannot be continued");
     talos.adversary_steps = 1, talos.reads = "images";
-    expect_error(&o, SOTTO_EINVAL, "it cannot be continued");
+    expect_error(&o, SOTTO_EINVAL, "cannot be continued");
     talos.reads = NULL, talos.attribute = other;
     expect_error(&o, SOTTO_EINVAL, "made with attribute ");
     talos.attribute = NULL;
     o.talos = NULL;
-    expect_error(&o, SOTTO_EINVAL, "it cannot be continued");
+    expect_error(&o, SOTTO_EINVAL, "cannot be continued");
     unlink(checkpoint);
 }
 
@@ -228,8 +228,8 @@ static void the_classifier_is_logged_every_epoch(void **state)
     }
 }
 
-/* Images that are black or white, and views that stay so: a classifier that learns at all tells them apart.
- */
+/* Images that are black or white, and views that stay so: a classifier that learns at all tells them
+ * apart. */
 static struct sotto_pretrain_result train_on_tones(double lambda, int bounded, size_t epochs)
 {
     static uint8_t pixels[32 * 28 * 28];

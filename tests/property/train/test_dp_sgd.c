@@ -19,6 +19,7 @@
 #include "support/temporary_folder.h"
 #include "train/private/dp_sgd.h"
 #include "train/network/network.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <signal.h>
@@ -70,8 +71,8 @@ static struct request on_blobs(void)
     r.o.dtype = machine.dtype;
     r.o.backend = machine.backend;
     sotto_train_privacy_defaults(&r.p);
-    r.p.fingerprint = "toy";
-    r.p.source = &exercise;
+    r.p.spend.dataset_id = "toy";
+    r.p.spend.source = &exercise;
     r.o.model = "mlp";
     r.o.hidden_count = 1;
     r.o.hidden[0] = 16;
@@ -80,13 +81,13 @@ static struct request on_blobs(void)
     r.o.epochs = 10;
     r.o.batch = 40;
     r.p.noise_multiplier = 0.8;
-    r.p.ledger = path_of("ledger.jsonl");
+    r.p.spend.ledger = path_of("ledger.jsonl");
     r.p.noise_mode = SOTTO_NOISE_FAST;
     return r;
 }
 
-static sotto_status train(struct sotto_network **n, char **certificate, const struct request *r,
-                          const struct sotto_context *ctx)
+static sotto_status train(struct sotto_network **n, struct sotto_certificate **certificate,
+                          const struct request *r, const struct sotto_context *ctx)
 {
     return sotto_train_private(n, certificate, NULL, r->data, r->rows, r->n, &r->o, &r->p, ctx);
 }
@@ -95,7 +96,7 @@ static sotto_status train(struct sotto_network **n, char **certificate, const st
 static double *weights_of(const struct request *r, size_t *count)
 {
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     assert_int_equal(train(&n, &certificate, r, &machine.context), SOTTO_OK);
     const struct tensor_list *tensors = nn_model_tensors(n->model);
     double *all = base_alloc(sotto_network_parameters(n), sizeof *all);
@@ -104,7 +105,7 @@ static double *weights_of(const struct request *r, size_t *count)
         for (size_t i = 0; i < tensors->items[t].count; i++)
             all[(*count)++] = (double)tensors->items[t].value[i];
     sotto_network_free(n);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return all;
 }
 
@@ -133,7 +134,7 @@ static double accuracy_of(const struct sotto_network *n)
 static double ledger_charge(void) /* upper epsilon of all that the ledger holds */
 {
     char *json = NULL;
-    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5, NULL), SOTTO_OK);
     double upper = strtod(strstr(json, "\"epsilon\":") + 10, NULL);
     sotto_text_free(json);
     return upper;
@@ -145,7 +146,8 @@ static void must_name_its_float_sums(const char *path)
 {
     struct json *c;
     struct sotto_dpsgd_session *s;
-    char name[128], hash[SHA256_HEX], *text, *report = NULL;
+    struct sotto_certificate *text;
+    char name[128], hash[SHA256_HEX], *report = NULL;
     double sum[1000] = {0};
     uint32_t rows[N];
     size_t count;
@@ -158,12 +160,12 @@ static void must_name_its_float_sums(const char *path)
                         json_number(json_find(c, "scale")) / json_number(json_find(c, "run.max_grad_norm")),
                     .sample_rate = json_number(json_find(c, "run.sample_rate")),
                     .steps = steps,
-                    .delta = 1e-5},
+                    .delta = 1e-5,
+                    .adjacency = SOTTO_ZERO_OUT},
         .max_grad_norm = json_number(json_find(c, "run.max_grad_norm")),
         .dimension = (size_t)json_whole(json_find(c, "dimension")),
         .records = N,
-        .fingerprint = "toy",
-        .ledger = path_of("forged.jsonl"),
+        .spend = {.dataset_id = "toy", .ledger = path_of("forged.jsonl")},
         .noise_mode = SOTTO_NOISE_FAST};
     assert_true(r.dimension <= sizeof sum / sizeof *sum);
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
@@ -174,10 +176,11 @@ static void must_name_its_float_sums(const char *path)
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, path), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(name, text, hash), SOTTO_OK);
-    assert_int_equal(sotto_certificate_verify(&report, name, path, r.ledger), SOTTO_OK); /* proved, it says */
+    assert_int_equal(sotto_certificate_verify(&report, name, path, r.spend.ledger, NULL),
+                     SOTTO_OK); /* proved, it says */
     sotto_text_free(report);
     report = NULL;
-    assert_int_equal(sotto_verify(&report, path, NULL, r.ledger), SOTTO_EGATE);
+    assert_int_equal(sotto_verify(&report, path, NULL, r.spend.ledger, NULL), SOTTO_EGATE);
     if (!strstr(sotto_error_text(), "float sums: DP-SGD trained the network; its condition reads (none)"))
         fail_msg("%s", sotto_error_text());
     sotto_text_free(report);
@@ -190,14 +193,15 @@ static void must_name_its_float_sums(const char *path)
         if (strcmp(key, "records") != 0 && strcmp(key, "condition") != 0)
             json_put(&first, key, json_clone(json_member(old, key)));
     assert_int_equal(json_write_file(name, first, JSON_PRETTY), SOTTO_OK);
-    assert_int_equal(sotto_verify(&report, path, NULL, NULL), SOTTO_OK);
+    assert_int_equal(sotto_verify(&report, path, NULL, NULL, NULL), SOTTO_OK);
     assert_non_null(strstr(report, "\"guarantee\": \"conditional\""));
     assert_non_null(strstr(report, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
-    assert_non_null(strstr(report, "a certificate of version 1 lacks"));
+    assert_non_null(strstr(report, "number of records, condition and identity of the data set, which a "
+                                   "certificate of version 1 does not contain"));
     json_free(old);
     json_free(first);
     sotto_text_free(report);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_dpsgd_session_close(s);
     json_free(c);
 }
@@ -216,8 +220,9 @@ static void networks_learn_and_are_certified(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct request r = on_blobs();
         struct sotto_network *n = NULL, *again = NULL;
-        char *certificate = NULL, *report = NULL;
-        unlink(r.p.ledger);
+        struct sotto_certificate *certificate = NULL;
+        char *report = NULL;
+        unlink(r.p.spend.ledger);
         r.o.optimizer = cases[i].optimizer;
         r.o.lr = cases[i].lr;
         r.o.momentum = cases[i].momentum;
@@ -230,13 +235,13 @@ static void networks_learn_and_are_certified(void **state)
         assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
         if (accuracy_of(n) < 0.9)
             fail_msg("%s, %s: accuracy %g", r.p.clipping, r.p.noise, accuracy_of(n));
-        double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
+        double promised = sotto_certificate_account(certificate)->epsilon.upper;
         assert_true(i > 0 || (promised <= 8 && promised > 7.99));
-        assert_non_null(strstr(certificate, "\"proved\": \"none\"")); /* sums are float */
-        assert_non_null(strstr(certificate, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
+        assert_true(certificate_holds(certificate, "\"proved\": \"none\"")); /* sums are float */
+        assert_true(certificate_holds(certificate, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
         const char *path = path_of("net.safetensors");
         assert_int_equal(sotto_network_save_private(path, n, certificate), SOTTO_OK);
-        if (sotto_verify(&report, path, NULL, r.p.ledger) != SOTTO_OK)
+        if (sotto_verify(&report, path, NULL, r.p.spend.ledger, NULL) != SOTTO_OK)
             fail_msg("%s", sotto_error_text());
         assert_non_null(strstr(report, "\"guarantee\": \"conditional\""));
         assert_non_null(strstr(report, "noise, rate and steps agree with the file's recipe"));
@@ -251,7 +256,7 @@ static void networks_learn_and_are_certified(void **state)
         assert_null(sotto_tensors_metadata(&file, "rows_sha256"));
         assert_non_null(strstr(sotto_tensors_metadata(&file, "private_recipe"), "trainer=dp-sgd"));
         sotto_tensors_clear(&file);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         sotto_text_free(report);
         sotto_network_free(n);
         sotto_network_free(again);
@@ -267,9 +272,9 @@ static void noise_has_its_size(void **state)
     r.o.hidden[0] = 300;
     r.p.max_grad_norm = 0.25;
     r.p.noise_multiplier = 1e3;
-    r.p.insecure = 1;
-    r.p.insecure_seed = 6;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    r.p.spend.insecure_seed = 6;
+    unlink(r.p.spend.ledger);
     double *w = weights_of(&r, &count), square = 0, steps = 10.0 * N / 40;
     for (size_t i = 0; i < count; i++)
         square += w[i] * w[i] / (double)count;
@@ -287,10 +292,10 @@ static void parts_do_not_change_the_run(void **state)
     for (size_t c = 0; c < 2; c++) {
         struct request r = on_blobs();
         size_t count;
-        r.p.insecure = 1;
+        r.p.spend.insecure = 1;
         r.p.clipping = clippings[c];
         r.p.part = 100;
-        unlink(r.p.ledger);
+        unlink(r.p.spend.ledger);
         double *whole = weights_of(&r, &count);
         for (size_t part = 1; part <= 34; part += 33) {
             r.p.part = part;
@@ -298,7 +303,7 @@ static void parts_do_not_change_the_run(void **state)
             assert_true(distance(w, whole, count) < 1e-4);
             base_free(w);
         }
-        r.p.insecure_seed = 1;
+        r.p.spend.insecure_seed = 1;
         double *other = weights_of(&r, &count);
         assert_true(distance(other, whole, count) > 0.1);
         base_free(other);
@@ -325,8 +330,8 @@ static void views_are_averaged(void **state)
         ((uint8_t *)(uintptr_t)flat.images)[i] = flat_images[i / 16];
     r.data = &flat;
     r.o.flip = 1;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     double *one = weights_of(&r, &count);
     r.p.views = 3;
     double *three = weights_of(&r, &count);
@@ -357,8 +362,8 @@ static void views_belong_to_records(void **state)
     r.p.steps = 4;
     r.p.noise_multiplier = 1e-3;
     r.o.flip = 1, r.o.crop = 4;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     double *first = weights_of(&r, &count);
     r.rows = back;
     double *second = weights_of(&r, &count);
@@ -379,8 +384,8 @@ static void empty_samples_are_steps_of_noise(void **state)
     size_t count;
     r.o.batch = 1;
     r.p.steps = 60;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     double *w = weights_of(&r, &count), square = 0;
     for (size_t i = 0; i < count; i++)
         square += w[i] * w[i] / (double)count;
@@ -403,7 +408,7 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
 static void stop_after(const struct request *r, uint64_t steps)
 {
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     struct stopper s = {.after = steps * r->o.batch};
     struct sotto_context ctx = machine.context;
     ctx.stop = &s.stop, ctx.progress = watch, ctx.user = &s;
@@ -424,10 +429,10 @@ static void a_run_goes_on(void **state)
     r.p.average = 0.9;
     r.p.steps = 8;
     r.p.reserve = 4;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     double *whole = weights_of(&r, &count), charge = ledger_charge();
-    unlink(r.p.ledger);
+    unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("run.checkpoint");
     stop_after(&r, 4);
     double *resumed = weights_of(&r, &count);
@@ -443,22 +448,22 @@ static void what_is_drawn_anew_is_charged_again(void **state)
     (void)state;
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     r.o.batch = N; /* everyone: quick to account for */
     r.p.steps = 20;
-    unlink(r.p.ledger);
+    unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("again.checkpoint");
     stop_after(&r, 5);
     assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
-    assert_non_null(strstr(certificate, "\"charged\": 35"));
-    assert_non_null(strstr(certificate, "\"used\": 20"));
-    sotto_text_free(certificate);
+    assert_true(certificate_holds(certificate, "\"charged\": 35"));
+    assert_true(certificate_holds(certificate, "\"used\": 20"));
+    sotto_certificate_free(certificate);
     sotto_network_free(n);
     /* Finished, but its file is not there: the certificate alone takes another step. */
     n = NULL;
     assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
-    assert_non_null(strstr(certificate, "\"charged\": 36"));
-    sotto_text_free(certificate);
+    assert_true(certificate_holds(certificate, "\"charged\": 36"));
+    sotto_certificate_free(certificate);
     sotto_network_free(n);
 }
 
@@ -467,18 +472,18 @@ static void a_resume_that_would_undercount_is_refused(void **state)
     (void)state;
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     unsigned char *old = NULL;
     size_t size;
     r.o.batch = N; /* everyone: quick to account for */
     r.p.steps = 20;
     r.p.reserve = 5;
-    unlink(r.p.ledger);
+    unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("short.checkpoint");
     stop_after(&r, 3);
-    assert_int_equal(file_read(&old, &size, r.p.ledger, 1 << 20), SOTTO_OK); /* 5 steps */
+    assert_int_equal(file_read(&old, &size, r.p.spend.ledger, 1 << 20), SOTTO_OK); /* 5 steps */
     unlink(r.o.checkpoint);
-    unlink(r.p.ledger);
+    unlink(r.p.spend.ledger);
     stop_after(&r, 12);
 #define REFUSED(wanted, text)                                                                                \
     do {                                                                                                     \
@@ -487,14 +492,15 @@ static void a_resume_that_would_undercount_is_refused(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
         assert_true(n == NULL && certificate == NULL);                                                       \
     } while (0)
-    r.p.ledger = path_of("another.jsonl"); /* which knows nothing of the run */
+    r.p.spend.ledger = path_of("another.jsonl"); /* which knows nothing of the run */
     REFUSED(SOTTO_EINVAL, "has no reservation in");
-    r.p.ledger = path_of("ledger.jsonl");
+    r.p.spend.ledger = path_of("ledger.jsonl");
     r.p.noise_multiplier = 2; /* it was trained with less noise */
     REFUSED(SOTTO_EINVAL, "made with noise_multiplier 0.8");
     r.p.noise_multiplier = 0.8;
     r.o.batch = 20;
-    REFUSED(SOTTO_EINVAL, "made with batch 400, now batch is 20");
+    REFUSED(SOTTO_EINVAL,
+            "this checkpoint cannot be continued, as it was made with batch 400 but now batch is 20");
     base_free(old);
 }
 
@@ -504,21 +510,21 @@ static void a_ledger_put_back_is_noticed(void **state)
     (void)state;
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     unsigned char *old = NULL;
     size_t size;
     r.o.batch = N; /* everyone: quick to account for */
     r.p.steps = 20;
     r.p.reserve = 5;
-    r.p.insecure = 1;
-    unlink(r.p.ledger);
+    r.p.spend.insecure = 1;
+    unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("back.checkpoint");
     stop_after(&r, 5);
-    assert_int_equal(file_read(&old, &size, r.p.ledger, 1 << 20), SOTTO_OK);
+    assert_int_equal(file_read(&old, &size, r.p.spend.ledger, 1 << 20), SOTTO_OK);
     stop_after(&r, 8);
-    assert_int_equal(file_write(r.p.ledger, old, size), SOTTO_OK);
+    assert_int_equal(file_write(r.p.spend.ledger, old, size), SOTTO_OK);
     assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "stands at step 8, but"));
+    assert_non_null(strstr(sotto_error_text(), "is at step 8 but ledger"));
     base_free(old);
 }
 
@@ -526,12 +532,12 @@ static void bad_requests_have_one_line(void **state)
 {
     (void)state;
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     static const int64_t twice[] = {1, 2, 3, 2}, few[] = {0, 1, 2, 3, 4, 5};
 #define BAD(change, wanted, text)                                                                            \
     do {                                                                                                     \
         struct request r = on_blobs();                                                                       \
-        r.p.ledger = path_of("none.jsonl");                                                                  \
+        r.p.spend.ledger = path_of("none.jsonl");                                                            \
         change;                                                                                              \
         assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                             \
         if (!strstr(sotto_error_text(), text))                                                               \
@@ -549,13 +555,16 @@ static void bad_requests_have_one_line(void **state)
     BAD(r.p.views = 0, SOTTO_EINVAL, "views must be at least 1");
     BAD(r.p.views = 2, SOTTO_EINVAL, "views without flip or crop are all the same");
     BAD(r.p.average = 1, SOTTO_EINVAL, "average must be at least 0 and below 1");
-    BAD(r.p.reserve = 200, SOTTO_EINVAL, "more than the run's 100");
+    BAD(r.p.reserve = 200, SOTTO_EINVAL, "steps at a time are more than the 100");
     BAD(r.p.part = (size_t)1 << 21, SOTTO_EINVAL, "part must be at most");
     BAD(r.p.target.epsilon = -1, SOTTO_EINVAL, "epsilon");
     BAD(r.p.target.delta = 0, SOTTO_EINVAL, "delta");
-    BAD(r.o.metrics = path_of("metrics.jsonl"), SOTTO_EINVAL, "private training records none");
+    BAD(r.o.metrics = path_of("metrics.jsonl"), SOTTO_EINVAL,
+        "metrics: private training writes no losses and accuracies, which would reveal records; omit "
+        "metrics");
     BAD(r.o.dtype = "bf16", SOTTO_ENOTSUP, "bf16");
-    BAD((r.rows = twice, r.n = 4, r.o.batch = 2), SOTTO_EINVAL, "row 2 is named twice (entries 1 and 3)");
+    BAD((r.rows = twice, r.n = 4, r.o.batch = 2), SOTTO_EINVAL,
+        "row 2 is listed twice (entries 1 and 3); expected each record once");
     BAD((r.rows = few, r.n = 6), SOTTO_EINVAL, "batch 40 is larger than the 6 records");
     BAD((r.data = images, r.o.model = "resnet8", r.o.hidden_count = 0), SOTTO_ENOTSUP, "norm: group");
 }

@@ -117,7 +117,7 @@ static void training_lowers_the_loss_and_the_files_belong_together(void **state)
     tune(&t, &o);
     assert_true(t.loss < 1.8); /* ln 10 = 2.3 at the start */
     assert_int_equal(sotto_embed(x, t.encoder, images, rows, N, &machine.context), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(logits, t.head, x, N, 128, 0), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, t.head, x, N, 128, 0, NULL), SOTTO_OK);
     for (size_t i = 0; i < N; i++)
         sum -= log((double)logits[i * 10 + (size_t)images->labels[rows[i]]]);
     print_message("loss of the last epoch %.3f, of the files together %.3f\n", t.loss, sum / N);
@@ -133,7 +133,8 @@ static void the_stamp_travels_and_is_obeyed(void **state)
     struct sotto_encoder *encoder = NULL;
     struct sotto_head *head = NULL, *later = NULL;
     struct sotto_sensitivity_sample proof;
-    char encoder_path[PATH], head_path[PATH], out_path[PATH], *certificate = NULL;
+    char encoder_path[PATH], head_path[PATH], out_path[PATH];
+    struct sotto_certificate *certificate = NULL;
     snprintf(encoder_path, PATH, "%s/e.safetensors", folder);
     snprintf(head_path, PATH, "%s/h.safetensors", folder);
     snprintf(out_path, PATH, "%s/p.safetensors", folder);
@@ -151,8 +152,7 @@ static void the_stamp_travels_and_is_obeyed(void **state)
                                   .release = {.mechanism = "logistic",
                                               .scale = 1,
                                               .sensitivity = {.l1 = 1, .l2 = NAN},
-                                              .fingerprint = "test",
-                                              .source = &exercise}};
+                                              .spend = {.dataset_id = "test", .source = &exercise}}};
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), "no privacy statement"));
         assert_false(file_exists(out_path));
@@ -171,7 +171,9 @@ static void the_stamp_travels_and_is_obeyed(void **state)
     assert_int_equal(sotto_sensitivity_prove(&proof, later), SOTTO_OK);
     assert_int_equal(sotto_head_set_encoder_file(later, encoder_path), SOTTO_OK);
     assert_int_equal(sotto_sensitivity_prove(&proof, later), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "private records trained the head's encoder"));
+    assert_non_null(strstr(sotto_error_text(),
+                           "the head's encoder was trained on private records, which a bound on the head "
+                           "alone does not protect; expected an encoder trained on public records"));
     unlink(encoder_path);
     unlink(head_path);
     sotto_encoder_free(encoder);
@@ -198,7 +200,7 @@ static void mistakes_are_one_line(void **state)
     o.epochs = 0;
     refused("epochs must be at least 1", images, rows, N, &o);
     o = options(), o.batch = 0;
-    refused("batch must be within 1", images, rows, N, &o);
+    refused("batch must be between 1 and", images, rows, N, &o);
     o = options(), o.lr = NAN;
     refused("lr must be > 0", images, rows, N, &o);
     o = options(), o.seed = UINT64_MAX;
@@ -209,12 +211,12 @@ static void mistakes_are_one_line(void **state)
     refused("gpu", images, rows, N, &o);
     o = options();
     refused("is outside data set", images, (const int64_t[]){0, 200}, 2, &o);
-    refused("all 1 records are of class", images, rows, 1, &o);
+    refused("labels: all 1 records have class", images, rows, 1, &o);
     struct sotto_dataset other = *images;
     other.labels = NULL;
     refused("has no labels", &other, rows, N, &o);
     other = *images, other.images = NULL;
-    refused("holds features, not images", &other, rows, N, &o);
+    refused("contains features; an encoder needs images", &other, rows, N, &o);
     other = *images, other.height = other.width = 64;
     refused("but the encoder was trained on", &other, rows, N, &o);
 }

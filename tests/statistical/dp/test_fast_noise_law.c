@@ -179,16 +179,22 @@ static void steps_are_independent(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         unlink(path_of("l.jsonl"));
-        struct sotto_dpsgd_request r = {
-            .sampled = {names[i], 40, 1, 2, 0.3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
-            .max_grad_norm = 0.025,
-            .dimension = N,
-            .fingerprint = "toy",
-            .source = &exercise,
-            .ledger = path_of("l.jsonl"),
-            .insecure = 1,
-            .insecure_seed = 5,
-            .noise_mode = SOTTO_NOISE_FAST};
+        struct sotto_dpsgd_request r = {.sampled = {.mechanism = names[i],
+                                                    .noise_multiplier = 40,
+                                                    .sample_rate = 1,
+                                                    .steps = 2,
+                                                    .delta = 0.3,
+                                                    .clipping = SOTTO_NORM_L2,
+                                                    .adjacency = SOTTO_ZERO_OUT,
+                                                    .sampling = SOTTO_SAMPLING_POISSON},
+                                        .max_grad_norm = 0.025,
+                                        .dimension = N,
+                                        .spend = {.dataset_id = "toy",
+                                                  .source = &exercise,
+                                                  .ledger = path_of("l.jsonl"),
+                                                  .insecure = 1,
+                                                  .insecure_seed = 5},
+                                        .noise_mode = SOTTO_NOISE_FAST};
         struct sotto_dpsgd_session *s;
         assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
         memset(x, 0, sizeof x);

@@ -19,18 +19,17 @@ static struct sotto_dpsgd_session *reserve(double rate, size_t steps)
 {
     const char *ledger = path_of("ledger.jsonl");
     unlink(ledger); /* what the run before cost is not the subject */
-    struct sotto_dpsgd_request r = {.sampled = {.mechanism = "gaussian",
-                                                .noise_multiplier = 50,
-                                                .sample_rate = rate,
-                                                .steps = steps,
-                                                .delta = 1e-5},
-                                    .max_grad_norm = 1,
-                                    .dimension = 1,
-                                    .fingerprint = "toy",
-                                    .source = &exercise,
-                                    .ledger = ledger,
-                                    .insecure = 1,
-                                    .insecure_seed = 7};
+    struct sotto_dpsgd_request r = {
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 50,
+                    .sample_rate = rate,
+                    .steps = steps,
+                    .delta = 1e-5,
+                    .adjacency = SOTTO_ZERO_OUT},
+        .max_grad_norm = 1,
+        .dimension = 1,
+        .spend = {
+            .dataset_id = "toy", .source = &exercise, .ledger = ledger, .insecure = 1, .insecure_seed = 7}};
     struct sotto_dpsgd_session *s = NULL;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     return s;
@@ -137,7 +136,8 @@ static void a_step_is_sampled_once(void **state)
     double sum = 0;
     struct sotto_dpsgd_session *s = reserve(0.5, 1);
     assert_int_equal(sotto_dp_step(s, &sum), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "was not sampled"));
+    assert_non_null(strstr(sotto_error_text(),
+                           "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()"));
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
     count = 77;
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);

@@ -1,14 +1,13 @@
 /* A trained network audited from one run (Steinke, Nasr and Jagielski 2023): canaries that are in or out by
- * fair coins, each with an input of its own, so that its weights hold nothing but its own clipped gradients
- * and noise. What the guesses prove stays below what the certificate promises; with clipping switched off it
- * does not. Both by seeded noise, so that the outcome is the same every time; the bound fails one honest seed
- * in twenty. */
+* fair coins, each with an input of its own, so that its weights hold nothing but its own clipped gradients
+* and noise. What the guesses prove stays below what the certificate promises; with clipping switched off it
+* does not. Both by seeded noise, so that the outcome is the same every time; the bound fails one honest seed
+* in twenty. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "support/exercise.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "support/machine.h"
@@ -17,12 +16,9 @@
 #include "support/temporary_folder.h"
 #include "train/private/dp_sgd.h"
 #include "train/network/network.h"
-
 #include <math.h>
 #include <unistd.h>
-
 enum { CANARIES = 400, GUESSES = 120, STEPS = 16 };
-
 static float features[CANARIES * CANARIES];
 static int64_t labels[CANARIES];
 static struct sotto_dataset canaries = {.name = "canaries",
@@ -32,7 +28,6 @@ static struct sotto_dataset canaries = {.name = "canaries",
                                         .features = features,
                                         .classes = 2,
                                         .labels = labels};
-
 /* margin[i]: how far the network favours the label of canary i. */
 static void margins(double margin[CANARIES], const struct nn_model *m)
 {
@@ -41,14 +36,12 @@ static void margins(double margin[CANARIES], const struct nn_model *m)
         margin[i] = (double)weights->value[(size_t)labels[i] * CANARIES + i] -
                     (double)weights->value[(size_t)(1 - labels[i]) * CANARIES + i];
 }
-
 static const double *sorted_by;
 static int by_distance(const void *a, const void *b)
 {
     double x = fabs(sorted_by[*(const size_t *)a]), y = fabs(sorted_by[*(const size_t *)b]);
     return (x < y) - (x > y);
 }
-
 /* epsilon that the run proves, and the one that its account promises. */
 static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t seed)
 {
@@ -56,7 +49,7 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     struct sotto_train_privacy p;
     struct sotto_network *n = NULL;
     struct nn_model *before = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     int64_t rows[CANARIES];
     int in[CANARIES];
     double score[CANARIES], start[CANARIES], middle = 0;
@@ -70,8 +63,8 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     sotto_train_defaults(&o);
     o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
-    p.fingerprint = "toy";
-    p.source = &exercise;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
     o.model = "mlp";
     o.optimizer = "sgd";
     o.lr = 0.1;
@@ -79,21 +72,23 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     p.steps = STEPS;
     p.noise_multiplier = 2 * sqrt(STEPS);
     p.noise_mode = SOTTO_NOISE_FAST;
-    p.insecure = 1;
-    p.insecure_seed = seed;
-    p.ledger = path_of("audit.jsonl");
-    unlink(p.ledger);
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = seed;
+    p.spend.ledger = path_of("audit.jsonl");
+    unlink(p.spend.ledger);
     assert_int_equal(
         dp_sgd_train(&n, &certificate, NULL, &canaries, rows, count, &o, &p, fault, &machine.context),
         SOTTO_OK);
     struct sotto_account account; /* a certificate of seeded noise promises nothing */
-    assert_int_equal(
-        sotto_account_sampled(&account, &(struct sotto_sampled){.mechanism = p.noise,
-                                                                .noise_multiplier = p.noise_multiplier,
-                                                                .sample_rate = 1,
-                                                                .steps = STEPS,
-                                                                .delta = 1e-5}),
-        SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&account,
+                                           &(struct sotto_sampled){.mechanism = p.noise,
+                                                                   .noise_multiplier = p.noise_multiplier,
+                                                                   .sample_rate = 1,
+                                                                   .steps = STEPS,
+                                                                   .delta = 1e-5,
+                                                                   .adjacency = SOTTO_ADD_REMOVE},
+                                           NULL),
+                     SOTTO_OK);
     *promised = account.epsilon.upper;
     assert_int_equal(nn_model_create(&before, &n->config, o.seed), SOTTO_OK);
     margins(score, n->model);
@@ -110,10 +105,9 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
         right += (score[order[i]] > 0) == in[order[i]];
     nn_model_free(before);
     sotto_network_free(n);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return one_run_epsilon(1e-5, CANARIES, GUESSES, right, 0.95);
 }
-
 static int make_canaries(void **state)
 {
     struct rng r = rng_stream(1, RNG_TEST, 0, 0);
@@ -124,7 +118,6 @@ static int make_canaries(void **state)
     memset(canaries.sha256, 'c', 64);
     return make_folder(state);
 }
-
 static void a_run_proves_no_more_than_it_promises(void **state)
 {
     (void)state;
@@ -137,7 +130,6 @@ static void a_run_proves_no_more_than_it_promises(void **state)
     }
     assert_true(largest > 0.1); /* the audit sees something */
 }
-
 static void without_clipping_it_proves_more(void **state)
 {
     (void)state;
@@ -146,7 +138,6 @@ static void without_clipping_it_proves_more(void **state)
     if (!(proved > promised))
         fail_msg("proves %g, promises %g", proved, promised);
 }
-
 int main(void)
 {
     machine_set(NN_F32);

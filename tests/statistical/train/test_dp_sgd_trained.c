@@ -1,15 +1,14 @@
 /* Networks that DP-SGD really trained, attacked by who sees their answers: they classify records they have
- * not seen, and what two audits prove of them stays below what their certificate promises. With clipping
- * switched off and all else as before, both prove more. One run: canaries of random labels, in or out by fair
- * coins, told apart by their loss (Steinke, Nasr and Jagielski 2023). Many runs, as the falsifier does: with
- * one record and without, told apart by its loss at a threshold that other runs chose. Seeded: the outcome is
- * the same every time; a bound fails one honest seed in twenty. */
+* not seen, and what two audits prove of them stays below what their certificate promises. With clipping
+* switched off and all else as before, both prove more. One run: canaries of random labels, in or out by fair
+* coins, told apart by their loss (Steinke, Nasr and Jagielski 2023). Many runs, as the falsifier does: with
+* one record and without, told apart by its loss at a threshold that other runs chose. Seeded: the outcome is
+* the same every time; a bound fails one honest seed in twenty. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "support/exercise.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "support/machine.h"
@@ -17,11 +16,9 @@
 #include "rng/rng.h"
 #include "support/temporary_folder.h"
 #include "train/private/dp_sgd.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
-
 enum {
     D = 256,
     CLASSES = 4,
@@ -30,7 +27,6 @@ enum {
     CANARIES = 500,
     ALL = ORDINARY + UNSEEN + CANARIES
 };
-
 static const struct sotto_context one_thread = {.threads = 1};
 static float features[ALL * D];
 static int64_t labels[ALL];
@@ -41,7 +37,6 @@ static struct sotto_dataset data = {.name = "canaries among others",
                                     .features = features,
                                     .classes = CLASSES,
                                     .labels = labels};
-
 /* Classes lie apart in the first 16 columns; a canary is loud in all of them, and its label says nothing. */
 static int make_data(void **state)
 {
@@ -57,12 +52,10 @@ static int make_data(void **state)
     memset(data.sha256, 'd', 64);
     return make_folder(state);
 }
-
 struct run {
     double promised;
     struct sotto_network *network;
 };
-
 static struct run train(const int64_t *rows, size_t n, size_t batch, size_t steps, double multiplier,
                         const struct dp_sgd_fault *fault, uint64_t seed)
 {
@@ -70,12 +63,12 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     struct sotto_train_privacy p;
     struct sotto_account account; /* a certificate of seeded noise promises nothing */
     struct run run = {0};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_train_defaults(&o);
     o.dtype = machine.dtype, o.backend = machine.backend;
     sotto_train_privacy_defaults(&p);
-    p.fingerprint = "toy";
-    p.source = &exercise;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
     o.model = "mlp";
     o.hidden[0] = 32;
     o.hidden_count = 1;
@@ -85,31 +78,31 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     p.steps = steps;
     p.noise_multiplier = multiplier;
     p.noise_mode = SOTTO_NOISE_FAST;
-    p.insecure = 1;
-    p.insecure_seed = seed;
-    p.ledger = path_of("audit.jsonl");
-    unlink(p.ledger);
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = seed;
+    p.spend.ledger = path_of("audit.jsonl");
+    unlink(p.spend.ledger);
     assert_int_equal(
         dp_sgd_train(&run.network, &certificate, NULL, &data, rows, n, &o, &p, fault, &one_thread), SOTTO_OK);
-    sotto_text_free(certificate);
-    assert_int_equal(
-        sotto_account_sampled(&account, &(struct sotto_sampled){.mechanism = p.noise,
-                                                                .noise_multiplier = multiplier,
-                                                                .sample_rate = (double)batch / (double)n,
-                                                                .steps = steps,
-                                                                .delta = 1e-5}),
-        SOTTO_OK);
+    sotto_certificate_free(certificate);
+    assert_int_equal(sotto_account_sampled(&account,
+                                           &(struct sotto_sampled){.mechanism = p.noise,
+                                                                   .noise_multiplier = multiplier,
+                                                                   .sample_rate = (double)batch / (double)n,
+                                                                   .steps = steps,
+                                                                   .delta = 1e-5,
+                                                                   .adjacency = SOTTO_ADD_REMOVE},
+                                           NULL),
+                     SOTTO_OK);
     run.promised = account.epsilon.upper;
     return run;
 }
-
 /* logits (n, CLASSES) of records first .. first + n - 1. */
 static void ask(float *logits, const struct sotto_network *network, size_t first, size_t n)
 {
     assert_int_equal(sotto_network_predict(logits, network, features + first * D, n, D, 1, &one_thread),
                      SOTTO_OK);
 }
-
 static double loss_of(const float *z, int64_t label)
 {
     double sum = 0, top = z[0];
@@ -119,7 +112,6 @@ static double loss_of(const float *z, int64_t label)
         sum += exp(z[k] - top);
     return log(sum) + top - z[label];
 }
-
 static double accuracy_of(const struct sotto_network *network)
 {
     static float logits[UNSEEN * CLASSES];
@@ -134,14 +126,12 @@ static double accuracy_of(const struct sotto_network *network)
     }
     return (double)right / UNSEEN;
 }
-
 static double score[CANARIES];
 static int by_score(const void *a, const void *b)
 {
     double x = score[*(const size_t *)a], y = score[*(const size_t *)b];
     return (x > y) - (x < y);
 }
-
 /* Guesses "in" for the smallest losses and "out" for the largest, as many of each. */
 static double one_run(double *promised, double *accuracy, const struct dp_sgd_fault *fault, uint64_t seed)
 {
@@ -172,7 +162,6 @@ static double one_run(double *promised, double *accuracy, const struct dp_sgd_fa
     sotto_network_free(run.network);
     return one_run_epsilon(1e-5, CANARIES, (size_t)2 * EACH, right, 0.95);
 }
-
 static void one_run_proves_no_more_than_is_promised(void **state)
 {
     (void)state;
@@ -189,11 +178,9 @@ static void one_run_proves_no_more_than_is_promised(void **state)
                   promised);
     assert_true(proved > promised);
 }
-
 /* Runs of 200 ordinary records, with the first canary or without it. */
 enum { RUNS = 50, CHOOSING = 20, FEW = 200 };
 static double with_and_without[2][RUNS];
-
 static double loss_after(double *promised, int with, const struct dp_sgd_fault *fault, uint64_t seed)
 {
     int64_t rows[FEW + 1];
@@ -207,7 +194,6 @@ static double loss_after(double *promised, int with, const struct dp_sgd_fault *
     sotto_network_free(run.network);
     return loss_of(logits, labels[ORDINARY + UNSEEN]);
 }
-
 static double many_runs(double *promised, const struct dp_sgd_fault *fault, uint64_t seed)
 {
     double best = -1, at = 0;
@@ -231,7 +217,6 @@ static double many_runs(double *promised, const struct dp_sgd_fault *fault, uint
     clopper_pearson(&rates.fpr.lower, &rates.fpr.upper, (double)false_alarms, (double)tested, 0.95);
     return epsilon_of_group(&rates, 1e-5, 1);
 }
-
 static void many_runs_prove_no_more_than_is_promised(void **state)
 {
     (void)state;
@@ -243,7 +228,6 @@ static void many_runs_prove_no_more_than_is_promised(void **state)
     print_message("%d runs without clipping: prove %.3f, promise %.3f\n", 2 * RUNS, proved, promised);
     assert_true(proved > promised);
 }
-
 int main(void)
 {
     machine_set(NN_F32);

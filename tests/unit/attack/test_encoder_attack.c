@@ -211,13 +211,13 @@ static void bad_input_is_refused(void **state)
     in.views = 1;
     refuse(&in, "encoder attack: 1 views of width 12 and 16; expected 2 to 256 views, and widths > 0");
     in = make_world(0, 0, 400), in.shadow_bank = NULL;
-    refuse(&in, "encoder attack: the bank belongs to both encoders");
+    refuse(&in, "encoder attack: give bank, bank_n and shadow_bank together, or none of them");
     in = make_world(0, 0, 400), in.temperature = 0;
     refuse(&in, "temperature must be > 0 (got 0)");
     in = make_world(0, 0, 400), in.shadow_member.n = 19;
-    refuse(&in, "shadow's members: 19 records; at least 20 are needed");
+    refuse(&in, "shadow's members: 19 records; expected at least 20");
     in = make_world(0, 0, 400), in.nonmember.n = 1;
-    refuse(&in, "non-members: 1 records; at least 2 are needed");
+    refuse(&in, "non-members: 1 records; expected at least 2");
     in = make_world(0, 0, 400), plain[1][7] = NAN;
     refuse(&in, "non-members: value 7 is not finite; embeddings must be");
     in = make_world(0, 0, 400), bank[1][3] = INFINITY;

@@ -279,7 +279,8 @@ static void errors(void **state)
     }
     high[2] = -1;
     assert_int_equal(hop_skip_jump(out, NULL, &j.target, x, y, N, &s, NULL), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "hop-skip-jump: range of column 2 is [0, -1]");
+    assert_string_equal(sotto_error_text(),
+                        "hop-skip-jump: the range of column 2 is [0, -1]; expected finite ends in order");
 }
 
 int main(void)

@@ -57,7 +57,7 @@ struct judge {
 static sotto_status query(struct sotto_target *t, float *p, const float *rows, size_t n)
 {
     const struct judge *j = (struct judge *)t;
-    sotto_status status = sotto_head_predict(p, j->head, rows, n, t->inputs, 0);
+    sotto_status status = sotto_head_predict(p, j->head, rows, n, t->inputs, 0, NULL);
     for (size_t i = 0; j->hides && i < n; i++) {
         float *row = p + i * t->classes;
         size_t best = 0;
@@ -253,7 +253,7 @@ static void transfer_is_the_shadows_loss(void **state)
     draw = rng_stream(o.seed, RNG_SPLIT, 4, 0);
     r.seed = rng_u64(&draw) >> 1;
     assert_int_equal(sotto_head_train(&shadow, x + 2 * N * D, relabelled, 2 * N, D, K, &r, NULL), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(p, shadow, x, 2 * N, D, 0), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(p, shadow, x, 2 * N, D, 0, NULL), SOTTO_OK);
     size_t wrong = 0;
     for (size_t i = 0; i < 2 * N; i++) {
         if (decision[i] != y[i]) {
@@ -363,19 +363,22 @@ static void images_must_be_said_to_be_images(void **state)
     o.name = "augmentation";
     o.recipe = &r;
     assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_EUSAGE);
-    assert_string_equal(sotto_error_text(),
-                        "attack: augmentation turns and shifts images; say how a row is one (--image C,H,W)");
+    assert_string_equal(sotto_error_text(), "attack: augmentation needs image shapes; give --image C,H,W");
     o.channels = 3;
     o.height = o.width = 4;
     assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "attack: images of 3x4x4 do not fill rows of 16");
+    assert_string_equal(
+        sotto_error_text(),
+        "attack: images of 3x4x4 do not match rows of 16 numbers; give the right --image C,H,W");
     o.name = "label-combined";
     assert_int_equal(attack_text(&json, scores, &finished, &in, &o, NULL), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "attack: images of 3x4x4 do not fill rows of 16");
+    assert_string_equal(
+        sotto_error_text(),
+        "attack: images of 3x4x4 do not match rows of 16 numbers; give the right --image C,H,W");
 }
 
-/* What is asked for is what is asked: a twentieth for noise, a label for each move, the rest for distances.
- */
+/* What is asked for is what is asked: a twentieth for noise, a label for each move, the rest for
+ * distances. */
 static void combined_cuts_its_queries(void **state)
 {
     (void)state;
@@ -390,7 +393,7 @@ static void combined_cuts_its_queries(void **state)
     sotto_text_free(json);
     assert_int_equal(attack(scores, &json, "label-combined", &j, 37), SOTTO_EBUDGET);
     assert_string_equal(sotto_error_text(),
-                        "attack: label-combined has 37 queries for each record; expected at least 38");
+                        "attack: label-combined has a budget of 37 queries per record; expected at least 38");
 }
 
 /* On a table there are no moves, and the records of a shadow teach what each answer is worth. */

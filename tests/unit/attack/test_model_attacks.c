@@ -172,14 +172,15 @@ static void what_is_missing_is_named(void **state)
     o = options("ml-leaks-2");
     in.other.n = 0;
     assert_int_equal(attempt(&in, &o), SOTTO_EUSAGE);
-    assert_string_equal(sotto_error_text(),
-                        "attack: ml-leaks-2 needs records of another set (--other-features, --other-labels)");
+    assert_string_equal(
+        sotto_error_text(),
+        "attack: ml-leaks-2 needs records of another data set; give --other-features and --other-labels");
     o = options("shokri");
     struct sotto_head_recipe r;
     sotto_head_defaults(&r);
     o.recipe = &r;
     assert_int_equal(attempt(&in, &o), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "say --mismatch if that is meant"));
+    assert_non_null(strstr(sotto_error_text(), "give --mismatch to allow this"));
     o.mismatch = 1;
     assert_int_equal(attempt(&in, &o), SOTTO_OK);
     o = options("shokri");
@@ -197,7 +198,7 @@ static void what_is_missing_is_named(void **state)
     in.attacker = (struct sotto_records){bad, y, 1};
     assert_int_equal(attempt(&in, &o), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "attacker's records: row 0, column 1 is not finite; features must be");
+                        "attacker's records: row 0, column 1 is not finite; features must be finite");
     in.attacker = (struct sotto_records){x, &label, 1};
     assert_int_equal(attempt(&in, &o), SOTTO_EINVAL);
     sotto_target_close(in.target);
@@ -221,7 +222,7 @@ static void overlap_is_counted_and_said(void **state)
     int finished;
     in.attacker = (struct sotto_records){x + (N - 3) * D, y + N - 3, 3 * N}; /* the last three members too */
     assert_int_equal(attack_text(&text, scores, &finished, &in, &o, NULL), SOTTO_OK);
-    assert_non_null(strstr(text, "3 of the attacker's 240 records are also among the members"));
+    assert_non_null(strstr(text, "3 of the attacker's 240 records are also members"));
     sotto_text_free(text);
     sotto_target_close(in.target);
 }

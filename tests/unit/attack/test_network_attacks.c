@@ -211,23 +211,28 @@ static void what_does_not_fit_is_named(void **state)
     struct sotto_head_recipe r;
     n.lr = 1e-3;
     o.network = &n;
-    assert_int_equal(refused(&in, &o, "say --mismatch if that is meant"), SOTTO_EUSAGE);
+    assert_int_equal(refused(&in, &o, "give --mismatch to allow this"), SOTTO_EUSAGE);
     n = small_cnn();
     n.model = "vgg";
     assert_int_equal(refused(&in, &o, "model 'vgg' is unknown"), SOTTO_EINVAL);
     sotto_head_defaults(&r);
     n = small_cnn();
     o.recipe = &r;
-    assert_int_equal(refused(&in, &o, "shadows are either heads or networks"), SOTTO_EINVAL);
+    assert_int_equal(
+        refused(&in, &o, "attack: the shadows are described as heads and as networks; give only one"),
+        SOTTO_EINVAL);
     o = options("lira");
     o.views = 3;
     assert_int_equal(refused(&in, &o, "3 views; expected 1, 2 (mirrored) or 18"), SOTTO_EINVAL);
     o.views = 2;
     o.channels = 3, o.height = SIDE, o.width = SIDE;
-    assert_int_equal(refused(&in, &o, "images of 3x4x4 do not fill rows of 16"), SOTTO_EINVAL);
+    assert_int_equal(refused(&in, &o, "attack: images of 3x4x4 do not match rows of 16"), SOTTO_EINVAL);
     o = options("lira-offline");
     in.attacker.n = 0;
-    assert_int_equal(refused(&in, &o, "lira-offline needs records of the attacker's own"), SOTTO_EUSAGE);
+    assert_int_equal(
+        refused(&in, &o,
+                "lira-offline needs records of the attacker; give --attacker-features and --attacker-labels"),
+        SOTTO_EUSAGE);
     in.attacker = attacker;
     sotto_target_close(in.target);
 }
@@ -245,14 +250,15 @@ static void private_targets_have_private_shadows(void **state)
     struct sotto_dataset set = {
         .name = "blobs", .n = N, .features = x, .columns = D, .labels = y, .classes = K, .sha256 = "blobs"};
     struct sotto_network *n = NULL;
-    char *certificate = NULL, *json = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *json = NULL;
     sotto_target_close(in.target);
     sotto_train_privacy_defaults(&p);
-    p.fingerprint = "toy";
-    p.source = &exercise;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
     p.noise_multiplier = 0.5;
-    p.insecure = 1;
-    p.ledger = path_of("ledger.jsonl");
+    p.spend.insecure = 1;
+    p.spend.ledger = path_of("ledger.jsonl");
     recipe.epochs = 5;
     assert_int_equal(sotto_train_private(&n, &certificate, NULL, &set, NULL, 0, &recipe, &p, &single),
                      SOTTO_OK);
@@ -264,7 +270,7 @@ static void private_targets_have_private_shadows(void **state)
     assert_non_null(strstr(json, "private_recipe"));
     assert_non_null(strstr(json, "noise_multiplier=0.5"));
     sotto_text_free(json);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_network_free(n);
     sotto_target_close(in.target);
 }
@@ -313,8 +319,9 @@ static void networks_shadow_other_targets(void **state)
     assert_true(attack(&in, &o, NULL) > 0.55);
     o = options("white-box");
     o.network = &n;
-    assert_int_equal(refused(&in, &o, "white-box needs shadows of as many layers as the target (2)"),
-                     SOTTO_EINVAL);
+    assert_int_equal(
+        refused(&in, &o, "attack: white-box needs shadows with as many layers as the target (2); they have"),
+        SOTTO_EINVAL);
     sotto_head_free(h);
     sotto_target_close(in.target);
 }

@@ -210,7 +210,7 @@ static void repeated_answers_are_means(void **state)
     double mean[2][N * K] = {{0}};
     assert_int_equal(network_query_make(&a, n, false, &single), SOTTO_OK);
     for (size_t r = 0; r < REPEATS; r++) { /* N is less than a batch: a pass each, at steps 0 .. */
-        network_query_run(one, &a, x, N, NULL);
+        network_query_run(one, &a, x, N, NULL, NULL);
         for (size_t i = 0; i < N * K; i++)
             mean[0][i] += (double)one[i] / REPEATS;
         network_softmax(one, N, K);
@@ -260,7 +260,8 @@ static void plain_shadows_need_networks(void **state)
     o.mismatch = 1;
     o.plain_shadows = 1;
     assert_int_equal(attack_text(&text, scores, &finished, &in, &o, &single), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "only networks have residual perturbation"));
+    assert_non_null(
+        strstr(sotto_error_text(), "attack: shadows without residual perturbation need a network as target"));
     sotto_target_close(in.target);
 }
 

@@ -110,7 +110,7 @@ static struct sotto_estimate area(const char *attack, const struct halves *s, co
     float logits[2 * N * K];
     double outputs[2 * N * K], scores[2 * N];
     struct sotto_estimate e;
-    assert_int_equal(sotto_head_predict(logits, target, x, 2 * N, D, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, target, x, 2 * N, D, 1, NULL), SOTTO_OK);
     for (size_t i = 0; i < 2 * N * K; i++)
         outputs[i] = logits[i];
     struct attack_input in = {.outputs = outputs,

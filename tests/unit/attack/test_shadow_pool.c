@@ -70,9 +70,10 @@ static void splits_are_what_they_say(void **state)
         assert_true(disjoint ? overlap == 0 : overlap > 0);
     }
     assert_int_equal(shadow_split_draw(u, MODELS, N, 11, true, 1), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(),
-                        "shadows: 11 records to train 6 disjoint shadows on and as many to compare with; the "
-                        "attacker has 120; fewer shadows or records, or no --disjoint");
+    assert_string_equal(
+        sotto_error_text(),
+        "shadows: 11 records per shadow are needed to train 6 disjoint shadows, and as many again for "
+        "comparison; the attacker has 120; give fewer shadows or records, or omit --disjoint");
     assert_int_equal(shadow_split_draw(u, 1, N, 61, false, 1), SOTTO_EINVAL);
     assert_int_equal(shadow_split_draw(u, 1, N, 0, false, 1), SOTTO_EINVAL);
     assert_int_equal(shadow_split_draw(u, 1, N, SIZE_MAX / 2 + 1, false, 1), SOTTO_EINVAL);
@@ -111,7 +112,7 @@ static void a_shadow_is_a_head_trained_alone(void **state)
         float *weights = sotto_head_parameters(h, &count);
         assert_int_equal(count, s.parameters);
         assert_memory_equal(weights, s.weights + m * count, count * sizeof *weights);
-        assert_int_equal(sotto_head_accuracy(&accuracy, h, own, label, n, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, own, label, n, D, NULL), SOTTO_OK);
         assert_true(accuracy == s.train_accuracy[m]);
         assert_true(s.test_accuracy[m] >= 0 && s.test_accuracy[m] <= 1);
         sotto_head_free(h);
@@ -180,7 +181,8 @@ static void what_was_tampered_with_is_refused(void **state)
     snprintf(command, sizeof command, "sed -i 's/epochs.\\{0,2\\}:4/epochs\\\\\":5/' %s/*.json", cache);
     assert_int_equal(system(command), 0);
     assert_int_equal(shadow_pool_make(&s, &p), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "'recipe' is not what the file's name stands for"));
+    assert_non_null(
+        strstr(sotto_error_text(), ": 'recipe' does not match the name of the file; remove the file"));
     snprintf(command, sizeof command, "sed -i 's/epochs.\\{0,2\\}:5/epochs\\\\\":4/' %s/*.json", cache);
     assert_int_equal(system(command), 0);
     assert_int_equal(shadow_pool_make(&s, &p), SOTTO_OK);
@@ -188,7 +190,7 @@ static void what_was_tampered_with_is_refused(void **state)
     snprintf(command, sizeof command, "printf x >> \"$(ls %s/*.safetensors)\"", cache);
     assert_int_equal(system(command), 0);
     assert_int_equal(shadow_pool_make(&s, &p), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "its SHA-256 is not the one in"));
+    assert_non_null(strstr(sotto_error_text(), "its SHA-256 differs from the one in"));
 }
 
 static void signals_do_not_depend_on_threads(void **state)

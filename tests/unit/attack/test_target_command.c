@@ -151,7 +151,8 @@ static void faults_are_named(void **state)
         {"huge", SOTTO_EFORMAT,
          "answered (16, 1099511627776) f4 to 16 rows; expected (16, 5) f4 probabilities"},
         {"type", SOTTO_EFORMAT, "answered (16, 5) i4 to 16 rows; expected (16, 5) f4 probabilities"},
-        {"twice", SOTTO_EFORMAT, "wrote more than one answer to a frame; expected one .npy frame for each"},
+        {"twice", SOTTO_EFORMAT,
+         "wrote more than one answer to a frame; expected one .npy frame per question"},
         {"logits", SOTTO_EFORMAT,
          "answer 0 sums to 15; probabilities must sum to 1 within 0.001 (are these logits?)"},
     };
@@ -163,7 +164,7 @@ static void faults_are_named(void **state)
             assert_string_equal(reason(), cases[i].text);
         if (strcmp(cases[i].mode, "logits") != 0) { /* the stream is in order there */
             assert_int_equal(sotto_target_query(t, p, x, 1), SOTTO_EIO);
-            assert_string_equal(reason(), "was ended after an earlier failure");
+            assert_string_equal(reason(), "the command was ended after an earlier failure");
         }
         sotto_target_close(t);
     }
@@ -194,10 +195,11 @@ static void silence_runs_out_of_time(void **state)
     struct sotto_target *t;
     assert_int_equal(start(&t, "hang", K, 0.05, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_query(t, p, x, 16), SOTTO_EIO);
-    assert_string_equal(reason(),
-                        "no whole answer to frame 1 within 0.05 s (576 of 576 bytes read by it, 0 answered)");
-    assert_string_equal(sotto_error_hint(),
-                        "does it flush stdout after every answer? --timeout SECONDS allows more");
+    assert_string_equal(
+        reason(), "no complete answer to frame 1 within 0.05 s (it read 576 of 576 bytes and answered 0)");
+    assert_string_equal(
+        sotto_error_hint(),
+        "check that the command flushes stdout after every answer; --timeout SECONDS allows more time");
     sotto_target_close(t);
     assert_int_equal(start(&t, "deaf", K, 0.05, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_query(t, p, x, 16), SOTTO_EIO); /* too slow or a broken pipe */

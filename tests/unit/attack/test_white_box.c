@@ -205,7 +205,7 @@ static void gradient_norm_by_hand(void **state)
     sotto_text_free(json);
     for (size_t i = 0; i < N; i++) {
         double norm = 0, residual = 0;
-        assert_int_equal(sotto_head_predict(p, h, x + i * D, 1, D, 0), SOTTO_OK);
+        assert_int_equal(sotto_head_predict(p, h, x + i * D, 1, D, 0, NULL), SOTTO_OK);
         for (size_t j = 0; j < D; j++)
             norm += (double)x[i * D + j] * (double)x[i * D + j];
         for (size_t k = 0; k < K; k++)

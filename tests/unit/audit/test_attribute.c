@@ -70,7 +70,7 @@ static void regression_reproduces_shares(void **state)
     struct linear_rows in = {x, y, row, N, 2};
     struct linear_model m;
     double z[3];
-    assert_int_equal(linear_model_fit(&m, &in, 3, 0), SOTTO_OK);
+    assert_int_equal(linear_model_fit(&m, &in, 3, 0, NULL), SOTTO_OK);
     linear_model_logits(z, &m, x);
     near(z[1] - z[0], log(5.0 / 13), 1e-4);
     near(z[2] - z[0], log(2.0 / 13), 1e-4);
@@ -206,7 +206,7 @@ static void bad_attributes_are_refused(void **state)
     struct sotto_attribute_input in = hidden_make(&h, 0, false, 34);
     struct sotto_audit_input audit = {.attribute = &in};
     in.n = 39;
-    expect(SOTTO_EINVAL, &audit, NULL, "attribute: 39 records; at least 40 are needed");
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: 39 records; expected at least 40");
     in.n = N;
     h.attribute[7] = -1;
     expect(SOTTO_EINVAL, &audit, NULL, "attribute: row 7 is -1; expected 0 .. 999");
@@ -217,7 +217,8 @@ static void bad_attributes_are_refused(void **state)
     h.x[D + 2] = 0;
     for (int i = 0; i < N; i++)
         h.attribute[i] = 1;
-    expect(SOTTO_EINVAL, &audit, NULL, "attribute: every record has the value 1; there is nothing to infer");
+    expect(SOTTO_EINVAL, &audit, NULL,
+           "attribute: every record has the value 1; expected at least two values");
 }
 
 /* The attacker knows the first 200 rows. Their attribute is turned round in the rest, so one who is taught by
@@ -237,17 +238,17 @@ static void the_caller_may_say_whom_the_attacker_knows(void **state)
     assert_true(value(doc, "attribute.learning_curve[4].n") == 100);
     json_free(doc);
     in.n_aux = 19;
-    expect(
-        SOTTO_EINVAL, &audit, NULL,
-        "attribute: the attacker knows 19 of 1200 records; at least 20 must be known, and 20 others tested");
+    expect(SOTTO_EINVAL, &audit, NULL,
+           "attribute: the attacker knows 19 of 1200 records; expected at least 20 known records and 20 "
+           "others to test");
     in.n_aux = N - 19;
     expect(SOTTO_EINVAL, &audit, NULL,
-           "attribute: the attacker knows 1181 of 1200 records; at least 20 must be known, and 20 others "
-           "tested");
+           "attribute: the attacker knows 1181 of 1200 records; expected at least 20 known records and 20 "
+           "others to test");
     in.n_aux = N + 1;
     expect(SOTTO_EINVAL, &audit, NULL,
-           "attribute: the attacker knows 1201 of 1200 records; at least 20 must be known, and 20 others "
-           "tested");
+           "attribute: the attacker knows 1201 of 1200 records; expected at least 20 known records and 20 "
+           "others to test");
 }
 
 static void networks_of_every_depth_are_reported(void **state)
@@ -268,9 +269,9 @@ static void networks_of_every_depth_are_reported(void **state)
     assert_non_null(json_find(doc, "attribute.validation_balanced_accuracy.network of 6 layers"));
     json_free(doc);
     in.deepest = 2;
-    expect(SOTTO_EINVAL, &audit, NULL, "attribute: networks of 3 to 6 layers are known (got 2)");
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: layers must be 3 to 6 (got 2)");
     in.deepest = 7;
-    expect(SOTTO_EINVAL, &audit, NULL, "attribute: networks of 3 to 6 layers are known (got 7)");
+    expect(SOTTO_EINVAL, &audit, NULL, "attribute: layers must be 3 to 6 (got 7)");
 }
 
 int main(void)

@@ -291,8 +291,8 @@ static void reference_models_play_the_target(void **state)
     assert_null(json_find(doc, "between_models[1].tpr_at_fpr.0.001")); /* 400 non-members cannot say */
     assert_null(json_find(doc, "between_models[1].transferred.0.001"));
     assert_true(value(doc, "between_models[0].auc.mean") < 0.65); /* a loss threshold drowns in difficulty */
-    /* Signals of a record differ by noise of half the leak: about half of those it flags are flagged again.
-     */
+    /* Signals of a record differ by noise of half the leak: about half of those it flags are flagged
+     * again. */
     double jaccard = value(doc, "between_models[1].stability.jaccard"),
            steady = value(doc, "between_models[1].stability.steady");
     assert_true(value(doc, "between_models[1].stability.pairs") == MODELS * (MODELS - 1) / 2);
@@ -408,7 +408,7 @@ static void populations_are_checked(void **state)
     near(value(doc, "attacks[0].auc.estimate"), (1.0 + 1 + 1 + 0.5 + 1 + 1 + 0 + 0.5 + 1) / 9, 1e-15);
     json_free(doc);
     in.n_population = 9;
-    expect(SOTTO_EINVAL, &in, NULL, "population: 9 records; at least 10 are needed");
+    expect(SOTTO_EINVAL, &in, NULL, "population: 9 records; expected at least 10");
     in.n_population = 12, others[3] = INFINITY;
     expect(SOTTO_EINVAL, &in, NULL, "population: row 3 is an infinity; losses must be finite");
     in.population_losses = NULL, in.population_labels = (int64_t[12]){0};
@@ -503,14 +503,15 @@ static void parameters_are_checked(void **state)
            "audit: 'lira.prior=-1' is out of range; lira.prior is a number from 0 to 1e+09");
     options.settings = (const char *[]){"lira.priors=1", NULL};
     expect(SOTTO_EUSAGE, &in, &options,
-           "audit: 'lira.priors=1' sets no parameter of 'lira'; expected lira.NAME=VALUE with prior, "
-           "per-record, monotone");
+           "audit: 'lira.priors=1' is not a parameter of 'lira'; expected lira.NAME=VALUE with NAME one of "
+           "prior, per-record, monotone");
     options.settings = (const char *[]){"loss.x=1", NULL};
     expect(SOTTO_EUSAGE, &in, &options,
-           "audit: 'loss.x=1' sets no parameter of 'loss'; expected loss.NAME=VALUE with none: it has no "
-           "parameters");
+           "audit: 'loss.x=1' is not a parameter of 'loss'; expected loss.NAME=VALUE with NAME one of none: "
+           "it has no parameters");
     options.settings = (const char *[]){"lyra.x=1", NULL};
-    expect(SOTTO_EUSAGE, &in, &options, "audit: 'lyra.x=1' names no attack; expected ATTACK.NAME=VALUE");
+    expect(SOTTO_EUSAGE, &in, &options,
+           "audit: 'lyra.x=1' does not begin with the name of an attack; expected ATTACK.NAME=VALUE");
     free(w);
 }
 
@@ -549,7 +550,8 @@ static void one_run_and_odds_ride_along(void **state)
     assert_true(value(doc, "attacks[0].one_run.right") == 0);
     json_free(doc);
     options.one_run_guesses = 51;
-    expect(SOTTO_EINVAL, &in, &options, "one run: 2 x 51 guesses about 100 records");
+    expect(SOTTO_EINVAL, &in, &options,
+           "one run: 2 x 51 guesses for 100 records; expected at most one guess per record");
 }
 
 int main(void)

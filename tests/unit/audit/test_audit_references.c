@@ -75,7 +75,7 @@ static void a_network_learns_from_a_shadow(void **state)
     in.shadow_labels = NULL;
     expect(SOTTO_EUSAGE, &in, NULL, "audit: a shadow model needs its outputs, labels and membership");
     in.shadow_labels = labels, in.n_shadow = 3;
-    expect(SOTTO_EINVAL, &in, NULL, "shadow: 1 members and 2 non-members; at least 2 of each are needed");
+    expect(SOTTO_EINVAL, &in, NULL, "shadow: 1 members and 2 non-members; expected at least 2 of each");
     labels[1] = 2;
     expect(SOTTO_EINVAL, &in, NULL, "shadow: row 1 has label 2; expected 0 .. 1");
     labels[1] = 0;
@@ -101,16 +101,16 @@ static void bad_references_are_refused(void **state)
     expect(SOTTO_EUSAGE, &in, NULL,
            "audit: reference models need the target's logits or probabilities with labels, or its losses");
     in = good, in.reference_models = 1;
-    expect(SOTTO_EINVAL, &in, NULL, "audit: 1 reference model; at least 2 are needed");
+    expect(SOTTO_EINVAL, &in, NULL, "audit: 1 reference model; expected at least 2");
     in = good, in.member_trained = in.nonmember_trained = NULL;
     expect(SOTTO_EUSAGE, &in, &options,
-           "audit: attack 'lira' needs other arrays than those given; they allow loss, confidence, entropy, "
+           "audit: attack 'lira' cannot run on these inputs; possible: loss, confidence, entropy, "
            "modified-entropy, correctness, lira-offline, rmia-offline, base, watson, reference-rank");
     in = good;
     for (size_t i = 0; i < RECORDS * MODELS; i++)
         w->trained[0][i] = w->trained[1][i] = i % MODELS == 0;
     expect(SOTTO_EINVAL, &in, &options,
-           "references: no record has 2 models that were trained on it; at least 2 are needed");
+           "references: no record has 2 models that were trained on it; expected at least 2");
     w->trained[1][3] = 2;
     expect(SOTTO_EINVAL, &in, NULL, "non-members: training mask holds 2; expected 0 or 1");
     w->trained[1][3] = 1;

@@ -123,7 +123,8 @@ static void documents_from_anywhere(void **state)
     refuse(WITH("\"auc\": {\"estimate\": \"1\"}"), "'attacks[0].auc.estimate' is not a number");
     refuse(WITH("\"n_member\": -1"), "'attacks[0].n_member' is not a whole number >= 0");
     refuse(WITH("\"tpr_at_fpr\": {\"x\": null}"), "'attacks[0].tpr_at_fpr.x' is not a rate");
-    refuse(WITH("\"tpr_at_fpr_refused\": {\"0.1\": \"no\"}"), "has a rate 0.1 that other members lack");
+    refuse(WITH("\"tpr_at_fpr_refused\": {\"0.1\": \"no\"}"),
+           "has a rate 0.1 that other members do not have");
     refuse(WITH("\"roc\": [[0]]"), "'attacks[0].roc[0]' is not a pair of numbers");
     refuse(WITH("\"histogram\": {\"member\": [1], \"nonmember\": [1, 2]}"),
            "'nonmember' has 2 entries; expected 1");

@@ -190,10 +190,10 @@ static void bad_views_are_refused(void **state)
     struct sotto_audit_input in = seen_make(s, 1, 0.1, 34), bad = in;
     bad.nonmember_views = NULL;
     expect(SOTTO_EUSAGE, &bad, NULL,
-           "audit: views are needed of members, of non-members and of the reference models");
+           "audit: views of members, of non-members and of the reference models must be given together");
     bad = in, bad.reference_views = NULL;
     expect(SOTTO_EUSAGE, &bad, NULL,
-           "audit: views are needed of members, of non-members and of the reference models");
+           "audit: views of members, of non-members and of the reference models must be given together");
     bad = in, bad.views = 256;
     expect(SOTTO_EINVAL, &bad, NULL, "audit: 256 views; expected 1 to 255");
     bad = in, bad.views = 0;
@@ -201,14 +201,12 @@ static void bad_views_are_refused(void **state)
     bad = in, bad.member_reference = bad.nonmember_reference = NULL;
     bad.member_trained = bad.nonmember_trained = NULL;
     expect(SOTTO_EUSAGE, &bad, NULL,
-           "audit: views need the target's logits or probabilities, labels, and what the reference models "
-           "say about "
-           "the records themselves");
+           "audit: views need the target's logits or probabilities, labels, and the outputs of the reference "
+           "models on the records themselves");
     bad = in, bad.population_views = s->views[0];
     expect(SOTTO_EUSAGE, &bad, NULL,
-           "audit: views of the population are needed of the target and of the reference models, beside "
-           "those of "
-           "the records");
+           "audit: views of the population need outputs of the target and of the reference models, and the "
+           "views of the records");
     s->views[0][(3 * VIEWS + 2) * 2] = NAN;
     expect(SOTTO_EINVAL, &in, NULL, "views of members: row 3, view 2 is not finite");
     s->views[0][(3 * VIEWS + 2) * 2] = 0;

@@ -1,5 +1,5 @@
-/* src/audit/measure/bootstrap.c, sorted.c, epsilon_bounds.c: samplers against brute force, sorting, bounds by hand.
- */
+/* src/audit/measure/bootstrap.c, sorted.c, epsilon_bounds.c: samplers against brute force, sorting, bounds by
+ * hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,14 +135,14 @@ static void bootstrap_intervals_hold_their_estimate(void **state)
     struct sotto_estimate e, again;
     assert_int_equal(curve_make(&c, member, 100, nonmember, 100), SOTTO_OK);
     for (double fpr = 0.01; fpr < 1; fpr += 0.13) {
-        assert_int_equal(bootstrap_tpr(&e, &c, fpr, 500, 0.95, 1, 2), SOTTO_OK);
-        assert_int_equal(bootstrap_tpr(&again, &c, fpr, 500, 0.95, 1, 2), SOTTO_OK);
+        assert_int_equal(bootstrap_tpr(&e, &c, fpr, 500, 0.95, 1, 2, NULL), SOTTO_OK);
+        assert_int_equal(bootstrap_tpr(&again, &c, fpr, 500, 0.95, 1, 2, NULL), SOTTO_OK);
         assert_memory_equal(&e, &again, sizeof e);
         assert_true(e.lower <= e.estimate && e.estimate <= e.upper);
         near(e.estimate, curve_rates(&c, curve_threshold_at_fpr(&c, fpr), 0.9).tpr.estimate, 0);
     }
     base_alloc_fail_after(1);
-    assert_int_equal(bootstrap_tpr(&e, &c, 0.1, 500, 0.95, 1, 2), SOTTO_ENOMEM);
+    assert_int_equal(bootstrap_tpr(&e, &c, 0.1, 500, 0.95, 1, 2, NULL), SOTTO_ENOMEM);
     base_alloc_fail_after(-1);
     curve_clear(&c);
 }

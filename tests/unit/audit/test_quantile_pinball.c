@@ -1,6 +1,6 @@
 /* Quantile regression by the pinball loss: by class its answers are order statistics, with features they
- * follow a spread that a Gaussian of constant shape does not, and rates hold for records like the population.
- */
+ * follow a spread that a Gaussian of constant shape does not, and rates hold for records like the
+ * population. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

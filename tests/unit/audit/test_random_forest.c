@@ -105,8 +105,8 @@ static void threads_do_not_change_it(void **state)
     assert_memory_not_equal(one, other, sizeof one);
 }
 
-/* Records that differ in nothing: the shares of their classes. A column of one rare low value still splits.
- */
+/* Records that differ in nothing: the shares of their classes. A column of one rare low value still
+ * splits. */
 static void what_cannot_be_parted_is_shared(void **state)
 {
     (void)state;

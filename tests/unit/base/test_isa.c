@@ -40,8 +40,7 @@ static void an_unknown_level_is_refused(void **state)
         setenv("SOTTO_ISA", wrong[i], 1);
         snprintf(
             text, sizeof text,
-            "SOTTO_ISA is '%s'; expected v2, v3, v4 or v4bf16, or unset it for the best that this machine "
-            "has",
+            "SOTTO_ISA is '%s'; expected v2, v3, v4 or v4bf16 (unset it for the best level of this machine)",
             wrong[i]);
         assert_int_equal(sotto_check_environment(), SOTTO_EUSAGE);
         assert_string_equal(sotto_error_text(), text);

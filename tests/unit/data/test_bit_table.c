@@ -42,20 +42,21 @@ static void what_is_wrong_is_named_by_line(void **state)
     (void)state;
     static const struct {
         const char *rows, *labels, *text;
-    } bad[] = {{"", NULL, "rows: holds no line of bits"},
-               {"5\n", NULL, "rows: holds no line of bits"},
-               {"1,0,1\n2,0,2\n", NULL, "rows:2: bit 2 is missing or no 0 or 1; expected 2 of them"},
-               {"1,0,1\n2,0\n", NULL, "rows:2: bit 2 is missing or no 0 or 1; expected 2 of them"},
-               {"1,0,1\n2,0,1,1\n", NULL, "rows:2: expected the end of the line after the last bit"},
-               {"0,0,1\n", NULL, "rows:1: expected a class, a whole number from 1 to 10000"},
-               {"x,0,1\n", NULL, "rows:1: expected a class, a whole number from 1 to 10000"},
-               {"99999999999,0,1\n", NULL, "rows:1: expected a class, a whole number from 1 to 10000"},
-               {"1,0,1\n2;0,1\n", NULL, "rows:2: expected a comma after the class"},
-               {"0,1\n1,1\n", "1\n", "labels: holds 1 classes; rows has 2 lines"},
-               {"0,1\n1,1\n", "1\n2 3\n", "labels:2: expected one class a line"},
-               {"0,1\n1,1\n", "1\n\n", "labels:2: expected a class, a whole number from 1 to 10000"},
-               {"1,1,1,1,1,1,1,1,1,1\n1\n1\n1\n", NULL,
-                "rows: the first line has 9 bits, more than the others can have"}};
+    } bad[] = {
+        {"", NULL, "rows: holds no line of bits"},
+        {"5\n", NULL, "rows: holds no line of bits"},
+        {"1,0,1\n2,0,2\n", NULL, "rows:2: bit 2 is missing or is not 0 or 1; expected 2 bits"},
+        {"1,0,1\n2,0\n", NULL, "rows:2: bit 2 is missing or is not 0 or 1; expected 2 bits"},
+        {"1,0,1\n2,0,1,1\n", NULL, "rows:2: expected the end of the line after the last bit"},
+        {"0,0,1\n", NULL, "rows:1: expected a class, a whole number from 1 to 10000"},
+        {"x,0,1\n", NULL, "rows:1: expected a class, a whole number from 1 to 10000"},
+        {"99999999999,0,1\n", NULL, "rows:1: expected a class, a whole number from 1 to 10000"},
+        {"1,0,1\n2;0,1\n", NULL, "rows:2: expected a comma after the class"},
+        {"0,1\n1,1\n", "1\n", "labels: contains 1 classes but rows has 2 lines; expected one class per line"},
+        {"0,1\n1,1\n", "1\n2 3\n", "labels:2: expected one class a line"},
+        {"0,1\n1,1\n", "1\n\n", "labels:2: expected a class, a whole number from 1 to 10000"},
+        {"1,1,1,1,1,1,1,1,1,1\n1\n1\n1\n", NULL,
+         "rows: the first line has 9 bits, but the file is too short for as many in every line"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct dataset *d;
         assert_int_equal(parse(&d, bad[i].rows, bad[i].labels), SOTTO_EFORMAT);

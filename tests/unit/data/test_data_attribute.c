@@ -150,7 +150,7 @@ static void a_folder_of_arrays_may_hold_an_attribute(void **state)
     sotto_dataset_free(d);
     save_array("n/attribute.npy", SOTTO_I8, 1, (size_t[]){1}, a);
     expect_error(sotto_dataset_open(&d, in_folder("n"), NULL), SOTTO_EFORMAT,
-                 "attribute.npy: 1 attributes in 1 dimensions for 2 records; expected (2)");
+                 "attribute.npy: 1 attributes in 1 dimensions for 2 records; expected shape (2)");
     save_array("n/attribute.npy", SOTTO_F4, 1, (size_t[]){2}, real);
     expect_error(sotto_dataset_open(&d, in_folder("n"), NULL), SOTTO_EFORMAT,
                  "attribute.npy: attributes are f4; expected whole numbers");
@@ -204,7 +204,7 @@ static void cifar10_becomes_animals_and_vehicles(void **state)
     const int64_t kinds[10] = {1, 1, 0, 0, 0, 0, 0, 0, 1, 1};
     struct sotto_dataset *d = NULL;
     expect_error(sotto_dataset_open(&d, "cifar10-kinds", NULL), SOTTO_ENOENT,
-                 "data set 'cifar10-kinds' is made from cifar10, which is not found");
+                 "data set 'cifar10-kinds' is made from cifar10, which was not found");
     for (int i = 0; i < 10; i++)
         records[i * RECORD_10] = (unsigned char)i;
     files_write(folder, "b/data_batch_1.bin", records, sizeof records);

@@ -116,9 +116,10 @@ static void cifar100_has_coarse_labels(void **state)
     assert_string_equal(d->class_names[4], "fruit_and_vegetables");
     sotto_dataset_free(d);
     expect_error(import("cifar-100-binary", "x", (struct sotto_import_options){.label = "medium"}),
-                 SOTTO_EUSAGE, "label 'medium': CIFAR-100 has fine (100 classes) and coarse (20)");
+                 SOTTO_EUSAGE,
+                 "label 'medium' is unknown; expected fine (100 classes) or coarse (20 classes)");
     expect_error(import("cifar-100-binary", "x", (struct sotto_import_options){.part = "labelled"}),
-                 SOTTO_EUSAGE, "a part means nothing for the layout 'cifar100'");
+                 SOTTO_EUSAGE, "a part cannot be given for the layout 'cifar100'");
 }
 
 static void cifar100_refuses_damage(void **state)
@@ -227,10 +228,11 @@ static void stl_unlabelled_is_a_set_of_its_own(void **state)
     char *json; /* the hash made on the way is that of what was written */
     assert_int_equal(sotto_data_verify(&json, "pool", NULL), SOTTO_OK);
     sotto_text_free(json);
-    expect_error(import("stl10_binary", "stl10", (struct sotto_import_options){.part = "unlabelled"}),
-                 SOTTO_EUSAGE, "data set name 'stl10' stands for the labelled part (got 'unlabelled')");
+    expect_error(
+        import("stl10_binary", "stl10", (struct sotto_import_options){.part = "unlabelled"}), SOTTO_EUSAGE,
+        "data set name 'stl10' is the name of the labelled part (got 'unlabelled'); choose another --name");
     expect_error(import("stl10_binary", "x", (struct sotto_import_options){.part = "folds"}), SOTTO_EUSAGE,
-                 "part 'folds': STL-10 has labelled (train and test) and unlabelled");
+                 "part 'folds' of STL-10 is unknown; expected labelled (train and test) or unlabelled");
 }
 
 static void names_of_other_sets_are_refused(void **state)
@@ -239,10 +241,10 @@ static void names_of_other_sets_are_refused(void **state)
     write_stl(2, 1, 1);
     expect_error(
         import("stl10_binary", "cifar10", (struct sotto_import_options){0}), SOTTO_EUSAGE,
-        "stl10_binary: holds stl10, but the name 'cifar10' stands for another set; choose another --name");
+        "stl10_binary: contains stl10, but 'cifar10' is the name of another set; choose another --name");
     write_cifar100();
     expect_error(import("cifar-100-binary", "cifar10", (struct sotto_import_options){0}), SOTTO_EUSAGE,
-                 "holds cifar100, but the name 'cifar10' stands for another set");
+                 "contains cifar100, but 'cifar10' is the name of another set; choose another --name");
     assert_int_equal(import("cifar-100-binary", "my-cifar", (struct sotto_import_options){0}), SOTTO_OK);
 }
 
@@ -307,7 +309,7 @@ static void stl_refuses_damage(void **state)
     write_stl(0, 0, 1);
     expect_error(sotto_dataset_open(&d, in_folder("stl10_binary"), NULL), SOTTO_EFORMAT,
                  "holds no labelled images");
-    assert_string_equal(sotto_error_hint(), "the unlabelled ones: --part unlabelled");
+    assert_string_equal(sotto_error_hint(), "give --part unlabelled for the unlabelled images");
     write_stl(2, 1, 0);
     files_write(folder, "stl10_binary/train_y.bin", labels, 2);
     expect_error(sotto_dataset_open(&d, in_folder("stl10_binary"), NULL), SOTTO_EFORMAT,
@@ -363,8 +365,8 @@ static void stl_comes_from_its_archive(void **state)
     free(m.data);
 }
 
-/* With a small memory limit every file of images stays in the archive and is read from there, in any order.
- */
+/* With a small memory limit every file of images stays in the archive and is read from there, in any
+ * order. */
 static void large_entries_stay_in_the_archive(void **state)
 {
     (void)state;

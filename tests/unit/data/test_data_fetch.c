@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "io/json/json.h"
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "data/dataset.h"
@@ -194,7 +195,8 @@ static void short_body_is_an_error_and_kept(void **state)
 {
     (void)state;
     expect_error(get("stop70000", BODY), SOTTO_EIO, "/stop70000/f.bin: the connection broke (");
-    assert_string_equal(sotto_error_hint(), "70000 bytes are kept; the same command continues there");
+    assert_string_equal(sotto_error_hint(),
+                        "70000 bytes are kept; run the same command again to continue there");
     assert_false(stored("f.bin"));
     assert_true(stored("f.bin.part"));
     assert_int_equal(get("ok", BODY), SOTTO_OK);
@@ -245,14 +247,15 @@ static void answers_that_are_no_file(void **state)
                  "/code404/f.bin: the server answers 404 (no such file); expected");
     expect_error(get("code403", BODY), SOTTO_ENOENT, "the server answers 403; expected the file");
     expect_error(get("code503", BODY), SOTTO_EAGAIN,
-                 "the server answers 503 (busy or out of order); try later");
+                 "the server answers 503 (busy or failing); try again later");
     leave_part(40000, 0);
     expect_error(get("shift", BODY), SOTTO_EIO,
-                 "asked for the bytes from 40000 on, the server sends those from 40001 on");
+                 "the bytes from 40000 on were requested, but the server sends those from 40001 on");
     kill(server, SIGKILL);
     waitpid(server, NULL, 0);
     expect_error(get("ok", BODY), SOTTO_EAGAIN, "/ok/f.bin: no connection (");
-    assert_string_equal(sotto_error_hint(), "40000 bytes are kept; the same command continues there");
+    assert_string_equal(sotto_error_hint(),
+                        "40000 bytes are kept; run the same command again to continue there");
 }
 
 static void redirections_are_followed_but_not_anywhere(void **state)
@@ -261,7 +264,7 @@ static void redirections_are_followed_but_not_anywhere(void **state)
     assert_int_equal(get("to/ok", BODY), SOTTO_OK);
     check_stored();
     forget();
-    expect_error(get("away", BODY), SOTTO_ENOENT, "leads to an address that is not https; refused");
+    expect_error(get("away", BODY), SOTTO_ENOENT, "redirects to an address that is not https; refused");
     expect_error(get("to/to/to/to/to/to/to/ok", BODY), SOTTO_ENOENT, "redirects");
 }
 
@@ -311,7 +314,8 @@ static void stopping_keeps_what_came(void **state)
     stop = 0;
     expect_error(download_file(kept, at("slow", "f.bin"), &file, false, &quick, &ctx), SOTTO_ESTOPPED,
                  ": stopped");
-    assert_non_null(strstr(sotto_error_hint(), "the same command continues there"));
+    assert_non_null(
+        strstr(sotto_error_hint(), "bytes are kept; run the same command again to continue there"));
     assert_false(stored("f.bin"));
     assert_int_equal(get("ok", BODY), SOTTO_OK);
     check_stored();
@@ -423,20 +427,21 @@ static void fetch_refuses(void **state)
     (void)state;
     struct sotto_fetch_options options = {0};
     expect_error(sotto_data_fetch("nobody-knows", NULL, NULL), SOTTO_ENOENT,
-                 "data set 'nobody-knows': no address is known");
+                 "data set 'nobody-knows': its download address is unknown");
     assert_non_null(strstr(sotto_error_hint(), "cifar10, cifar100, stl10"));
     expect_error(sotto_data_fetch("adult", NULL, NULL), SOTTO_ENOENT,
-                 "data set 'adult': no address is known");
+                 "data set 'adult': its download address is unknown");
     expect_error(sotto_data_fetch("../x", NULL, NULL), SOTTO_EUSAGE, "data set name '../x'");
     expect_error(sotto_data_fetch("synthetic-images", NULL, NULL), SOTTO_EUSAGE,
                  "belongs to a generated set");
     options.url = at("ok", "f.bin");
-    expect_error(sotto_data_fetch("x", &options, NULL), SOTTO_EUSAGE, "no SHA-256 is on record");
+    expect_error(sotto_data_fetch("x", &options, NULL), SOTTO_EUSAGE,
+                 "its SHA-256 is unknown, so a download could not be checked");
     expect_error(sotto_data_fetch("fashion-mnist", &options, NULL), SOTTO_EUSAGE, "has several files");
     options.sha256 = "123";
     expect_error(sotto_data_fetch("x", &options, NULL), SOTTO_EUSAGE, "--sha256 '123': expected 64 digits");
     options = (struct sotto_fetch_options){.sha256 = body_sha256};
-    expect_error(sotto_data_fetch("cifar10", &options, NULL), SOTTO_EUSAGE, "--sha256 belongs to an address");
+    expect_error(sotto_data_fetch("cifar10", &options, NULL), SOTTO_EUSAGE, "--sha256 needs --url URL");
     options.url = "http://example.org/f.bin";
     expect_error(sotto_data_fetch("x", &options, NULL), SOTTO_EUSAGE, "use https://");
     char path[300];

@@ -205,8 +205,8 @@ static void odd_sizes_and_colours_are_evened_out(void **state)
     put_png(folder, "b/5.png", 5, 5, 1, 0);
     put_png(folder, "b/6.png", 6, 6, 1, 0);
     put_png(folder, "b/7.png", 7, 7, 1, 0);
-    refuse_path(folder, SOTTO_EINVAL, "the pictures have many sizes (2x3 to 7x7)");
-    assert_string_equal(sotto_error_hint(), "choose one: --size HEIGHTxWIDTH");
+    refuse_path(folder, SOTTO_EINVAL, "the images have several sizes (2x3 to 7x7); expected one size");
+    assert_string_equal(sotto_error_hint(), "give --size HEIGHTxWIDTH to resize all of them");
     files_remove(folder);
 }
 
@@ -227,12 +227,12 @@ static void folders_of_images_refuse(void **state)
     files_folder(folder);
     put_png(folder, "a/1.png", 4, 4, 1, 0);
     put_png(folder, "2.png", 4, 4, 1, 0);
-    refuse_path(folder, SOTTO_EFORMAT, "lies at another depth than the others");
+    refuse_path(folder, SOTTO_EFORMAT, "at another folder depth than the other images");
     files_remove(folder);
     files_folder(folder);
     put_png(folder, "a/b/1.png", 4, 4, 1, 0);
     put_png(folder, "c/d/1.png", 4, 4, 1, 0);
-    refuse_path(folder, SOTTO_EFORMAT, "lies too deep");
+    refuse_path(folder, SOTTO_EFORMAT, "is in too many nested folders");
     files_remove(folder);
     files_folder(folder);
     files_write_text(folder, "notes.txt", "nothing");

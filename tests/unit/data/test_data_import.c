@@ -123,9 +123,9 @@ static void labels_can_be_named(void **state)
     files_write_text(folder, "t.csv", "x,kind,y\n1,3,5\n2,4,6\n");
     struct sotto_dataset *d = NULL;
     expect_error(sotto_dataset_open(&d, in_folder("t.csv"), NULL), SOTTO_EINVAL,
-                 "cannot tell which of 3 columns is the label");
-    assert_string_equal(sotto_error_hint(), "say so: --label first, --label last or --label COLUMN");
-    expect_error(import("t.csv", "t", "colour"), SOTTO_EINVAL, "no column is called 'colour'");
+                 "the label among 3 columns is unknown");
+    assert_string_equal(sotto_error_hint(), "give --label first, --label last or --label COLUMN");
+    expect_error(import("t.csv", "t", "colour"), SOTTO_EINVAL, "has no column 'colour'");
     assert_int_equal(import("t.csv", "t", "kind"), SOTTO_OK);
     d = open_set("t");
     const float features[4] = {1, 5, 2, 6};
@@ -144,7 +144,8 @@ static void tables_refuse(void **state)
     refuse_table("", SOTTO_EFORMAT, "t.csv");
     refuse_table("1,0\n2,1,1\n", SOTTO_EFORMAT, "t.csv:2");
     refuse_table("5\n6\n", SOTTO_EFORMAT, "has one column");
-    refuse_table("1,2.5,a\n3,?,b\n", SOTTO_EFORMAT, "t.csv:2: 'column 2' has no value ('?')");
+    refuse_table("1,2.5,a\n3,?,b\n", SOTTO_EFORMAT,
+                 "t.csv:2: column 'column 2' has no value ('?'); expected a number");
     refuse_table("1,0\n1,1\n", SOTTO_EFORMAT, "every label is '1'");
     refuse_table("1,2,a\n3,4,?\n", SOTTO_EFORMAT, "t.csv:2: the label is missing");
     refuse_table("1,nan,a\n3,4,b\n", SOTTO_EFORMAT, "feature 1 is not finite");
@@ -214,9 +215,10 @@ static void arrays_refuse(void **state)
     save_array("more.npy", SOTTO_I8, 1, (size_t[]){3}, more);
     save_array("huge.npy", SOTTO_I8, 1, (size_t[]){2}, huge);
     save_array("real.npy", SOTTO_F4, 1, (size_t[]){2}, real);
-    refuse_pair("hwc.npy", "more.npy", "hwc.npy: images of shape (2, 2, 2, 3); expected (N, C, H, W)");
-    refuse_pair("line.npy", "more.npy", "line.npy: u1 in 1 dimensions; expected u1 images");
-    refuse_pair("x.npy", "more.npy", "more.npy: 3 labels in 1 dimensions for 2 records; expected (2)");
+    refuse_pair("hwc.npy", "more.npy",
+                "hwc.npy: images have shape (2, 2, 2, 3); expected (N, C, H, W) with 1 or 3 channels");
+    refuse_pair("line.npy", "more.npy", "line.npy: the array is u1 in 1 dimensions; expected u1 images");
+    refuse_pair("x.npy", "more.npy", "more.npy: 3 labels in 1 dimensions for 2 records; expected shape (2)");
     refuse_pair("x.npy", "real.npy", "real.npy: labels are f4; expected whole numbers");
     refuse_pair("x.npy", "negative.npy", "record 0 has label -1; expected 0 to 0");
     refuse_pair("x.npy", "huge.npy", "labels up to 1152921504606846976");
@@ -281,8 +283,9 @@ static void imports_can_resize_and_stop(void **state)
     assert_int_equal(sotto_data_import(in_folder("p"), "sized", &options, NULL), SOTTO_OK);
     files_write_text(folder, "t.csv", "1,0\n2,1\n");
     expect_error(sotto_data_import(in_folder("t.csv"), "t", &options, NULL), SOTTO_EUSAGE,
-                 "a size means nothing");
-    expect_error(import("p", "labelled", "last"), SOTTO_EUSAGE, "a label column means nothing");
+                 "a size cannot be given for the layout");
+    expect_error(import("p", "labelled", "last"), SOTTO_EUSAGE,
+                 "a label column cannot be given for the layout");
     struct sotto_dataset *d = open_set("sized");
     assert_int_equal(d->height * 10 + d->width, 65);
     sotto_dataset_free(d);
@@ -321,7 +324,7 @@ static void verification_notices_one_byte(void **state)
     assert_int_equal(verify("synthetic-images"), SOTTO_OK); /* the same bits on every machine */
     assert_int_equal(verify("synthetic-purchase"), SOTTO_OK);
     assert_int_equal(verify("synthetic-faces"), SOTTO_OK);
-    expect_error(verify(in_folder("p")), SOTTO_EUSAGE, "no sum was ever recorded");
+    expect_error(verify(in_folder("p")), SOTTO_EUSAGE, "no SHA-256 is recorded for this path");
     expect_error(verify("fashion-mnist"), SOTTO_ENOENT, "data set 'fashion-mnist' not found");
     FILE *f = fopen(in_folder("data/mine/images.npy"), "r+b");
     assert_non_null(f);
@@ -349,7 +352,7 @@ static void fashion_mnist_with_other_contents_fails_verification(void **state)
     sotto_dataset_free(d);
     files_write(folder, names[0], images, sizeof images - 1);
     expect_error(sotto_dataset_open(&d, "fashion-mnist", NULL), SOTTO_EFORMAT,
-                 "train-images-idx3-ubyte: header says 1x1x1, file holds 0 images");
+                 "train-images-idx3-ubyte: header states 1x1x1, but the file has 0 images");
     files_write(folder, names[1], "\0\0\x8\1\0\0\0\2\1\2", 10);
     files_write(folder, names[0], images, sizeof images);
     expect_error(sotto_dataset_open(&d, "fashion-mnist", NULL), SOTTO_EFORMAT, "2 labels for 1 images");

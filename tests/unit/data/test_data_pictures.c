@@ -148,23 +148,24 @@ static void celeba_refused(const char *text, const char *partition, const char *
 static void damaged_celeba_is_refused_by_line(void **state)
 {
     (void)state;
-    celeba_refused("", NULL, "Male", SOTTO_EFORMAT, "list:1: expected the number of pictures");
-    celeba_refused("Male\n", NULL, "Male", SOTTO_EFORMAT, "'Male' is not the number");
+    celeba_refused("", NULL, "Male", SOTTO_EFORMAT, "list:1: expected only the number of images");
+    celeba_refused("Male\n", NULL, "Male", SOTTO_EFORMAT,
+                   ":1: 'Male' is not a number; expected the number of images");
     celeba_refused("1\n", NULL, "Male", SOTTO_EFORMAT, "list:2");
     celeba_refused("1\nMale Smiling\na.png 1\n", NULL, "Male", SOTTO_EFORMAT, "list:3: 2 words");
     celeba_refused("1\nMale Smiling\na.png 1 1 1\n", NULL, "Male", SOTTO_EFORMAT, "list:3: 4 words");
     celeba_refused("1\nMale Smiling\na.png 1 0\n", NULL, "Male", SOTTO_EFORMAT,
                    "list:3: '0'; expected 1 or -1");
     celeba_refused("2\nMale Smiling\na.png 1 1\n", NULL, "Male", SOTTO_EFORMAT,
-                   "says 2 pictures, the table holds 1");
+                   "the first line states 2 images but the table has 1");
     celeba_refused("1\nMale Smiling\na.png 1 1\n", NULL, "Tall", SOTTO_EINVAL, "no column 'Tall'");
     celeba_refused("1\nMale Smiling\na.png 1 1\n", NULL, "Male+Male+Male+Male+Male", SOTTO_EINVAL,
                    "more than 4");
     celeba_refused("1\nMale Smiling\na.png 1 1\n", "b.png 0\n", "Male", SOTTO_EFORMAT, "'b.png', but");
     celeba_refused("1\nMale Smiling\na.png 1 1\n", "a.png 3\n", "Male", SOTTO_EFORMAT,
-                   "expected a picture and 0, 1 or 2");
+                   "expected an image name and 0, 1 or 2");
     celeba_refused("1\nMale Smiling\na.png 1 1\n", "", "Male", SOTTO_EFORMAT,
-                   "expected a picture and 0, 1 or 2");
+                   "expected an image name and 0, 1 or 2");
 }
 
 static void places_become_inside_and_category(void **state)
@@ -241,15 +242,17 @@ static void damaged_tables_are_refused(void **state)
     add_image("y/a.png", 20);
     add_image("b.png", 30);
     refused_table("path,label\nb.png,cat\n", SOTTO_EINVAL, "no column 'attribute'");
-    refused_table("path,label,attribute\nb.png,,1\n", SOTTO_EFORMAT, "empty label");
+    refused_table("path,label,attribute\nb.png,,1\n", SOTTO_EFORMAT, "its label, attribute or path is empty");
     refused_table("path,label,attribute,split\nb.png,cat,1,later\n", SOTTO_EFORMAT, "split 'later'");
-    refused_table("path,label,attribute\na.png,cat,1\n", SOTTO_EFORMAT, "could be any of 2 pictures");
+    refused_table("path,label,attribute\na.png,cat,1\n", SOTTO_EFORMAT,
+                  "matches 2 images; expected exactly one");
     refused_table("path,label,attribute\nb.png,cat,1\nb.png,dog,2\n", SOTTO_EFORMAT, "listed twice");
-    refused_table("path,label,attribute\nz.png,cat,1\n", SOTTO_EFORMAT, "none of 1 listed pictures");
+    refused_table("path,label,attribute\nz.png,cat,1\n", SOTTO_EFORMAT,
+                  "none of 1 listed images is among the");
     refused_table("path,label,attribute\nb.png,cat,1\nx/a.png,cat,2\n", SOTTO_EFORMAT,
-                  "all pictures have the label 'cat'");
+                  "all images have the label 'cat'; expected at least two values");
     refused_table("path,label,attribute\nb.png,cat,1\nx/a.png,dog,1\n", SOTTO_EFORMAT,
-                  "all pictures have the attribute '1'");
+                  "all images have the attribute '1'; expected at least two values");
 }
 
 /* The end of a path says which image is meant; part of a component does not count. */

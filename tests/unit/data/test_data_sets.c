@@ -112,7 +112,7 @@ static void unknown_names_come_with_a_hint(void **state)
     struct sotto_dataset *d = NULL;
     assert_int_equal(sotto_dataset_open(&d, "no-such-set", NULL), SOTTO_ENOENT);
     assert_string_equal(sotto_error_text(), "data set 'no-such-set' not found");
-    assert_string_equal(sotto_error_hint(), "sotto data import PATH --name no-such-set");
+    assert_string_equal(sotto_error_hint(), "run 'sotto data import PATH --name no-such-set'");
 }
 
 static const unsigned char two_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
@@ -141,18 +141,18 @@ static void idx_refuses_damage(void **state)
     unsigned char bad[32];
     idx_refuse(two_images, 0, "has 0 bytes; an IDX file has a header of at least 8");
     idx_refuse(two_images, 12, "has 12 bytes; its header alone needs 16");
-    idx_refuse(two_images, 21, "header says 2x1x3, file holds 1 images");
+    idx_refuse(two_images, 21, "header states 2x1x3, but the file has 1 images");
     memcpy(bad, two_images, sizeof two_images);
     bad[2] = 0x0d;
-    idx_refuse(bad, 22, "IDX value type 0x0d; only unsigned bytes (0x08) are read");
+    idx_refuse(bad, 22, "IDX value type 0x0d is not supported; expected unsigned bytes (0x08)");
     idx_refuse((const unsigned char *)"PK\3\4aaaa", 8,
                "starts with 504b0304; expected 00000801 (labels) or 00000803 (images)");
     memcpy(bad, two_images, sizeof two_images);
-    idx_refuse(bad, 23, "1 bytes left over after the 2 records of the header");
+    idx_refuse(bad, 23, "1 bytes are left after the 2 records that the header states");
     memset(bad + 4, 0xff, 12); /* 2^96 bytes */
-    idx_refuse(bad, 22, "header says 4294967295x4294967295x4294967295, file holds 0 images");
+    idx_refuse(bad, 22, "header states 4294967295x4294967295x4294967295, but the file has 0 images");
     const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 5, 9, 9, 9, 9};
-    idx_refuse(labels, sizeof labels, "header says 5 labels, file holds 4");
+    idx_refuse(labels, sizeof labels, "header states 5 labels, but the file has 4");
 }
 
 static void fashion_mnist_is_read(void **state)

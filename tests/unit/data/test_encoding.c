@@ -1,5 +1,5 @@
-/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new tables.
- */
+/* src/data/encoding*: schemas, what they make of cells, how parts are stamped, and queries from new
+ * tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "io/json/json.h"
 #include "data/encoding/encoding.h"
 #include "sotto/dp.h"
 #include "support/table_files.h"
@@ -60,16 +61,23 @@ static void bad_schemas_are_refused(void **state)
         {"schema: sotto.schema/2\ncolumns: []\n",
          "s.yaml:1:1: schema must be sotto.schema/1 (got 'sotto.schema/2')"},
         {COLUMNS LABEL, "describes 1 columns; expected a label and at least one other"},
-        {COLUMNS "  - {name: x, type: number}\n" LABEL, "s.yaml:3:6: column 'x' of numbers has no bounds"},
+        {COLUMNS "  - {name: x, type: number}\n" LABEL,
+         "s.yaml:3:6: number column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, "
+         "chosen "
+         "without looking at private rows"},
         {COLUMNS "  - {name: x, type: number, bounds: [3, 3]}\n" LABEL,
-         "s.yaml:3:29: column 'x' of numbers has no bounds"},
-        {COLUMNS "  - {name: x, type: number, bounds: [1, 2, 3]}\n" LABEL, "expected bounds: [low, high]"},
+         "s.yaml:3:29: number column 'x' has no bounds; expected 'bounds: [low, high]' with low < high, "
+         "chosen "
+         "without looking at private rows"},
+        {COLUMNS "  - {name: x, type: number, bounds: [1, 2, 3]}\n" LABEL,
+         "has no bounds; expected 'bounds: [low, high]' with low < high, chosen without looking at private "
+         "rows"},
         {COLUMNS "  - {name: x, type: number, bounds: [0, 1e31]}\n" LABEL,
          "must be a number in [-1e+30, 1e+30]"},
         {COLUMNS "  - {name: x, type: number, bounds: [0, 1], fill: 2}\n" LABEL,
          "fill 2 of column 'x' is outside of its bounds"},
         {COLUMNS "  - {name: x, type: number, bounds: [0, 1], classes: [a]}\n" LABEL,
-         "'classes' is a key of columns of type label, not of number"},
+         "'classes' is only a key of columns of type label, not of type number"},
         {COLUMNS "  - {name: x, type: text}\n" LABEL,
          "must be number, category, label or ignore (got 'text')"},
         {COLUMNS "  - {name: x, type: category}\n" LABEL,
@@ -85,7 +93,7 @@ static void bad_schemas_are_refused(void **state)
          "s.yaml:5:48: 'b' is not among the categories of column 'x'"},
         {COLUMNS "  - {name: x, type: ignore}\n" LABEL, "has no column of kind number or category"},
         {COLUMNS "  - {name: y, type: number, bounds: [0, 1]}\n" LABEL,
-         "column 1 is called 'y' like another one"},
+         "column 1 is called 'y' like another column; expected different names"},
         {COLUMNS "  - {name: x, type: number, bounds: [0, 1]}\n", "describes 1 columns"},
         {COLUMNS "  - {name: x, type: number, bounds: [0, 1]}\n  - {name: z, type: ignore}\n",
          "no column is the label"},
@@ -135,11 +143,13 @@ static void damaged_documents_are_refused(void **state)
         {"[20.0,60.0]", "[20.0]", "'bounds' of column 'age' are not [low, high]"},
         {"\"missing\":30.0", "\"missing\":10.0", "missing within the bounds"},
         {"\"north\",\"south\"", "\"south\",\"south\"", "'south' and 'south' are the same value"},
-        {"\"other\":\"south\"", "\"other\":\"west\"", "'other' is 'west', which is not in its list"},
+        {"\"other\":\"south\"", "\"other\":\"west\"",
+         ": 'other' is 'west', which is not one of the listed values"},
         {"\"ignore\"", "\"forget\"", "column 'note' is of kind 'forget'"},
         {"\"position\":4", "\"position\":9", "'label.position' is 9; expected at most 4"},
         {"[\"no\",\"yes\"]", "[\"no\",7]", "'label.class_names[1]' is not a text"},
-        {"\"name\":\"job\"", "\"name\":\"age\"", "column 3 is called 'age' like another one"},
+        {"\"name\":\"job\"", "\"name\":\"age\"",
+         "column 3 is called 'age' like another column; expected different names"},
     };
     struct sotto_table_encoding *e = schema_of(people_schema);
     char *text = NULL, changed[4096];
@@ -321,10 +331,16 @@ static void options_that_contradict_are_refused(void **state)
         sotto_status status;
         const char *part;
     } cases[] = {
-        {{.fit_part = "all"}, SOTTO_EUSAGE, "expected --one-hot"},
+        {{.fit_part = "all"},
+         SOTTO_EUSAGE,
+         "split: --schema, --fit-on, --fit-table and --private-fit need --one-hot"},
         {{.one_hot = 1, .fit_part = "all", .fit_table = "x"}, SOTTO_EUSAGE, "at most one of"},
-        {{.one_hot = 1, .fit_part = "some"}, SOTTO_EINVAL, "--fit-on 'some' is not one of the parts"},
-        {{.one_hot = 1, .dataset_id = "x"}, SOTTO_EUSAGE, "go with --private-fit"},
+        {{.one_hot = 1, .fit_part = "some"},
+         SOTTO_EINVAL,
+         "split: --fit-on 'some' is not a part; expected one of --parts"},
+        {{.one_hot = 1, .dataset_id = "x"},
+         SOTTO_EUSAGE,
+         "split: --dataset-id and --ledger need --private-fit"},
         {{.one_hot = 1, .private_epsilon = 1, .dataset_id = "x"},
          SOTTO_EINVAL,
          "categories cannot be found privately"},
@@ -373,7 +389,7 @@ static void private_bounds_are_charged(void **state)
     sotto_table_encoding_free(e);
     char *json = NULL;
     struct json *doc = NULL;
-    succeed(sotto_ledger_account(&json, in_folder("ledger.jsonl"), 0));
+    succeed(sotto_ledger_account(&json, in_folder("ledger.jsonl"), 0, NULL));
     succeed(json_parse(&doc, json, strlen(json), "account"));
     assert_int_equal(json_whole(json_find(doc, "entries")), 3); /* the records, and both bounds */
     assert_float_equal(json_number(json_find(doc, "proved.epsilon")), 4000, 1e-3);
@@ -393,20 +409,20 @@ static void a_budget_refuses_before_the_first_entry(void **state)
         .one_hot = 1, .private_epsilon = 1.5, .dataset_id = "people", .ledger = in_folder("ledger.jsonl")};
     double scores[2] = {0, 1};
     size_t chosen;
-    char *certificate = NULL, *before = NULL, *after = NULL;
-    struct sotto_release first = {.mechanism = "exponential",
-                                  .scale = 2,
-                                  .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
-                                  .fingerprint = "people",
-                                  .ledger = options.ledger,
-                                  .budget = {1, 0}};
+    struct sotto_certificate *certificate = NULL;
+    char *before = NULL, *after = NULL;
+    struct sotto_release first = {
+        .mechanism = "exponential",
+        .scale = 2,
+        .sensitivity = {1, NAN, 0, SOTTO_SENSITIVITY_PROVED, "", 0},
+        .spend = {.dataset_id = "people", .ledger = options.ledger, .budget = {1, SOTTO_DELTA_PURE}}};
     succeed(sotto_dp_select(&chosen, &certificate, scores, 2, &first, NULL));
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     import_people("declared", 0, NULL, in_folder("schema.yaml"));
-    succeed(sotto_ledger_account(&before, options.ledger, 0));
+    succeed(sotto_ledger_account(&before, options.ledger, 0, NULL));
     refuse(sotto_data_split(in_folder("r"), "declared", all_of_them, 1, &options, NULL), SOTTO_EBUDGET,
            "nothing was charged");
-    succeed(sotto_ledger_account(&after, options.ledger, 0));
+    succeed(sotto_ledger_account(&after, options.ledger, 0, NULL));
     assert_string_equal(before, after);
     sotto_text_free(before);
     sotto_text_free(after);
@@ -454,7 +470,7 @@ static void answers_name_the_classes(void **state)
     a.shape[0] = 1;
     a.shape[1] = 4;
     refuse(sotto_table_answers(in_folder("b.csv"), e, &a), SOTTO_EINVAL,
-           "4 columns of probabilities for 2 classes");
+           "4 columns of probabilities but 2 classes; expected the same number");
     sotto_table_encoding_free(e);
 }
 
@@ -474,7 +490,7 @@ static void tables_without_header_go_by_position(void **state)
     sotto_dataset_free(s);
     files_write_text(folder, "t.csv", "age,note,job,town,ill\n20,a,cook,north,no\n");
     refuse(sotto_data_import(in_folder("t.csv"), "u", &options, NULL), SOTTO_EFORMAT,
-           "expected header: true");
+           "begins with a row of names; expected 'header: true' in");
     struct sotto_table_encoding *e = schema_of(text);
     struct sotto_array x = {0};
     files_write_text(folder, "q.csv", "20,a,cook,north\n");

@@ -116,9 +116,10 @@ static void refused(const char *name, size_t side, const char *expected)
 static void what_contradicts_itself_is_refused(void **state)
 {
     (void)state;
-    refused("1/1/1_idx5_x51_y1_class0.png", 50, "says class 0 but lies in folder 1");
-    refused("1/1/cat.png", 50, "is not named like a patch");
-    refused(NULL, 49, "none of 1 pictures is 50x50");
+    refused("1/1/1_idx5_x51_y1_class0.png", 50, "is named class 0 but is in folder 1");
+    refused("1/1/cat.png", 50,
+            "is not the file name of a patch; expected PATIENT_idx5_xX_yY_class0.png or _class1.png");
+    refused(NULL, 49, "none of 1 images has 50x50");
 }
 
 static void memory_runs_out_politely(void **state)

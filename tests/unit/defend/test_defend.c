@@ -1,5 +1,5 @@
-/* Defences: what every row of the list must keep, MemGuard's two phases, the closed form, records, refusals.
- */
+/* Defences: what every row of the list must keep, MemGuard's two phases, the closed form, records,
+ * refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -340,28 +340,29 @@ static void bad_input_is_refused_by_name(void **state)
     o.name = "memguard";
     struct sotto_defence_options other = o;
     other.name = "shield";
-    refused(&k, other, SOTTO_EUSAGE, "'shield' is not known; expected memguard");
+    refused(&k, other, SOTTO_EUSAGE, "defence 'shield' is unknown; expected memguard");
     other = o, other.budget = -1;
     refused(&k, other, SOTTO_EINVAL, "budget must be >= 0 (got -1)");
     other = o, other.settings = unknown;
-    refused(&k, other, SOTTO_EUSAGE, "'strength=1' sets no parameter of memguard");
+    refused(&k, other, SOTTO_EUSAGE, "defend: 'strength=1' is not a parameter of memguard");
     other.settings = high;
     refused(&k, other, SOTTO_EUSAGE, "'step=11' is out of range");
     other.settings = part;
     refused(&k, other, SOTTO_EUSAGE, "a whole number");
     other.settings = bare;
-    refused(&k, other, SOTTO_EUSAGE, "'epochs' sets no parameter");
-    refused(&nothing, o, SOTTO_EUSAGE, "whose secret is known");
+    refused(&k, other, SOTTO_EUSAGE, "'epochs' is not a parameter of");
+    refused(&nothing, o, SOTTO_EUSAGE,
+            "needs rows with known protected labels; give --known ROWS.npy:SECRET");
     k.protected_label = all;
-    refused(&k, o, SOTTO_EINVAL, "every known row has the secret 0");
+    refused(&k, o, SOTTO_EINVAL, "every known row has the protected label 0");
     all[3] = 2;
-    refused(&k, o, SOTTO_EINVAL, "secrets are 0 and 1");
+    refused(&k, o, SOTTO_EINVAL, "hides membership, so protected labels must be 0 and 1 (got");
     all[3] = -1;
     refused(&k, o, SOTTO_EINVAL, "row 3");
     k = (struct sotto_defence_known){logits, all, NULL, 2, K};
-    refused(&k, o, SOTTO_EINVAL, "known rows: row 1 sums to 1.5, not to 1");
+    refused(&k, o, SOTTO_EINVAL, "known rows: row 1 sums to 1.5; expected probabilities that sum to 1");
     logits[5] = 3;
-    refused(&k, o, SOTTO_EINVAL, "row 1, column 0 is 3; these are no probabilities");
+    refused(&k, o, SOTTO_EINVAL, "row 1, column 0 is 3; expected probabilities from 0 to 1");
     logits[5] = NAN;
     refused(&k, o, SOTTO_EINVAL, "row 1, column 0 is not finite");
 
@@ -371,7 +372,8 @@ static void bad_input_is_refused_by_name(void **state)
     sotto_defence_free(d);
     assert_int_equal(sotto_defence_check("shield", p, 1, K, "p.npy"), SOTTO_EUSAGE);
     assert_int_equal(sotto_defence_check("memguard", p, 1, 1, "p.npy"), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "p.npy: rows have 1 column; posteriors have at least 2");
+    assert_string_equal(sotto_error_text(),
+                        "p.npy: rows have 1 column; expected posteriors of at least 2 classes");
 }
 
 static void trials_are_checked(void **state)

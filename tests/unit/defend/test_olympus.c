@@ -56,7 +56,7 @@ static double accuracy(const float *rows, const int64_t *y)
     r.lr = 0.01;
     r.epochs = 100;
     assert_int_equal(sotto_head_train(&h, rows, y, N / 2, D, 2, &r, NULL), SOTTO_OK);
-    assert_int_equal(sotto_head_accuracy(&share, h, rows + N / 2 * D, y + N / 2, N / 2, D), SOTTO_OK);
+    assert_int_equal(sotto_head_accuracy(&share, h, rows + N / 2 * D, y + N / 2, N / 2, D, NULL), SOTTO_OK);
     sotto_head_free(h);
     return share;
 }

@@ -1,47 +1,47 @@
 /* Seldom branches of the accountants: laws so far apart that hardly anything is left to bound, deltas at a
- * rule's very edge, norms that are missing, names that are no file's. */
+* rule's very edge, norms that are missing, names that are no file's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "base/memory.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_registry.h"
 #include "dp/pld/pld.h"
 #include "sotto/compose.h"
 #include "sotto/io.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
 static void a_rate_of_one_is_sampled_training_still(void **state)
 {
     (void)state;
     struct sotto_account a;
     char *json = NULL;
-    const struct sotto_sampled s = {
-        .mechanism = "gaussian", .noise_multiplier = 2, .sample_rate = 1, .steps = 3, .delta = 1e-5};
-    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+    const struct sotto_sampled s = {.mechanism = "gaussian",
+                                    .noise_multiplier = 2,
+                                    .sample_rate = 1,
+                                    .steps = 3,
+                                    .delta = 1e-5,
+                                    .adjacency = SOTTO_ADD_REMOVE};
+    assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
     assert_int_equal(sotto_account_json(&json, &a), SOTTO_OK);
     assert_non_null(strstr(json, "\"noise_multiplier\": 2.0"));
     assert_non_null(strstr(json, "\"clipping\": \"l2\""));
     sotto_text_free(json);
 }
-
 /* Everything is lost: epsilon is what one release after the other gives away, and no bound goes astray. */
 static void laws_far_apart(void **state)
 {
     (void)state;
     struct sotto_account a;
     const struct sotto_sensitivity s = {.l1 = 800, .l2 = NAN, .source = SOTTO_SENSITIVITY_GIVEN};
-    assert_int_equal(sotto_account_release(&a, "laplace", 1, &s, 1e-5, 2), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "laplace", 1, &s, 1e-5, 2, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper <= 1600 && a.epsilon.upper > 1590 && a.epsilon.lower <= a.epsilon.upper);
     const struct sotto_event pair[] = {{.mechanism = "laplace", .count = 1, .scale = 1, .l1 = 800, .l2 = NAN},
                                        {.mechanism = "gaussian", .count = 1, .scale = 1, .l1 = NAN, .l2 = 1}};
-    assert_int_equal(sotto_account_events(&a, pair, 2, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, pair, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper > 795 && a.epsilon.upper < 806 && a.epsilon.lower <= a.epsilon.upper);
     const struct sotto_sampled far = {.mechanism = "logistic",
                                       .noise_multiplier = 1.0 / 700,
@@ -49,13 +49,12 @@ static void laws_far_apart(void **state)
                                       .steps = 1,
                                       .delta = 1e-5,
                                       .clipping = SOTTO_NORM_L1,
-                                      .replace_one = 1};
-    assert_int_equal(sotto_account_sampled(&a, &far), SOTTO_OK);
+                                      .adjacency = SOTTO_REPLACE_ONE};
+    assert_int_equal(sotto_account_sampled(&a, &far, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper <= 1400.001 && a.epsilon.upper > 690 && a.epsilon.lower <= a.epsilon.upper);
 }
-
 /* P - Q at epsilon 0 where both mixtures share the records that are not sampled: q times that of the shift by
- * 2 t. */
+* 2 t. */
 static void a_replaced_record_at_epsilon_0(void **state)
 {
     (void)state;
@@ -64,7 +63,6 @@ static void a_replaced_record_at_epsilon_0(void **state)
     double wanted = 0.25 * -expm1(-0.5); /* total variation of Laplace laws 1 apart */
     assert_true(at.value.lo <= wanted && at.value.hi >= wanted && at.value.hi - at.value.lo < 1e-9);
 }
-
 /* delta is what the parts use up, to the last bit: whether anything is left cannot be told. */
 static void nothing_is_left_of_delta(void **state)
 {
@@ -88,7 +86,6 @@ static void nothing_is_left_of_delta(void **state)
     }
     assert_true(infinite > 0);
 }
-
 static void events_of_one_law(void **state)
 {
     (void)state;
@@ -109,22 +106,22 @@ static void events_of_one_law(void **state)
                                             .l2 = 3,
                                             .dimension = 4,
                                             .value_step = 1}};
-        assert_int_equal(sotto_account_events(&a, same, 2, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&a, same, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
         assert_true(a.epsilon.upper > 0 && isfinite(a.epsilon.upper) && a.epsilon.lower <= a.epsilon.upper);
     }
     /* More releases than an exact composition takes: the other bounds stay. */
     const struct sotto_event many = {
         .mechanism = "logistic", .count = 2000000, .scale = 1e5, .l1 = 1, .l2 = 1};
-    assert_int_equal(sotto_account_events(&a, &many, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, &many, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper > 0 && a.epsilon.upper < 0.1);
     /* A norm that a law needs and nobody gave: no curve, no guarantee, no crash. */
     const struct sotto_event bare[] = {
         {.mechanism = "knorm", .count = 1, .scale = 1, .l1 = 1, .l2 = NAN, .dimension = 3},
         {.mechanism = "laplace", .count = 1, .scale = 1, .l1 = 1, .l2 = NAN}};
-    sotto_status status = sotto_account_events(&a, bare, 2, 1e-5, SOTTO_SAME_ADJACENCY);
+    sotto_status status = sotto_account_events(&a, bare, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL);
     assert_true(status != SOTTO_OK || isinf(a.epsilon.upper) || a.epsilon.upper >= 1);
-    /* Sampled steps for groups: two records are the pair of a replaced one under replace-one, four are not.
-     */
+    /* Sampled steps for groups: two records are the pair of a replaced one under replace-one, four are
+* not. */
     for (size_t group = 1; group <= 2; group++) {
         const struct sotto_event sampled = {.mechanism = "gaussian",
                                             .count = 10,
@@ -132,7 +129,7 @@ static void events_of_one_law(void **state)
                                             .sample_rate = 0.1,
                                             .group = group,
                                             .adjacency = SOTTO_ADD_REMOVE};
-        assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
         assert_true(isfinite(a.epsilon.upper));
     }
     /* delta above any distance: epsilon is 0 */
@@ -142,12 +139,11 @@ static void events_of_one_law(void **state)
         {.mechanism = "gaussian", .count = 1, .scale = 5, .l1 = NAN, .l2 = 1},
         {.mechanism = "laplace", .count = 1, .scale = 5, .l1 = 1, .l2 = NAN}};
     /* .080 and .095 alone: more than delta together, had they been added up */
-    assert_int_equal(sotto_account_events(&a, nearer, 2, 0.16, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, nearer, 2, 0.16, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper < 1e-6);
-    assert_int_equal(sotto_account_events(&a, near, 2, 0.9, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, near, 2, 0.9, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper >= 0 && a.epsilon.upper < 1e-6);
 }
-
 static void names_of_ledgers(void **state)
 {
     (void)state;
@@ -164,7 +160,6 @@ static void names_of_ledgers(void **state)
         path = NULL;
     }
 }
-
 static void a_grid_without_memory(void **state)
 {
     (void)state;
@@ -174,30 +169,69 @@ static void a_grid_without_memory(void **state)
     base_alloc_fail_after(-1);
     assert_int_equal(status, SOTTO_ENOMEM);
 }
-
 static void both_relations_are_those_of_their_own_accounts(void **state)
 {
     (void)state;
-    struct sotto_sampled s = {"gaussian", 1.1, 0.05, 200, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1.1,
+                              .sample_rate = 0.05,
+                              .steps = 200,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     for (int replaced = 0; replaced < 2; replaced++) {
         struct sotto_account both, one, other;
-        s.replace_one = replaced;
-        assert_int_equal(sotto_account_sampled_both(&both, &s), SOTTO_OK);
-        assert_int_equal(sotto_account_sampled(&one, &s), SOTTO_OK);
-        s.replace_one = !replaced;
-        assert_int_equal(sotto_account_sampled(&other, &s), SOTTO_OK);
+        s.adjacency = replaced ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE;
+        assert_int_equal(sotto_account_sampled_both(&both, &s, NULL), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&one, &s, NULL), SOTTO_OK);
+        s.adjacency = replaced ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
+        assert_int_equal(sotto_account_sampled(&other, &s, NULL), SOTTO_OK);
         assert_true(both.epsilon.upper == one.epsilon.upper);
         assert_true(both.other_epsilon.upper == other.epsilon.upper);
         assert_string_equal(both.other_adjacency, other.adjacency);
         assert_string_equal(one.other_adjacency, "");
     }
-    s.replace_one = 1;
+    s.adjacency = SOTTO_REPLACE_ONE;
     s.sampling = SOTTO_SAMPLING_FIXED;
     struct sotto_account fixed;
-    assert_int_equal(sotto_account_sampled_both(&fixed, &s), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled_both(&fixed, &s, NULL), SOTTO_OK);
     assert_string_equal(fixed.other_adjacency, ""); /* one more or less changes how many are drawn */
 }
-
+static void steps_without_an_adjacency_are_of_a_replaced_record(void **state)
+{
+    (void)state;
+    struct sotto_sampled s = {
+        .mechanism = "gaussian", .noise_multiplier = 1.1, .sample_rate = 0.05, .steps = 200, .delta = 1e-5};
+    struct sotto_account given, replaced, zeroed, added;
+    assert_int_equal(sotto_account_sampled(&given, &s, NULL), SOTTO_OK);
+    s.adjacency = SOTTO_REPLACE_ONE;
+    assert_int_equal(sotto_account_sampled(&replaced, &s, NULL), SOTTO_OK);
+    s.adjacency = SOTTO_ADD_REMOVE;
+    assert_int_equal(sotto_account_sampled(&added, &s, NULL), SOTTO_OK);
+    s.adjacency = SOTTO_ZERO_OUT;
+    assert_int_equal(sotto_account_sampled(&zeroed, &s, NULL), SOTTO_OK);
+    assert_string_equal(given.adjacency, "replace-one");
+    assert_true(given.epsilon.upper == replaced.epsilon.upper && given.epsilon.lower > added.epsilon.upper);
+    assert_string_equal(zeroed.adjacency, "zero-out");
+    assert_true(zeroed.epsilon.upper == added.epsilon.upper);
+    s.adjacency = SOTTO_REPLACE_INPUT;
+    assert_int_equal(sotto_account_sampled(&given, &s, NULL), SOTTO_EINVAL);
+}
+static void adjacencies_have_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"replace-one", "add-remove", "zero-out", "replace-input"};
+    for (int i = 0; i < 4; i++) {
+        enum sotto_adjacency found = SOTTO_SAME_ADJACENCY;
+        assert_string_equal(sotto_adjacency_name((enum sotto_adjacency)i), names[i]);
+        assert_int_equal(sotto_adjacency_find(&found, names[i]), SOTTO_OK);
+        assert_int_equal(found, i);
+    }
+    enum sotto_adjacency found;
+    assert_int_equal(sotto_adjacency_find(&found, "neighbours"), SOTTO_EINVAL);
+    assert_string_equal(sotto_adjacency_name(SOTTO_SAME_ADJACENCY), "unknown");
+}
 static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void **state)
 {
     (void)state;
@@ -212,7 +246,6 @@ static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void *
         assert_true(sotto_default_delta(n) <= 1 / (10 * (double)n) * (1 + 1e-12));
     assert_true(sotto_default_delta(SIZE_MAX) > 0);
 }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +256,8 @@ int main(void)
         cmocka_unit_test(events_of_one_law),
         cmocka_unit_test(names_of_ledgers),
         cmocka_unit_test(both_relations_are_those_of_their_own_accounts),
+        cmocka_unit_test(steps_without_an_adjacency_are_of_a_replaced_record),
+        cmocka_unit_test(adjacencies_have_names),
         cmocka_unit_test(the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n),
         cmocka_unit_test(a_grid_without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);

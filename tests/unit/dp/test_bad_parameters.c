@@ -27,8 +27,8 @@ static void refused(sotto_status status, const char *what, const char *mechanism
         fail_msg("%s, %s = %g: text '%s'", mechanism, what, value, text);
 }
 
-/* delta: 0 is a value of its own, everything else in the list is out of range but the smallest normal number.
- */
+/* delta: 0 is a value of its own, everything else in the list is out of range but the smallest normal
+ * number. */
 static int delta_may_be(double x)
 {
     return x == 0 || x == DBL_MIN;
@@ -64,10 +64,10 @@ static int spoil(struct question *q, enum slot slot, double x)
         return !delta_may_be(x);
     case L1:
         q->sensitivity.l1 = x;
-        return !isnan(x); /* NAN: not known */
+        return !isnan(x) && x != 0; /* not known */
     case L2:
         q->sensitivity.l2 = x;
-        return !isnan(x);
+        return !isnan(x) && x != 0;
     default:
         q->sensitivity.value_step = x;
         return x != 0;
@@ -100,12 +100,13 @@ static void accounts_and_calibrations(void **state)
                     (slot == L2 && !reads_l2(name)))
                     continue;
                 if (slot != EPSILON) {
-                    refused(sotto_account_release(&a, name, q.scale, &q.sensitivity, q.target.delta, 1),
+                    refused(sotto_account_release(&a, name, q.scale, &q.sensitivity, q.target.delta, 1, NULL),
                             slots[slot], name, x);
                     assert_true(a.scale == 77);
                 }
                 if (slot != SCALE) {
-                    refused(sotto_calibrate(&scale, name, &q.sensitivity, q.target), slots[slot], name, x);
+                    refused(sotto_calibrate(&scale, name, &q.sensitivity, q.target, NULL), slots[slot], name,
+                            x);
                     assert_true(scale == 77);
                 }
                 asked++;
@@ -116,17 +117,18 @@ static void accounts_and_calibrations(void **state)
         struct sotto_account a;
         double scale;
         assert_non_null(sotto_mechanism_title(m));
-        refused(sotto_account_release(&a, name, 2, &q.sensitivity, 1e-5, 0), "compose", name, 0);
-        refused(sotto_calibrate_composed(&scale, name, &q.sensitivity, q.target, 0), "compose", name, 0);
+        refused(sotto_account_release(&a, name, 2, &q.sensitivity, 1e-5, 0, NULL), "compose", name, 0);
+        refused(sotto_calibrate_composed(&scale, name, &q.sensitivity, q.target, 0, NULL), "compose", name,
+                0);
         q.sensitivity.l1 = q.sensitivity.l2 = NAN;
-        refused(sotto_account_release(&a, name, 2, &q.sensitivity, 1e-5, 1), "both norms", name, NAN);
-        refused(sotto_calibrate(&scale, name, &q.sensitivity, q.target), "both norms", name, NAN);
+        refused(sotto_account_release(&a, name, 2, &q.sensitivity, 1e-5, 1, NULL), "both norms", name, NAN);
+        refused(sotto_calibrate(&scale, name, &q.sensitivity, q.target, NULL), "both norms", name, NAN);
     }
     assert_null(sotto_mechanism_title(1000));
     struct question q = sensible();
     struct sotto_account a;
-    refused(sotto_account_release(&a, NULL, 2, &q.sensitivity, 1e-5, 1), "mechanism", "NULL", 0);
-    refused(sotto_account_release(&a, "", 2, &q.sensitivity, 1e-5, 1), "mechanism", "''", 0);
+    refused(sotto_account_release(&a, NULL, 2, &q.sensitivity, 1e-5, 1, NULL), "mechanism", "NULL", 0);
+    refused(sotto_account_release(&a, "", 2, &q.sensitivity, 1e-5, 1, NULL), "mechanism", "''", 0);
 }
 
 /* Sensible in type, absurd in size: an account or a refusal, never a NaN and never a claim below 0. */
@@ -143,7 +145,8 @@ static void absurd_sizes(void **state)
                     struct sotto_sensitivity s = {.l1 = sizes[j], .l2 = NAN, .dimension = 3};
                     struct sotto_account a;
                     size_t compose = d == 1 && i == j ? 1000000000 : 1; /* seldom: takes a second each */
-                    sotto_status status = sotto_account_release(&a, name, sizes[i], &s, deltas[d], compose);
+                    sotto_status status =
+                        sotto_account_release(&a, name, sizes[i], &s, deltas[d], compose, NULL);
                     if (status != SOTTO_OK)
                         refused(status, "size", name, sizes[j]);
                     else if (!(a.epsilon.lower >= 0 && a.epsilon.lower <= a.epsilon.upper))
@@ -162,7 +165,8 @@ static void the_chooser(void **state)
             size_t count = 77;
             if (!spoil(&q, (enum slot)slot, nonsense[i]))
                 continue;
-            refused(sotto_choose(a, &count, &q.sensitivity, q.target, 1), slots[slot], "choose", nonsense[i]);
+            refused(sotto_choose(a, &count, &q.sensitivity, q.target, 1, NULL), slots[slot], "choose",
+                    nonsense[i]);
             assert_int_equal(count, 77);
         }
 }
@@ -175,7 +179,14 @@ static void sampled_steps(void **state)
         for (int i = 0; i < NONSENSE; i++)
             for (int slot = 0; slot < 4; slot++) {
                 static const char *const names[] = {"noise_multiplier", "sample_rate", "delta", "epsilon"};
-                struct sotto_sampled s = {name, 1, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+                struct sotto_sampled s = {.mechanism = name,
+                                          .noise_multiplier = 1,
+                                          .sample_rate = 0.1,
+                                          .steps = 10,
+                                          .delta = 1e-5,
+                                          .clipping = SOTTO_NORM_L2,
+                                          .adjacency = SOTTO_ADD_REMOVE,
+                                          .sampling = SOTTO_SAMPLING_POISSON};
                 struct sotto_account a = {.scale = 77};
                 double x = nonsense[i], multiplier = 77, epsilon = slot == 3 ? x : 1;
                 *(slot == 0   ? &s.noise_multiplier
@@ -184,19 +195,26 @@ static void sampled_steps(void **state)
                 if (x == DBL_MIN && (slot == 1 || slot == 2)) /* tiny, but a number */
                     continue;
                 if (slot < 3) {
-                    refused(sotto_account_sampled(&a, &s), names[slot], name, x);
+                    refused(sotto_account_sampled(&a, &s, NULL), names[slot], name, x);
                     assert_true(a.scale == 77);
                 }
                 if (slot > 0) {
-                    refused(sotto_calibrate_sampled(&multiplier, &s, epsilon), names[slot], name, x);
+                    refused(sotto_calibrate_sampled(&multiplier, &s, epsilon, NULL), names[slot], name, x);
                     assert_true(multiplier == 77);
                 }
             }
-    struct sotto_sampled s = {"gaussian", 1, 0.1, 0, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1,
+                              .sample_rate = 0.1,
+                              .steps = 0,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
-    refused(sotto_account_sampled(&a, &s), "steps", "gaussian", 0);
+    refused(sotto_account_sampled(&a, &s, NULL), "steps", "gaussian", 0);
     s.mechanism = NULL;
-    refused(sotto_account_sampled(&a, &s), "mechanism", "NULL", 0);
+    refused(sotto_account_sampled(&a, &s, NULL), "mechanism", "NULL", 0);
 }
 
 static void classical_and_measuring(void **state)
@@ -230,21 +248,21 @@ static void releases(void **state)
                 struct question q = sensible();
                 double x = nonsense[i];
                 if (!spoil(&q, (enum slot)slot, x) || (slot == STEP && !is_discrete(name)) ||
-                    (slot == L2 && !reads_l2(name)))
+                    (slot == L2 && !reads_l2(name)) || (slot == DELTA && x == SOTTO_DELTA_PURE))
                     continue;
                 struct sotto_release r = {.mechanism = name,
                                           .scale = slot == SCALE ? q.scale : NAN,
                                           .target = q.target,
                                           .sensitivity = q.sensitivity,
-                                          .fingerprint = "toy",
-                                          .source = &exercise,
-                                          .ledger = "/proc/never/ledger.jsonl"};
+                                          .spend = {.dataset_id = "toy",
+                                                    .source = &exercise,
+                                                    .ledger = "/proc/never/ledger.jsonl"}};
                 float v[2] = {3, 4};
                 const double scores[2] = {3, 4};
                 int64_t labels[2] = {0, 1};
                 size_t chosen = 77;
-                char *certificate = NULL;
-                if (slot == SCALE && isnan(x))
+                struct sotto_certificate *certificate = NULL;
+                if (slot == SCALE && (isnan(x) || x == 0)) /* not given */
                     r.target.epsilon = NAN;
                 refused(sotto_dp_release(&certificate, v, 2, &r, NULL), slots[slot], name, x);
                 refused(sotto_dp_select(&chosen, &certificate, scores, 2, &r, NULL), slots[slot], name, x);

@@ -23,7 +23,7 @@
 static sotto_status release(struct sotto_account *a, const char *mechanism, double delta, size_t compose)
 {
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = 1, .dimension = 1};
-    return sotto_account_release_certified(a, mechanism, 1, &s, delta, compose);
+    return sotto_account_release_certified(a, mechanism, 1, &s, delta, compose, NULL);
 }
 
 static sotto_status gaussian(struct sotto_account *a)
@@ -139,7 +139,7 @@ static void any_allocation_of_a_constant_may_fail(void **state)
     for (; status == SOTTO_ENOMEM; n++) {
         assert_true(e.lo == 1 && e.hi == 2);
         base_alloc_fail_after(n);
-        status = ball_run(constant, &e);
+        status = ball_run(constant, &e, NULL);
         base_alloc_fail_after(-1);
     }
     assert_int_equal(status, SOTTO_OK);
@@ -171,7 +171,7 @@ static void everything_is_given_back(void **state)
     sotto_status (*const uses[])(struct sotto_account *) = {
         gaussian, finite_sum, contour, by_masses, by_frequencies, with_long_numbers, refused};
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
-        assert_int_equal(ball_run(count_blocks, uses[i]), SOTTO_OK);
+        assert_int_equal(ball_run(count_blocks, uses[i], NULL), SOTTO_OK);
 }
 
 /* Blocks of all sizes, more than fit in any one chunk, written to their ends and taken again. */
@@ -230,13 +230,13 @@ static sotto_status flint_takes(void *arg)
 static void blocks_are_handed_out_once(void **state)
 {
     (void)state;
-    assert_int_equal(ball_run(take_many, NULL), SOTTO_OK);
-    assert_int_equal(ball_run(flint_takes, NULL), SOTTO_OK);
-    assert_int_equal(ball_run(take_too_much, NULL), SOTTO_ENOMEM);
+    assert_int_equal(ball_run(take_many, NULL, NULL), SOTTO_OK);
+    assert_int_equal(ball_run(flint_takes, NULL, NULL), SOTTO_OK);
+    assert_int_equal(ball_run(take_too_much, NULL, NULL), SOTTO_ENOMEM);
     assert_non_null(strstr(sotto_error_text(), "out of memory"));
-    assert_int_equal(ball_run(flint_takes_too_much, NULL), SOTTO_ENOMEM);
+    assert_int_equal(ball_run(flint_takes_too_much, NULL, NULL), SOTTO_ENOMEM);
     base_alloc_fail_after(0);
-    assert_int_equal(ball_run(flint_takes, NULL), SOTTO_ENOMEM);
+    assert_int_equal(ball_run(flint_takes, NULL, NULL), SOTTO_ENOMEM);
     struct interval all = ball_value(BALL_LOG, 2); /* no run around it: nothing is known */
     base_alloc_fail_after(-1);
     assert_true(all.lo == -INFINITY && all.hi == INFINITY);

@@ -43,7 +43,7 @@ static sotto_status compare_erfc(void *arg)
 static void erfc_is_within_16_ulp(void **state)
 {
     (void)state;
-    assert_int_equal(ball_run(compare_erfc, NULL), SOTTO_OK);
+    assert_int_equal(ball_run(compare_erfc, NULL, NULL), SOTTO_OK);
 }
 
 /* A ball of epsilons that holds an end of the losses: the tails must be enclosed for all of them. */
@@ -76,7 +76,7 @@ static sotto_status tails_at_ends(void *arg)
 static void tails_across_an_end(void **state)
 {
     (void)state;
-    assert_int_equal(ball_run(tails_at_ends, NULL), SOTTO_OK);
+    assert_int_equal(ball_run(tails_at_ends, NULL, NULL), SOTTO_OK);
 }
 
 static sotto_status transform_both_ways(void *arg)
@@ -100,7 +100,7 @@ static sotto_status transform_both_ways(void *arg)
 static void there_and_back(void **state)
 {
     (void)state;
-    assert_int_equal(ball_run(transform_both_ways, NULL), SOTTO_OK);
+    assert_int_equal(ball_run(transform_both_ways, NULL, NULL), SOTTO_OK);
 }
 
 /* Where the contour is cut before it has converged its interval says so. */
@@ -151,7 +151,7 @@ static void many_logistic_releases(void **state)
     (void)state; /* beyond the contour: a grid; between what 4000 and 6000 give exactly */
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
     struct sotto_account a;
-    assert_int_equal(sotto_account_release_certified(&a, "logistic", 100, &s, 1e-5, 5000), SOTTO_OK);
+    assert_int_equal(sotto_account_release_certified(&a, "logistic", 100, &s, 1e-5, 5000, NULL), SOTTO_OK);
     assert_true(a.epsilon.lower > certified_composed_epsilon(0.01, 4000, 1e-5).hi);
     assert_true(a.epsilon.upper < certified_composed_epsilon(0.01, 6000, 1e-5).lo);
     assert_true(a.epsilon.upper - a.epsilon.lower < 1e-3 * a.epsilon.upper);
@@ -162,18 +162,25 @@ static void accounts_without_memory(void **state)
     (void)state;
     struct sotto_account a = {.scale = 7};
     struct sotto_sensitivity s = {.l1 = 1, .l2 = 0.5, .dimension = 4}, unknown = {.l1 = NAN, .l2 = 1};
-    struct sotto_sampled sampled = {"logistic", 4, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled sampled = {.mechanism = "logistic",
+                                    .noise_multiplier = 4,
+                                    .sample_rate = 0.1,
+                                    .steps = 10,
+                                    .delta = 1e-5,
+                                    .clipping = SOTTO_NORM_L2,
+                                    .adjacency = SOTTO_ADD_REMOVE,
+                                    .sampling = SOTTO_SAMPLING_POISSON};
     base_alloc_fail_after(0);
-    sotto_status by_steps = sotto_account_sampled_certified(&a, &sampled);
-    sotto_status by_releases = sotto_account_release_certified(&a, "laplace", 1, &s, 1e-5, 3);
+    sotto_status by_steps = sotto_account_sampled_certified(&a, &sampled, NULL);
+    sotto_status by_releases = sotto_account_release_certified(&a, "laplace", 1, &s, 1e-5, 3, NULL);
     base_alloc_fail_after(-1);
     assert_int_equal(by_steps, SOTTO_ENOMEM);
     assert_int_equal(by_releases, SOTTO_ENOMEM);
     assert_true(a.scale == 7);
-    assert_int_equal(sotto_account_sampled_certified(&a, &sampled), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled_certified(&a, &sampled, NULL), SOTTO_OK);
     assert_string_equal(a.accountant, "renyi, balls");
     assert_true(a.epsilon.lower > 0 && a.epsilon.lower < a.epsilon.upper);
-    assert_int_equal(sotto_account_release_certified(&a, "logistic", 10, &unknown, 1e-5, 1), SOTTO_OK);
+    assert_int_equal(sotto_account_release_certified(&a, "logistic", 10, &unknown, 1e-5, 1, NULL), SOTTO_OK);
     assert_string_equal(a.accountant, "zcdp, balls");
 }
 

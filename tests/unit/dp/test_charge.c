@@ -1,90 +1,76 @@
 /* src/dp/ledger/charge.c, ledger_registry.c, ledger_records.c: one ledger a data set, wherever it lies; the same records
- * under two identities; two ledgers at once. Exact integers and files: no dtype, backend or thread matters. */
+* under two identities; two ledgers at once. Exact integers and files: no dtype, backend or thread matters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "base/file.h"
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_registry.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
-
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
 enum { N = 50 };
 static unsigned char people[4 * N][SOTTO_DIGEST]; /* digests of records, all different */
 static char told[1024];                           /* the last line that was logged */
-
 static int make_home(void **state)
 {
     for (size_t i = 0; i < 4 * N; i++)
         digest_of(people[i], (const struct digest_part[]){{&i, sizeof i}}, 1);
     return make_folder(state) || setenv("XDG_DATA_HOME", folder, 1);
 }
-
 static void listen(void *user, enum sotto_log_level level, const char *text)
 {
     (void)user, (void)level;
     snprintf(told, sizeof told, "%s", text);
 }
-
 static const struct sotto_context ctx = {.log = listen};
-
 /* Records first .. first + N - 1 of all people. */
 static struct sotto_source_records some(size_t first)
 {
     return (struct sotto_source_records){.digests = (const unsigned char(*)[SOTTO_DIGEST])people + first,
                                          .n = N};
 }
-
 /* Releases at epsilon 1, pure. */
 static sotto_status charge_for(const char *id, const char *ledger, const struct sotto_source_records *source,
                                struct sotto_dp budget)
 {
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     float v[2] = {0};
-    const struct sotto_release r = {.mechanism = "laplace",
-                                    .scale = 1,
-                                    .target = {NAN, 0},
-                                    .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .fingerprint = id,
-                                    .ledger = ledger,
-                                    .source = source,
-                                    .budget = budget};
+    const struct sotto_release r = {
+        .mechanism = "laplace",
+        .scale = 1,
+        .target = {NAN, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = id, .ledger = ledger, .source = source, .budget = budget}};
     told[0] = '\0';
     sotto_status status = sotto_dp_release(&certificate, v, 2, &r, &ctx);
     assert_true(status == SOTTO_OK ? certificate != NULL : v[0] == 0 && v[1] == 0);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
-
 static sotto_status charge(const char *id, const char *ledger, const struct sotto_source_records *source)
 {
     return charge_for(id, ledger, source, (struct sotto_dp){0, 0});
 }
-
 #define REFUSED(call, code, words)                                                                           \
     do {                                                                                                     \
         assert_int_equal(call, code);                                                                        \
         if (!strstr(sotto_error_text(), words))                                                              \
             fail_msg("'%s' lacks '%s'", sotto_error_text(), words);                                          \
     } while (0)
-
 static const char *default_of(const char *id)
 {
     static char path[256];
     snprintf(path, sizeof path, "%s/sotto/ledger/%s.jsonl", folder, id);
     return path;
 }
-
 /* Releases that a ledger counts; -1: there is none. */
 static long counted(const char *path)
 {
@@ -96,12 +82,11 @@ static long counted(const char *path)
     ledger_close(&l);
     return count;
 }
-
 static void a_new_ledger_is_announced_once(void **state)
 {
     (void)state;
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
-    assert_non_null(strstr(told, "a new ledger was opened for data set 'a': "));
+    assert_non_null(strstr(told, "opened a new ledger for data set 'a': "));
     assert_non_null(strstr(told, default_of("a")));
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_string_equal(told, "");
@@ -110,7 +95,6 @@ static void a_new_ledger_is_announced_once(void **state)
     assert_int_equal(stat(default_of("a"), &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
 }
-
 static void anonymous_records_are_refused(void **state)
 {
     (void)state;
@@ -125,7 +109,6 @@ static void anonymous_records_are_refused(void **state)
             "belong to data set 'survey', not to 'another'");
     assert_false(file_exists(path_of("sotto")));
 }
-
 static void a_ledger_stays_where_it_was_first(void **state)
 {
     (void)state;
@@ -133,7 +116,7 @@ static void a_ledger_stays_where_it_was_first(void **state)
     assert_int_equal(charge("a", own, NULL), SOTTO_OK);
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK); /* finds it */
     assert_int_equal(counted(own), 2);
-    REFUSED(charge("a", other, NULL), SOTTO_EUSAGE, "leave --ledger out, or move it with --ledger-move");
+    REFUSED(charge("a", other, NULL), SOTTO_EUSAGE, "omit --ledger, or move the ledger with --ledger-move");
     assert_int_equal(counted(other), -1);
     assert_int_equal(counted(default_of("a")), -1);
     assert_int_equal(charge("b", NULL, NULL), SOTTO_OK); /* by default, and then elsewhere */
@@ -146,7 +129,6 @@ static void a_ledger_stays_where_it_was_first(void **state)
     REFUSED(charge("a", NULL, NULL), SOTTO_EUSAGE, "put it back");
     REFUSED(charge("a", own, NULL), SOTTO_EUSAGE, "put it back");
 }
-
 static void a_relative_name_is_kept_as_an_absolute_one(void **state)
 {
     (void)state;
@@ -158,7 +140,6 @@ static void a_relative_name_is_kept_as_an_absolute_one(void **state)
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_int_equal(counted(path_of("near.jsonl")), 2);
 }
-
 static void a_public_set_keeps_a_ledger_anywhere(void **state)
 {
     (void)state;
@@ -169,7 +150,6 @@ static void a_public_set_keeps_a_ledger_anywhere(void **state)
     assert_int_equal(counted(path_of("2.jsonl")), 1);
     assert_false(file_exists(path_of("sotto"))); /* no registry */
 }
-
 static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
 {
     (void)state;
@@ -184,12 +164,13 @@ static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
     struct json *entry = json_make_object();
     assert_int_equal(ledger_open(&old, default_of("a"), NULL), SOTTO_OK);
     assert_string_equal(old.moved, to);
-    REFUSED(ledger_append(&old, &entry), SOTTO_EBUDGET, "takes no more charges");
+    REFUSED(ledger_append(&old, &entry), SOTTO_EBUDGET,
+            "and cannot be charged any more; give that file by --ledger, or omit --ledger");
     ledger_close(&old);
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_int_equal(counted(to), 3);
     assert_int_equal(file_write(path_of("full.jsonl"), "x\n", 2), SOTTO_OK);
-    REFUSED(charge("a", path_of("full.jsonl"), &move), SOTTO_EUSAGE, "holds something else");
+    REFUSED(charge("a", path_of("full.jsonl"), &move), SOTTO_EUSAGE, "already has other contents");
     /* died before the registry was written: the old file says where to go on */
     char place[256];
     snprintf(place, sizeof place, "%s/sotto/ledger/a.where", folder);
@@ -198,7 +179,6 @@ static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
     assert_int_equal(counted(to), 4);
     assert_true(file_exists(place));
 }
-
 /* A move that died after the copy: the old file takes charges, and the next move takes the stale copy. */
 static void an_interrupted_move_is_taken_up_again(void **state)
 {
@@ -214,7 +194,6 @@ static void an_interrupted_move_is_taken_up_again(void **state)
     assert_int_equal(charge("a", path_of("to.jsonl"), &move), SOTTO_OK);
     assert_int_equal(counted(path_of("to.jsonl")), 3);
 }
-
 static void the_same_records_under_two_identities_are_found(void **state)
 {
     (void)state;
@@ -226,7 +205,9 @@ static void the_same_records_under_two_identities_are_found(void **state)
     one_shared.digests = (const unsigned char(*)[SOTTO_DIGEST])mixed;
     assert_int_equal(charge("a", NULL, &first), SOTTO_OK);
     assert_int_equal(charge("b", NULL, &apart), SOTTO_OK); /* control: other people */
-    REFUSED(charge("c", NULL, &one_shared), SOTTO_EBUDGET, "data set 'c' has records that data set 'a'");
+    REFUSED(charge("c", NULL, &one_shared), SOTTO_EBUDGET,
+            "data set 'c' has records that were charged as data set 'a' in another ledger; give "
+            "--same-people-as '");
     assert_non_null(strstr(sotto_error_text(), "--same-people-as 'a'"));
     assert_null(strstr(sotto_error_text(), "1 record")); /* not how many */
     assert_int_equal(counted(default_of("c")), -1);
@@ -237,7 +218,6 @@ static void the_same_records_under_two_identities_are_found(void **state)
     REFUSED(charge("a", NULL, &first), SOTTO_EBUDGET, "data set 'c'"); /* the other way round too */
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK); /* unknown records: nothing to compare */
 }
-
 static void a_changed_record_is_not_found(void **state)
 {
     (void)state;
@@ -250,7 +230,6 @@ static void a_changed_record_is_not_found(void **state)
     assert_int_equal(charge("a", NULL, &all), SOTTO_OK);
     assert_int_equal(charge("b", NULL, &changed), SOTTO_OK);
 }
-
 static void only_new_records_are_written_under_a_key_of_the_ledger(void **state)
 {
     (void)state;
@@ -277,7 +256,6 @@ static void only_new_records_are_written_under_a_key_of_the_ledger(void **state)
     ledger_records_free(&a);
     ledger_records_free(&b);
 }
-
 /* How many hashes the ledger of "a" holds after a charge for `alike` equal records and N - alike others. */
 static size_t hashed_after(size_t alike)
 {
@@ -294,7 +272,6 @@ static size_t hashed_after(size_t alike)
     ledger_records_free(&r);
     return count;
 }
-
 static void the_number_of_hashes_does_not_tell_whether_records_are_alike(void **state)
 {
     (void)state;
@@ -314,7 +291,6 @@ static void the_number_of_hashes_does_not_tell_whether_records_are_alike(void **
     assert_false(meet);
     ledger_records_free(&r);
 }
-
 /* As ledgers of earlier versions were: each hash once. */
 static void a_ledger_with_each_hash_once_is_read(void **state)
 {
@@ -323,16 +299,18 @@ static void a_ledger_with_each_hash_once_is_read(void **state)
     once.n = 1;
     assert_int_equal(charge("a", NULL, &once), SOTTO_OK);
     assert_int_equal(hashed_after(N), N); /* what exceeds the one that is there */
-    REFUSED(charge("b", NULL, &once), SOTTO_EBUDGET, "data set 'b' has records that data set 'a'");
+    REFUSED(charge("b", NULL, &once), SOTTO_EBUDGET,
+            "data set 'b' has records that were charged as data set 'a' in another ledger; give "
+            "--same-people-as '");
     assert_int_equal(charge("b", NULL, &other), SOTTO_OK);
 }
-
 static void both_budgets_are_asked_before_either_is_charged(void **state)
 {
     (void)state;
     struct sotto_source_records people_of_both = some(0);
     const char *const same[] = {"a", NULL}, *const itself[] = {"b", NULL}, *const none[] = {"z", NULL};
-    assert_int_equal(charge_for("a", NULL, &people_of_both, (struct sotto_dp){1.5, 0}), SOTTO_OK);
+    assert_int_equal(charge_for("a", NULL, &people_of_both, (struct sotto_dp){1.5, SOTTO_DELTA_PURE}),
+                     SOTTO_OK);
     people_of_both.same_people = same;
     REFUSED(charge("b", NULL, &people_of_both), SOTTO_EBUDGET, "would be exceeded");
     assert_int_equal(counted(default_of("a")), 1);
@@ -343,7 +321,6 @@ static void both_budgets_are_asked_before_either_is_charged(void **state)
     people_of_both.same_people = itself;
     REFUSED(charge("b", NULL, &people_of_both), SOTTO_EUSAGE, "is charged already");
 }
-
 static void an_officers_budget_is_not_widened(void **state)
 {
     (void)state;
@@ -353,19 +330,21 @@ static void an_officers_budget_is_not_widened(void **state)
                                        "office", NULL, NULL),
                      SOTTO_OK);
     assert_string_equal(path, path_of("own.jsonl"));
-    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){3, 1e-6}), SOTTO_EBUDGET, "set by its officer");
-    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){2, 1e-5}), SOTTO_EBUDGET, "set by its officer");
-    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){0.5, 0}), SOTTO_EBUDGET, "would be exceeded");
-    assert_int_equal(charge_for("a", NULL, &source, (struct sotto_dp){1.5, 0}), SOTTO_OK);
+    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){3, 1e-6}), SOTTO_EBUDGET,
+            "set by 'sotto ledger init");
+    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){2, 1e-5}), SOTTO_EBUDGET,
+            "set by 'sotto ledger init");
+    REFUSED(charge_for("a", NULL, &source, (struct sotto_dp){0.5, SOTTO_DELTA_PURE}), SOTTO_EBUDGET,
+            "would be exceeded");
+    assert_int_equal(charge_for("a", NULL, &source, (struct sotto_dp){1.5, SOTTO_DELTA_PURE}), SOTTO_OK);
     assert_int_equal(charge("a", NULL, &source), SOTTO_OK); /* the tighter one was for that charge */
     REFUSED(charge("a", NULL, &source), SOTTO_EBUDGET, "epsilon 2.5");
     sotto_text_free(path);
     REFUSED(sotto_ledger_init(&path, "a", NULL, (struct sotto_dp){3, 0}, NULL, NULL, NULL), SOTTO_EBUDGET,
-            "can only be tightened");
+            "expected a budget that is not larger (got");
     REFUSED(sotto_ledger_init(&path, "a", NULL, (struct sotto_dp){0, 0}, NULL, NULL, NULL), SOTTO_EINVAL,
             "must be > 0");
 }
-
 static void what_is_shown_adds_up(void **state)
 {
     (void)state;
@@ -374,21 +353,20 @@ static void what_is_shown_adds_up(void **state)
     char *text, *table;
     for (int i = 0; i < 3; i++)
         assert_int_equal(charge("a", NULL, &source), SOTTO_OK);
-    assert_int_equal(sotto_ledger_show(&text, default_of("a")), SOTTO_OK);
+    assert_int_equal(sotto_ledger_show(&text, default_of("a"), NULL), SOTTO_OK);
     assert_int_equal(json_parse(&doc, text, strlen(text), "show"), SOTTO_OK);
     assert_true(fabs(json_number(json_find(doc, "total")) - 3) < 1e-9);
     assert_true(fabs(json_number(json_find(doc, "entries[2].total")) - 2) < 1e-9);
     assert_int_equal(json_whole(json_find(doc, "records")), N);
     assert_string_equal(json_text(json_find(doc, "dataset_id")), "a");
-    assert_int_equal(sotto_ledger_table(&table, default_of("a")), SOTTO_OK);
+    assert_int_equal(sotto_ledger_table(&table, default_of("a"), NULL), SOTTO_OK);
     assert_non_null(strstr(table, "laplace"));
     assert_non_null(strstr(table, "total: epsilon 3 at delta 0"));
-    assert_int_equal(sotto_ledger_table(&table, path_of("none.jsonl")), SOTTO_ENOENT);
+    assert_int_equal(sotto_ledger_table(&table, path_of("none.jsonl"), NULL), SOTTO_ENOENT);
     json_free(doc);
     sotto_text_free(text);
     sotto_text_free(table);
 }
-
 static void damaged_entries_are_refused(void **state)
 {
     (void)state;
@@ -401,7 +379,7 @@ static void damaged_entries_are_refused(void **state)
          "expected 16 for each of 2 records"},
         {"{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":1,\"hashes\":"
          "\"001122334455667x\"}",
-         "something else"},
+         "hashes' contains other characters than hexadecimal digits"},
         {"{\"key\":\"00112233445566778899aabbccddeeff\",\"count\":0,\"hashes\":\"\"}", "'dataset_id'"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ledger_records r = {0};
@@ -428,7 +406,6 @@ static void damaged_entries_are_refused(void **state)
     assert_int_equal(file_write(place, other, sizeof other - 1), SOTTO_OK);
     REFUSED(charge("a", NULL, NULL), SOTTO_EFORMAT, "belongs to data set 'b'");
 }
-
 static void a_ledger_that_is_away_is_named(void **state)
 {
     (void)state;
@@ -437,9 +414,9 @@ static void a_ledger_that_is_away_is_named(void **state)
     assert_int_equal(unlink(path_of("away.jsonl")), 0);
     assert_int_equal(charge("b", NULL, &second), SOTTO_OK);
     assert_int_equal(charge("b", NULL, &second), SOTTO_OK);
-    assert_non_null(strstr(told, "away.jsonl: this ledger of another data set is not there"));
+    assert_non_null(strstr(told, "away.jsonl: this ledger of another data set was not found, so it was not "
+                                 "checked whether both data sets contain the same records"));
 }
-
 /* Two processes charge a and b, each with the other's people, in both orders. */
 static void crossed_charges_do_not_wait_for_each_other(void **state)
 {
@@ -461,7 +438,6 @@ static void crossed_charges_do_not_wait_for_each_other(void **state)
     assert_int_equal(counted(default_of("a")), 41);
     assert_int_equal(counted(default_of("b")), 41);
 }
-
 /* kill -9 at any point: what was released is in both ledgers. */
 static void nothing_released_is_missing_from_either_after_kill_9(void **state)
 {
@@ -501,7 +477,6 @@ static void nothing_released_is_missing_from_either_after_kill_9(void **state)
     }
     assert_true(reported > 0);
 }
-
 static void allocation_failures_charge_nothing_twice(void **state)
 {
     (void)state;
@@ -522,7 +497,6 @@ static void allocation_failures_charge_nothing_twice(void **state)
         fail_msg("only %d allocations", n);
     assert_true(counted(path_of("b.jsonl")) >= 1 && counted(default_of("a")) >= counted(path_of("b.jsonl")));
 }
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_home, remove_folder)
 int main(void)
 {

@@ -26,7 +26,7 @@ static void curves_invert_and_bound(void **state)
         assert_int_equal(sotto_epsilon(&e, m->name, 2, &s, 1e-5), SOTTO_OK);
         assert_int_equal(sotto_epsilon(&pure, m->name, 2, &s, 0), SOTTO_OK);
         assert_int_equal(sotto_delta(&d, m->name, 2, &s, e.upper), SOTTO_OK);
-        assert_int_equal(sotto_account_release(&a, m->name, 2, &s, 1e-5, 1), SOTTO_OK);
+        assert_int_equal(sotto_account_release(&a, m->name, 2, &s, 1e-5, 1, NULL), SOTTO_OK);
         assert_true(e.lower <= e.upper && pure.lower <= pure.upper && d.lower <= d.upper &&
                     e.upper <= pure.upper);
         assert_true(d.upper <= 1e-5 * (1 + 1e-9));

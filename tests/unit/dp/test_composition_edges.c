@@ -31,7 +31,7 @@ static void memory_is_out(void **state)
     for (n = 0; status != SOTTO_OK && n < 300; n++) {
         struct sotto_account a = {.scale = 77};
         base_alloc_fail_after(n);
-        status = sotto_account_events(&a, events, 2, 1e-5, SOTTO_SAME_ADJACENCY);
+        status = sotto_account_events(&a, events, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && a.scale == 77));
     }
@@ -48,7 +48,7 @@ static void memory_is_out(void **state)
     assert_true(status == SOTTO_OK && n > 1);
     struct sotto_interval e = {7, 7};
     base_alloc_fail_after(0);
-    assert_int_equal(sotto_finite_epsilon(&e, p, p, 2, 0), SOTTO_ENOMEM);
+    assert_int_equal(sotto_finite_epsilon(&e, p, p, 2, 0, NULL), SOTTO_ENOMEM);
     base_alloc_fail_after(-1);
     assert_true(e.lower == 7);
 }
@@ -56,7 +56,7 @@ static void memory_is_out(void **state)
 static double upper_of(const struct sotto_event *events, size_t n, double delta)
 {
     struct sotto_account a;
-    assert_int_equal(sotto_account_events(&a, events, n, delta, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, events, n, delta, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.lower >= 0 && a.epsilon.lower <= a.epsilon.upper);
     return a.epsilon.upper;
 }
@@ -76,8 +76,8 @@ static void every_kind_of_mechanism_composes(void **state)
         assert_true(e > before && isfinite(e));
         before = e;
     }
-    /* logistic noise by L2 alone has no scalar pair; equal noise of different shifts has no exact composition
-     */
+    /* logistic noise by L2 alone has no scalar pair; equal noise of different shifts has no exact
+     * composition */
     struct sotto_event logistic[] = {{.mechanism = "logistic", .count = 4, .scale = 5, .l1 = NAN, .l2 = 1},
                                      {.mechanism = "logistic", .count = 4, .scale = 5, .l1 = 2, .l2 = 1},
                                      {.mechanism = "logistic", .count = 1, .scale = 5, .l1 = 3, .l2 = 1}};
@@ -96,13 +96,13 @@ static void every_kind_of_mechanism_composes(void **state)
     assert_true(isfinite(upper_of(&sampled, 1, 1e-5)) && isinf(upper_of(&sampled, 1, 0)));
     struct sotto_account a;
     sampled.mechanism = "laplace";
-    assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_ENOTSUP);
     sampled.mechanism = "cauchy";
-    assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     sampled.mechanism = "gaussian", sampled.noise_multiplier = 1e-200;
-    assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     sampled.noise_multiplier = NAN;
-    assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &sampled, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
 }
 
 static void orders_at_the_ends(void **state)
@@ -187,17 +187,17 @@ static void lists_of_ledgers_join(void **state)
     assert_int_equal(a.add_remove, 8);
     assert_int_equal(ledger_events_join(&b, &a), SOTTO_OK);
     assert_int_equal(b.count, N);
-    assert_int_equal(ledger_events_account(&account, &b, 1e-5), SOTTO_OK);
+    assert_int_equal(ledger_events_account(&account, &b, 1e-5, NULL), SOTTO_OK);
     assert_true(isfinite(account.epsilon.upper));
     struct ledger_events none = {0}, full = {0};
     base_alloc_fail_after(0);
     assert_int_equal(ledger_events_join(&full, &a), SOTTO_ENOMEM);
     base_alloc_fail_after(-1);
-    assert_int_equal(ledger_events_account(&account, &none, 1e-5), SOTTO_OK);
+    assert_int_equal(ledger_events_account(&account, &none, 1e-5, NULL), SOTTO_OK);
     assert_true(account.epsilon.upper == 0);
     a.unknown = true;
     assert_int_equal(ledger_events_join(&b, &a), SOTTO_OK);
-    assert_int_equal(ledger_events_account(&account, &b, 1e-5), SOTTO_OK);
+    assert_int_equal(ledger_events_account(&account, &b, 1e-5, NULL), SOTTO_OK);
     assert_true(isinf(account.epsilon.upper));
     ledger_events_free(&a);
     ledger_events_free(&b);

@@ -36,39 +36,41 @@ static int set_up(void **state)
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
     return (struct sotto_dpsgd_request){
-        .sampled = {"gaussian", 4, 0.25, steps, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 4,
+                    .sample_rate = 0.25,
+                    .steps = steps,
+                    .delta = 1e-3,
+                    .clipping = SOTTO_NORM_L2,
+                    .adjacency = SOTTO_ZERO_OUT,
+                    .sampling = SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 0.5,
         .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .purpose = "test",
-        .ledger = ledger};
+        .spend = {.dataset_id = "toy", .source = &exercise, .purpose = "test", .ledger = ledger}};
 }
 
 static struct sotto_release release_of(double scale)
 {
-    return (struct sotto_release){.mechanism = "laplace",
-                                  .scale = scale,
-                                  .target = {NAN, 0},
-                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = ledger,
-                                  .purpose = "a release"};
+    return (struct sotto_release){
+        .mechanism = "laplace",
+        .scale = scale,
+        .target = {NAN, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "a release"}};
 }
 
-static void save(char *text) /* takes it */
+static void save(struct sotto_certificate *text) /* takes it */
 {
     char hash[SHA256_HEX];
     assert_int_equal(sha256_file(hash, output), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
 }
 
 static void run_by(char name[33], const struct sotto_dpsgd_request *r)
 {
     struct sotto_dpsgd_session *s;
-    char *text;
+    struct sotto_certificate *text;
     assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
     memcpy(name, sotto_dpsgd_session_run(s), 33);
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
@@ -79,7 +81,7 @@ static void run_by(char name[33], const struct sotto_dpsgd_request *r)
 static void release_by(const struct sotto_release *r)
 {
     float v[2] = {1, 2};
-    char *text;
+    struct sotto_certificate *text;
     assert_int_equal(sotto_dp_release(&text, v, 2, r, NULL), SOTTO_OK);
     save(text);
 }
@@ -87,7 +89,7 @@ static void release_by(const struct sotto_release *r)
 static sotto_status verify(void)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, ledger);
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, ledger, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -128,14 +130,14 @@ static void a_condition_makes_a_run_conditional(void **state)
     (void)state;
     char name[33], *total;
     struct sotto_dpsgd_request r = reserve_of(3);
-    r.condition = "an encoding that was fitted on these records";
+    r.spend.condition = "an encoding that was fitted on these records";
     r.records = 40;
     run_by(name, &r);
     must_verify();
     struct json *c = read_back();
     assert_string_equal(json_text(json_find(c, "guarantee.proved")), "none");
-    assert_string_equal(json_text(json_find(c, "guarantee.conditional.condition")), r.condition);
-    assert_string_equal(json_text(json_find(c, "condition")), r.condition);
+    assert_string_equal(json_text(json_find(c, "guarantee.conditional.condition")), r.spend.condition);
+    assert_string_equal(json_text(json_find(c, "condition")), r.spend.condition);
     assert_int_equal(json_whole(json_find(c, "records")), 40);
     assert_non_null(
         strstr(json_text(json_find(c, "guarantee.statement")),
@@ -145,15 +147,15 @@ static void a_condition_makes_a_run_conditional(void **state)
     assert_int_equal(ledger_read(&l, ledger), SOTTO_OK);
     assert_true(l.conditional.releases == 1 && l.proved.releases == 0);
     ledger_close(&l);
-    assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&total, ledger, 1e-3, NULL), SOTTO_OK);
     assert_non_null(strstr(total, "\"proved\": \"none\""));
     sotto_text_free(total);
     /* it cannot go on without the condition, nor lose it from the certificate */
     r.run = name;
-    r.condition = NULL;
+    r.spend.condition = NULL;
     struct sotto_dpsgd_session *s = NULL;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "counts on 'an encoding that was fitted"));
+    assert_non_null(strstr(sotto_error_text(), "is conditional on 'an encoding that was fitted"));
     static const char *const changes[][2] = {
         {"\"condition\": \"an encoding", "\"condition\": \"a coding"},
         {"\"proved\": \"none\"", "\"proved\": {}"},
@@ -165,9 +167,9 @@ static void a_condition_makes_a_run_conditional(void **state)
     char *long_text = malloc(600);
     memset(long_text, 'x', 599);
     long_text[599] = 0;
-    r.condition = long_text;
+    r.spend.condition = long_text;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "condition: 599 characters; at most 511"));
+    assert_non_null(strstr(sotto_error_text(), "condition: 599 characters; expected at most 511"));
     free(long_text);
 }
 
@@ -185,7 +187,7 @@ static void a_condition_joins_that_of_the_sensitivity(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_release r = release_of(2);
         r.sensitivity.source = cases[i].source;
-        r.condition = "public bounds";
+        r.spend.condition = "public bounds";
         release_by(&r);
         must_verify();
         struct json *c = read_back();
@@ -195,7 +197,7 @@ static void a_condition_joins_that_of_the_sensitivity(void **state)
         json_free(c);
     }
     struct sotto_release none = release_of(2);
-    none.condition = ""; /* as NULL */
+    none.spend.condition = ""; /* as NULL */
     release_by(&none);
     must_verify();
     struct json *c = read_back();
@@ -214,7 +216,7 @@ static void every_line_has_a_nonce_of_its_own(void **state)
     struct sotto_release one = release_of(2);
     struct sotto_dpsgd_request r = reserve_of(2);
     char name[33], last[33] = "";
-    r.budget = (struct sotto_dp){100, 0.5};
+    r.spend.budget = (struct sotto_dp){100, 0.5};
     release_by(&one);
     run_by(name, &r); /* a budget and a reservation */
     struct ledger_lines lines;

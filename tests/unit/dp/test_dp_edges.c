@@ -1,11 +1,10 @@
 /* The seldom branches of accounts and calibrations: refusals one by one, numbers at the ends of doubles,
- * memory that is out in the middle of a search. */
+* memory that is out in the middle of a search. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant_crosscheck.h"
@@ -17,24 +16,20 @@
 #include "dp/mechanism/mechanism.h"
 #include "sotto/compose.h"
 #include "sotto/dp.h"
-
 #include <math.h>
 #include <string.h>
-
 /* --- parameters */
-
 static struct interval together(const char *mechanism, enum sotto_norm norm, double rate)
 {
     const struct composed_release items[] = {
         {mechanism, {0.5, 0.5}, norm, rate, false, 2, SOTTO_SAMPLING_POISSON},
         {mechanism, {0.5, 0.5}, norm, rate, false, 3, SOTTO_SAMPLING_POISSON}};
     struct interval e;
-    assert_int_equal(account_pld(&e, items, 2, 1e-3), SOTTO_OK);
+    assert_int_equal(account_pld(&e, items, 2, 1e-3, NULL), SOTTO_OK);
     return e;
 }
-
-/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at all.
- */
+/* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at
+* all. */
 static void releases_without_a_curve(void **state)
 {
     (void)state;
@@ -47,14 +42,12 @@ static void releases_without_a_curve(void **state)
     assert_true(one.lo > 0 && isinf(one.hi));
     assert_true(all.lo == one.lo && all.hi < 2.5);
 }
-
 static void refused(sotto_status status, sotto_status expected, const char *text)
 {
     assert_int_equal(status, expected);
     if (!strstr(sotto_error_text(), text))
         fail_msg("'%s' lacks '%s'", sotto_error_text(), text);
 }
-
 static void parameters(void **state)
 {
     (void)state;
@@ -66,48 +59,63 @@ static void parameters(void **state)
     struct sotto_dp target = {1, 1e-5};
     double x = 7;
     s.value_step = 3;
-    refused(sotto_account_release(&a, "discrete-laplace", 2, &s, 0, 1), SOTTO_EINVAL, "power of two");
+    refused(sotto_account_release(&a, "discrete-laplace", 2, &s, 0, 1, NULL), SOTTO_EINVAL, "power of two");
     s.value_step = -1;
-    refused(sotto_account_release(&a, "discrete-laplace", 2, &s, 0, 1), SOTTO_EINVAL, "value_step");
+    refused(sotto_account_release(&a, "discrete-laplace", 2, &s, 0, 1, NULL), SOTTO_EINVAL, "value_step");
     s.value_step = 0;
-    refused(sotto_account_release(&a, "discrete-gaussian", 2, &two, 1e-5, 1), SOTTO_EINVAL,
-            "less than one step");
+    refused(sotto_account_release(&a, "discrete-gaussian", 2, &two, 1e-5, 1, NULL), SOTTO_EINVAL,
+            "is less than value_step");
     refused(sotto_account_release(&a, "discrete-laplace", 2,
-                                  &(struct sotto_sensitivity){.l1 = 0.5, .l2 = NAN}, 0, 1),
-            SOTTO_EINVAL, "less than one step");
-    refused(sotto_calibrate(&x, "nothing", &s, target), SOTTO_EINVAL, "'nothing'");
-    refused(sotto_calibrate(&x, "one-sided-exponential", &s, target), SOTTO_EINVAL, "one-sided");
+                                  &(struct sotto_sensitivity){.l1 = 0.5, .l2 = NAN}, 0, 1, NULL),
+            SOTTO_EINVAL, "is less than value_step");
+    refused(sotto_calibrate(&x, "nothing", &s, target, NULL), SOTTO_EINVAL, "'nothing'");
+    refused(sotto_calibrate(&x, "one-sided-exponential", &s, target, NULL), SOTTO_EINVAL, "one-sided");
     refused(sotto_delta(&d, "gaussian", 1, &s, 1e101), SOTTO_EINVAL, "[0, 1e100]");
     refused(sotto_delta(&d, "gaussian", 1, &s, -1), SOTTO_EINVAL, "[0, 1e100]");
-    refused(sotto_account_release_certified(
-                &a, "laplace", 1, &(struct sotto_sensitivity){.l1 = 1e-6, .l2 = NAN}, 1e-5, (size_t)1 << 33),
+    refused(sotto_account_release_certified(&a, "laplace", 1,
+                                            &(struct sotto_sensitivity){.l1 = 1e-6, .l2 = NAN}, 1e-5,
+                                            (size_t)1 << 33, NULL),
             SOTTO_EDOMAIN, "2^32");
-    refused(sotto_account_release_certified(&a, "laplace", 1, &wide, 1e-5, 2), SOTTO_EDOMAIN, "1e6");
-    refused(sotto_account_sampled_certified(&a, &(struct sotto_sampled){.mechanism = "gaussian",
-                                                                        .noise_multiplier = 1e6,
-                                                                        .sample_rate = 0.001,
-                                                                        .steps = (size_t)1 << 33,
-                                                                        .delta = 1e-5}),
+    refused(sotto_account_release_certified(&a, "laplace", 1, &wide, 1e-5, 2, NULL), SOTTO_EDOMAIN, "1e6");
+    refused(sotto_account_sampled_certified(&a,
+                                            &(struct sotto_sampled){.mechanism = "gaussian",
+                                                                    .noise_multiplier = 1e6,
+                                                                    .sample_rate = 0.001,
+                                                                    .steps = (size_t)1 << 33,
+                                                                    .delta = 1e-5,
+                                                                    .adjacency = SOTTO_ADD_REMOVE},
+                                            NULL),
             SOTTO_EDOMAIN, "2^32");
     refused(sotto_calibrate_sampled(&x,
-                                    &(struct sotto_sampled){"gaussian", 0, 0.5, 1, 1e-5, SOTTO_NORM_L2, 0,
-                                                            SOTTO_SAMPLING_POISSON},
-                                    1e30),
-            SOTTO_EDOMAIN, "fall below 1e-9");
+                                    &(struct sotto_sampled){.mechanism = "gaussian",
+                                                            .noise_multiplier = 0,
+                                                            .sample_rate = 0.5,
+                                                            .steps = 1,
+                                                            .delta = 1e-5,
+                                                            .clipping = SOTTO_NORM_L2,
+                                                            .adjacency = SOTTO_ADD_REMOVE,
+                                                            .sampling = SOTTO_SAMPLING_POISSON},
+                                    1e30, NULL),
+            SOTTO_EDOMAIN, "is too large; its noise multiplier would be below 1e-9");
     refused(
         sotto_gaussian_classical(&(struct sotto_classical_gaussian){0}, 1e90, (struct sotto_dp){1e-90, 1e-5}),
         SOTTO_EDOMAIN, "no scale");
     assert_true(x == 7);
     /* sizes beyond what grids are made for are bounded without one */
-    assert_int_equal(sotto_account_release(&a, "laplace", 1e13, &s, 1e-5, (size_t)1 << 41), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "laplace", 1e13, &s, 1e-5, (size_t)1 << 41, NULL), SOTTO_OK);
     assert_true(isfinite(a.epsilon.upper));
-    assert_int_equal(sotto_account_release(&a, "gaussian-classical", 20, &s, 1e-5, 2), SOTTO_OK);
-    assert_int_equal(
-        sotto_calibrate_sampled(
-            &x,
-            &(struct sotto_sampled){"logistic", 0, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
-            1),
-        SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "gaussian-classical", 20, &s, 1e-5, 2, NULL), SOTTO_OK);
+    assert_int_equal(sotto_calibrate_sampled(&x,
+                                             &(struct sotto_sampled){.mechanism = "logistic",
+                                                                     .noise_multiplier = 0,
+                                                                     .sample_rate = 0.01,
+                                                                     .steps = 10,
+                                                                     .delta = 1e-5,
+                                                                     .clipping = SOTTO_NORM_L2,
+                                                                     .adjacency = SOTTO_ADD_REMOVE,
+                                                                     .sampling = SOTTO_SAMPLING_POISSON},
+                                             1, NULL),
+                     SOTTO_OK);
     assert_true(x > 0 && x < 7);
     /* nothing of the target delta is left for the rule */
     assert_int_equal(sotto_compose_simple(&c, (struct sotto_dp){0.1, 0.25}, 2, 0.5, SOTTO_REPLACE_ONE),
@@ -116,7 +124,6 @@ static void parameters(void **state)
     assert_null(mechanism_at(1000));
     assert_string_equal(sensitivity_source_name((enum sotto_sensitivity_source)99), "unknown");
 }
-
 /* A guarantee so weak that the classical formula's noise never falls short of it. */
 static void the_classical_formula_at_large_delta(void **state)
 {
@@ -125,28 +132,33 @@ static void the_classical_formula_at_large_delta(void **state)
     assert_int_equal(sotto_gaussian_classical(&c, 1, (struct sotto_dp){1, 0.999}), SOTTO_OK);
     assert_true(c.first_violation > 1);
 }
-
 /* Calibrated until the certified account holds. */
 static void certified_calibrations(void **state)
 {
     (void)state;
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
     const struct sotto_dp target = {1, 1e-3};
-    struct sotto_sampled run = {"gaussian", 0, 0.01, 10, 1e-3, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled run = {.mechanism = "gaussian",
+                                .noise_multiplier = 0,
+                                .sample_rate = 0.01,
+                                .steps = 10,
+                                .delta = 1e-3,
+                                .clipping = SOTTO_NORM_L2,
+                                .adjacency = SOTTO_ADD_REMOVE,
+                                .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account a;
     const char *const names[] = {"gaussian", "logistic", "laplace"};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(sotto_calibrate_certified(&a, names[i], &s, target, 1), SOTTO_OK);
+        assert_int_equal(sotto_calibrate_certified(&a, names[i], &s, target, 1, NULL), SOTTO_OK);
         assert_true(a.epsilon.upper <= 1 && a.epsilon.upper > 1 - 1e-4 && a.scale > 0);
     }
-    refused(sotto_calibrate_certified(&a, "nothing", &s, target, 1), SOTTO_EINVAL, "'nothing'");
-    refused(sotto_calibrate_certified(&a, "exponential", &s, target, 1), SOTTO_ENOTSUP, "certified");
-    refused(sotto_calibrate_sampled_certified(&a, &run, -1), SOTTO_EINVAL, "epsilon");
-    run.replace_one = 1;
+    refused(sotto_calibrate_certified(&a, "nothing", &s, target, 1, NULL), SOTTO_EINVAL, "'nothing'");
+    refused(sotto_calibrate_certified(&a, "exponential", &s, target, 1, NULL), SOTTO_ENOTSUP, "certified");
+    refused(sotto_calibrate_sampled_certified(&a, &run, -1, NULL), SOTTO_EINVAL, "epsilon");
+    run.adjacency = SOTTO_REPLACE_ONE;
     run.noise_multiplier = 8;
-    refused(sotto_account_sampled_certified(&a, &run), SOTTO_ENOTSUP, "replace-one");
+    refused(sotto_account_sampled_certified(&a, &run, NULL), SOTTO_ENOTSUP, "replace-one");
 }
-
 /* Slower accounts that behave as no true one should: each trial is counted. */
 struct slow {
     double bound; /* upper epsilon = max(bound, factor / scale) */
@@ -161,7 +173,6 @@ static sotto_status slow_account(struct sotto_account *out, double scale, const 
     *out = (struct sotto_account){.scale = scale, .epsilon = {0, fmax(s->bound, s->factor / scale)}};
     return SOTTO_OK;
 }
-
 static void raising_until_it_holds(void **state)
 {
     (void)state;
@@ -192,9 +203,7 @@ static void raising_until_it_holds(void **state)
     }
     assert_true(a.scale == 7);
 }
-
 /* --- balls */
-
 static void balls(void **state)
 {
     (void)state;
@@ -205,12 +214,9 @@ static void balls(void **state)
     struct interval all = ball_finite_sum(200, 7, 0); /* the terms grow at first */
     assert_true(all.lo <= 1 && all.hi >= 1 && all.hi - all.lo < 1e-10);
 }
-
 /* --- refinement of a scale: made-up curves */
-
 static const double *steps_upper;
 static int calls;
-
 static sotto_status by_list(double *epsilon, double scale, const void *arg)
 {
     (void)scale;
@@ -218,7 +224,6 @@ static sotto_status by_list(double *epsilon, double scale, const void *arg)
     *epsilon = steps_upper[calls++];
     return SOTTO_OK;
 }
-
 static double refined(const double *epsilons)
 {
     double scale = 1;
@@ -228,7 +233,6 @@ static double refined(const double *epsilons)
     assert_true(scale <= 1 && calls <= 12);
     return scale;
 }
-
 static void refinement_of_odd_curves(void **state)
 {
     (void)state;
@@ -243,23 +247,27 @@ static void refinement_of_odd_curves(void **state)
     assert_true(refined(steep) <= 1);
     assert_true(refined(zero) < 1e-3);
 }
-
 /* --- memory that is out in the middle */
-
 static sotto_status calibrate_composed(void)
 {
     double x;
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
-    return sotto_calibrate_composed(&x, "laplace", &s, (struct sotto_dp){0.2, 1e-2}, 2);
+    return sotto_calibrate_composed(&x, "laplace", &s, (struct sotto_dp){0.2, 1e-2}, 2, NULL);
 }
-
 static sotto_status both_directions(void) /* nearly all records are sampled: both directions matter */
 {
     struct sotto_account a;
-    return sotto_account_sampled(
-        &a, &(struct sotto_sampled){"gaussian", 8, 0.999, 1, 1e-2, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON});
+    return sotto_account_sampled(&a,
+                                 &(struct sotto_sampled){.mechanism = "gaussian",
+                                                         .noise_multiplier = 8,
+                                                         .sample_rate = 0.999,
+                                                         .steps = 1,
+                                                         .delta = 1e-2,
+                                                         .clipping = SOTTO_NORM_L2,
+                                                         .adjacency = SOTTO_ADD_REMOVE,
+                                                         .sampling = SOTTO_SAMPLING_POISSON},
+                                 NULL);
 }
-
 static sotto_status sampled_event(void)
 {
     struct sotto_account a;
@@ -271,9 +279,8 @@ static sotto_status sampled_event(void)
                                      .l1 = NAN,
                                      .l2 = NAN,
                                      .adjacency = SOTTO_ADD_REMOVE}};
-    return sotto_account_events(&a, e, 1, 1e-3, SOTTO_ADD_REMOVE);
+    return sotto_account_events(&a, e, 1, 1e-3, SOTTO_ADD_REMOVE, NULL);
 }
-
 static void sweep(sotto_status (*use)(void))
 {
     sotto_status status = SOTTO_ENOMEM;
@@ -287,7 +294,6 @@ static void sweep(sotto_status (*use)(void))
         fail_msg("allocation %d: %s", n, sotto_error_text());
     assert_true(n > 1);
 }
-
 static void memory_is_out_in_the_middle(void **state)
 {
     (void)state;
@@ -295,13 +301,11 @@ static void memory_is_out_in_the_middle(void **state)
     sweep(both_directions);
     sweep(sampled_event);
 }
-
 static sotto_status agree(void)
 {
     struct crosscheck a;
     return accountant_crosscheck(&a, 0.5, 2, 1e-3);
 }
-
 static void an_agreement_without_memory(void **state)
 {
     (void)state;
@@ -318,9 +322,8 @@ static void an_agreement_without_memory(void **state)
     few.epsilon_count = 1;
     assert_true(agreement_holds(&a, why, sizeof why));
     assert_false(agreement_holds(&few, why, sizeof why));
-    assert_non_null(strstr(why, "1 to epsilon"));
+    assert_non_null(strstr(why, "1 for epsilon"));
 }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

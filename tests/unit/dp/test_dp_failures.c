@@ -55,14 +55,12 @@ static int remove_folder(void **state)
 
 static struct sotto_release request(const char *mechanism)
 {
-    return (struct sotto_release){.mechanism = mechanism,
-                                  .scale = 2,
-                                  .target = {NAN, 1e-5},
-                                  .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = ledger,
-                                  .purpose = "test"};
+    return (struct sotto_release){
+        .mechanism = mechanism,
+        .scale = 2,
+        .target = {NAN, 1e-5},
+        .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"}};
 }
 
 /* --- uses, each of which must succeed or fail with ENOMEM */
@@ -73,12 +71,12 @@ static sotto_status use_release(void)
 {
     struct sotto_release r = request(mechanism);
     float v[3] = {1, 2, 3};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     unlink(ledger);
     sotto_status status = sotto_dp_release(&text, v, 3, &r, NULL);
     if (status != SOTTO_OK)
         assert_true(v[0] == 1 && v[1] == 2 && v[2] == 3 && !text);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -86,11 +84,11 @@ static sotto_status use_constant_time(void)
 {
     struct sotto_release r = request("logistic");
     float v[3] = {1, 2, 3};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     r.constant_time = 1;
     unlink(ledger);
     sotto_status status = sotto_dp_release(&text, v, 3, &r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -99,10 +97,10 @@ static sotto_status use_select(void)
     struct sotto_release r = request("exponential");
     const double v[3] = {1, 2, 3};
     size_t chosen;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     unlink(ledger);
     sotto_status status = sotto_dp_select(&chosen, &text, v, 3, &r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -110,27 +108,27 @@ static sotto_status use_labels(void)
 {
     struct sotto_release r = request("randomised-response");
     int64_t labels[3] = {0, 1, 2};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     unlink(ledger);
     sotto_status status = sotto_dp_randomise(&text, labels, 3, 3, &r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
 static sotto_status use_protect(void)
 {
     struct sotto_protect p = {.input = scores, .output = out, .classes = 3, .release = request(mechanism)};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     unlink(ledger);
     sotto_status status = sotto_protect_file(&text, &p, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
 static sotto_status use_verify(void)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger);
+    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -138,22 +136,8 @@ static sotto_status use_verify(void)
 static sotto_status use_ledger_account(void)
 {
     char *text = NULL;
-    sotto_status status = sotto_ledger_account(&text, ledger, 1e-5);
+    sotto_status status = sotto_ledger_account(&text, ledger, 1e-5, NULL);
     sotto_text_free(text);
-    return status;
-}
-
-static sotto_status use_summary(void)
-{
-    char *text = NULL;
-    unsigned char *data;
-    size_t size;
-    sotto_status status = file_read(&data, &size, certificate, 1 << 20);
-    if (status != SOTTO_OK)
-        return status;
-    status = sotto_certificate_summary(&text, (char *)data);
-    sotto_text_free(text);
-    base_free(data);
     return status;
 }
 
@@ -162,16 +146,22 @@ static sotto_status use_compose(void)
     const struct sotto_event e = {
         .mechanism = "laplace", .count = 2, .scale = 2, .l1 = 1, .l2 = NAN, .adjacency = SOTTO_REPLACE_ONE};
     struct sotto_account a;
-    return sotto_account_events(&a, &e, 1, 1e-3, SOTTO_REPLACE_ONE);
+    return sotto_account_events(&a, &e, 1, 1e-3, SOTTO_REPLACE_ONE, NULL);
 }
 
 static sotto_status use_account_text(void)
 {
-    struct sotto_sampled s = {
-        "gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON}; /* a small grid */
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 8,
+                              .sample_rate = 0.01,
+                              .steps = 10,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON}; /* a small grid */
     struct sotto_account a;
     char *text = NULL;
-    sotto_status status = sotto_account_sampled(&a, &s);
+    sotto_status status = sotto_account_sampled(&a, &s, NULL);
     if (status == SOTTO_OK)
         status = sotto_account_json(&text, &a);
     sotto_text_free(text);
@@ -182,17 +172,17 @@ static sotto_status use_budget(void)
 {
     struct sotto_release r = request("gaussian");
     float v[1] = {1};
-    char *text = NULL;
-    r.budget = (struct sotto_dp){50, 1e-5};
+    struct sotto_certificate *text = NULL;
+    r.spend.budget = (struct sotto_dp){50, 1e-5};
     unlink(ledger);
     sotto_status status = sotto_dp_release(&text, v, 1, &r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     text = NULL;
     if (status == SOTTO_OK) {
         r.mechanism = "laplace"; /* another kind: the sums do not do, the events are composed */
-        r.budget = (struct sotto_dp){3.3, 1e-5};
+        r.spend.budget = (struct sotto_dp){3.3, 1e-5};
         status = sotto_dp_release(&text, v, 1, &r, NULL);
-        sotto_text_free(text);
+        sotto_certificate_free(text);
     }
     return status;
 }
@@ -253,7 +243,6 @@ static void sweep_all(bool jansson)
     sweep("protect labels", use_protect, jansson);
     sweep("verify labels", use_verify, jansson);
     sweep("ledger account", use_ledger_account, jansson);
-    sweep("summary", use_summary, jansson);
     sweep("account as text", use_account_text, jansson);
     if (!jansson)
         sweep("compose", use_compose, jansson);
@@ -307,16 +296,13 @@ static void mangle(json_t *document, json_t *node, void (*try)(json_t *document)
 
 static void try_certificate(json_t *document)
 {
-    char *report = NULL, *line = NULL, *text = json_dumps(document, JSON_INDENT(1));
+    char *report = NULL, *text = json_dumps(document, JSON_INDENT(1));
     assert_int_equal(file_write(certificate, text, strlen(text)), SOTTO_OK);
-    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger);
+    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger, NULL);
     assert_true(status == SOTTO_OK || status == SOTTO_EGATE || status == SOTTO_EFORMAT ||
                 status == SOTTO_EINVAL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);
     sotto_text_free(report);
-    status = sotto_certificate_summary(&line, text);
-    assert_true(status == SOTTO_OK || status == SOTTO_EFORMAT);
-    sotto_text_free(line);
     free(text);
 }
 
@@ -338,8 +324,8 @@ static void any_member_of_a_certificate_may_be_wrong(void **state)
 
 static struct ledger open_ledger;
 
-/* The entry as the next line, with a proper hash: whatever it says, sums stay numbers or the line is refused.
- */
+/* The entry as the next line, with a proper hash: whatever it says, sums stay numbers or the line is
+ * refused. */
 static void try_entry(json_t *document)
 {
     struct json *entry = NULL;
@@ -356,7 +342,7 @@ static void try_entry(json_t *document)
     assert_true(status == SOTTO_OK || status == SOTTO_EFORMAT);
     if (status == SOTTO_OK) {
         double delta = json_object_get(document, "steps") ? 0 : 1e-5; /* sampled steps take long at others */
-        status = ledger_column_account(&a, &open_ledger.proved, &open_ledger.proved_events, delta);
+        status = ledger_column_account(&a, &open_ledger.proved, &open_ledger.proved_events, delta, NULL);
         assert_true(status == SOTTO_OK && a.epsilon.upper >= 0);
         ledger_close(&open_ledger);
     }
@@ -389,13 +375,17 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
     document = last_entry();
     try_entry(document);
     json_decref(document);
-    struct sotto_dpsgd_request r = {
-        .sampled = {"gaussian", 8, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
-        .max_grad_norm = 1,
-        .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = ledger};
+    struct sotto_dpsgd_request r = {.sampled = {.mechanism = "gaussian",
+                                                .noise_multiplier = 8,
+                                                .sample_rate = 0.01,
+                                                .steps = 10,
+                                                .delta = 1e-5,
+                                                .clipping = SOTTO_NORM_L2,
+                                                .adjacency = SOTTO_ZERO_OUT,
+                                                .sampling = SOTTO_SAMPLING_POISSON},
+                                    .max_grad_norm = 1,
+                                    .dimension = 3,
+                                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
     struct sotto_dpsgd_session *steps;
     unlink(ledger);
     assert_int_equal(sotto_dp_reserve(&steps, &r, NULL), SOTTO_OK);
@@ -435,11 +425,11 @@ static sotto_status release_again(void)
 {
     struct sotto_release r = request("logistic");
     float v[1] = {5};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     sotto_status status = sotto_dp_release(&text, v, 1, &r, NULL);
     if (status != SOTTO_OK && (v[0] != 5 || text))
         return SOTTO_EINTERNAL;
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -504,19 +494,24 @@ static void default_ledgers_are_used(void **state)
     (void)state;
     char path[160];
     struct sotto_release r = request("laplace");
-    struct sotto_dpsgd_request run = {
-        .sampled = {"gaussian", 1.1, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
-        .max_grad_norm = 1,
-        .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise};
+    struct sotto_dpsgd_request run = {.sampled = {.mechanism = "gaussian",
+                                                  .noise_multiplier = 1.1,
+                                                  .sample_rate = 0.01,
+                                                  .steps = 10,
+                                                  .delta = 1e-5,
+                                                  .clipping = SOTTO_NORM_L2,
+                                                  .adjacency = SOTTO_ZERO_OUT,
+                                                  .sampling = SOTTO_SAMPLING_POISSON},
+                                      .max_grad_norm = 1,
+                                      .dimension = 3,
+                                      .spend = {.dataset_id = "toy", .source = &exercise}};
     struct sotto_dpsgd_session *steps;
     float v[1] = {5};
-    char *text = NULL;
-    r.ledger = NULL;
+    struct sotto_certificate *text = NULL;
+    r.spend.ledger = NULL;
     setenv("XDG_DATA_HOME", folder, 1);
     assert_int_equal(sotto_dp_release(&text, v, 1, &r, NULL), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     assert_int_equal(sotto_dp_reserve(&steps, &run, NULL), SOTTO_OK);
     sotto_dpsgd_session_close(steps);
     snprintf(path, sizeof path, "%s/sotto/ledger/toy.jsonl", folder);
@@ -532,9 +527,9 @@ static void default_ledgers_are_used(void **state)
     /* a name in the working folder: no folder to make, and that folder is synced */
     char *here = getcwd(NULL, 0);
     assert_int_equal(chdir(folder), 0);
-    r.ledger = "bare.jsonl";
+    r.spend.ledger = "bare.jsonl";
     assert_int_equal(sotto_dp_release(&text, v, 1, &r, NULL), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     assert_int_equal(chdir(here), 0);
     free(here);
 }

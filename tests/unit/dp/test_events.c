@@ -36,7 +36,7 @@ static struct sotto_event stated(double epsilon, double delta, size_t count)
 static double upper_of(const struct sotto_event *events, size_t n, double delta, enum sotto_adjacency target)
 {
     struct sotto_account a;
-    assert_int_equal(sotto_account_events(&a, events, n, delta, target), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, events, n, delta, target, NULL), SOTTO_OK);
     assert_true(a.epsilon.lower >= 0 && a.epsilon.lower <= a.epsilon.upper);
     return a.epsilon.upper;
 }
@@ -51,8 +51,8 @@ static void one_event_is_an_account(void **state)
         const struct sotto_event *e = &events[i];
         struct sotto_sensitivity s = {.l1 = e->l1, .l2 = e->l2};
         struct sotto_account one, many;
-        assert_int_equal(sotto_account_release(&one, e->mechanism, 5, &s, 1e-5, e->count), SOTTO_OK);
-        assert_int_equal(sotto_account_events(&many, e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+        assert_int_equal(sotto_account_release(&one, e->mechanism, 5, &s, 1e-5, e->count, NULL), SOTTO_OK);
+        assert_int_equal(sotto_account_events(&many, e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
         if (!(many.epsilon.upper <= one.epsilon.upper * (1 + 1e-9) &&
               many.epsilon.upper > 0.99 * one.epsilon.lower))
             fail_msg("event %zu: %.17g by %s, alone %.17g by %s", i, many.epsilon.upper, many.accountant,
@@ -62,10 +62,17 @@ static void one_event_is_an_account(void **state)
         assert_true(many.epsilon.lower >= one.epsilon.lower * (1 - 1e-9));
     }
     struct sotto_event e = sampled(1.1, 0.01, 10000);
-    struct sotto_sampled s = {"gaussian", 1.1, 0.01, 10000, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1.1,
+                              .sample_rate = 0.01,
+                              .steps = 10000,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account one, many;
-    assert_int_equal(sotto_account_sampled(&one, &s), SOTTO_OK);
-    assert_int_equal(sotto_account_events(&many, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&one, &s, NULL), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&many, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(many.epsilon.upper <= 5.632010670081592);
     assert_true(many.sample_rate == 0.01 && many.scale == 1.1);
     assert_string_equal(many.adjacency, "add-remove");
@@ -96,15 +103,22 @@ static void more_steps_than_a_run(void **state)
     (void)state;
     struct sotto_event e[] = {sampled(1e7, 0.01, (size_t)1 << 40), sampled(1, 0.01, 1000)};
     e[0].mechanism = e[1].mechanism = "logistic";
-    struct sotto_sampled run = {"logistic", 1, 0.01, 1000, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled run = {.mechanism = "logistic",
+                                .noise_multiplier = 1,
+                                .sample_rate = 0.01,
+                                .steps = 1000,
+                                .delta = 1e-5,
+                                .clipping = SOTTO_NORM_L2,
+                                .adjacency = SOTTO_ADD_REMOVE,
+                                .sampling = SOTTO_SAMPLING_POISSON};
     struct sotto_account most, more, alone;
-    assert_int_equal(sotto_account_events(&most, e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&most, e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     e[0].count++;
-    assert_int_equal(sotto_account_events(&more, e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&more, e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(isfinite(most.epsilon.upper) && more.epsilon.upper >= most.epsilon.upper);
     assert_true(more.epsilon.upper <= most.epsilon.upper * (1 + 1e-6) && more.epsilon.lower == 0);
-    assert_int_equal(sotto_account_events(&more, e, 2, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
-    assert_int_equal(sotto_account_sampled(&alone, &run), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&more, e, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&alone, &run, NULL), SOTTO_OK);
     assert_true(alone.epsilon.lower > 0.1 && more.epsilon.lower == alone.epsilon.lower);
     assert_true(more.epsilon.upper > alone.epsilon.upper);
 }
@@ -114,7 +128,7 @@ static void statements_compose(void **state)
     (void)state;
     struct sotto_event e = stated(0.1, 0, 100);
     struct sotto_account a;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_string_equal(a.accountant, "optimal composition");
     assert_true(fabs(a.epsilon.upper - 4.3067913725) < 1e-9); /* dp.md 3(e) */
     assert_true(a.epsilon.lower == 0 && isnan(a.scale));
@@ -125,11 +139,11 @@ static void statements_compose(void **state)
     assert_true(fabs(a.pure_epsilon - 10) < 1e-12);
     /* the deltas are paid first */
     e.stated.delta = 2e-7;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(isinf(a.epsilon.upper) && isnan(a.pure_epsilon) && isnan(a.zcdp_rho));
     assert_string_equal(a.accountant, "none");
     e.stated.delta = 5e-8;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     struct sotto_composed c;
     assert_int_equal(sotto_compose_optimal(&c, e.stated, 100, 1e-5, SOTTO_REPLACE_ONE), SOTTO_OK);
     assert_true(fabs(a.epsilon.upper - c.epsilon.upper) < 1e-9);
@@ -158,11 +172,11 @@ static void groups_and_adjacency(void **state)
     two[0].l2 = 2, two[1].l1 = 2; /* shifts add */
     assert_true(fabs(upper_of(two, 2, 1e-5, SOTTO_ADD_REMOVE) - replaced) < 1e-12);
     two[1].adjacency = SOTTO_REPLACE_ONE;
-    assert_int_equal(sotto_account_events(&a, two, 2, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_account_events(&a, two, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_ENOTSUP);
     assert_non_null(strstr(sotto_error_text(), "events[1] has another adjacency"));
     assert_non_null(strstr(sotto_error_hint(), "group of two"));
-    assert_int_equal(sotto_account_events(&a, two, 2, 1e-5, SOTTO_ADD_REMOVE), SOTTO_ENOTSUP);
-    assert_non_null(strstr(sotto_error_text(), "events[1]: a guarantee for replaced records"));
+    assert_int_equal(sotto_account_events(&a, two, 2, 1e-5, SOTTO_ADD_REMOVE, NULL), SOTTO_ENOTSUP);
+    assert_non_null(strstr(sotto_error_text(), "events[1]: a guarantee under replace-one adjacency"));
     /* sampled steps: by their own pair, far below a group of two by Renyi divergence */
     struct sotto_event s = sampled(1.1, 0.01, 1000);
     double one = upper_of(&s, 1, 1e-5, SOTTO_ADD_REMOVE), pair = upper_of(&s, 1, 1e-5, SOTTO_REPLACE_ONE);
@@ -180,17 +194,17 @@ static void groups_and_adjacency(void **state)
                      1000 * (log1p(0.01 * expm1(1 / 1.1)) - log1p(0.01 * expm1(-1 / 1.1)))) < 1e-9);
     assert_true(upper_of(&s, 1, 1e-5, SOTTO_REPLACE_ONE) < 1.4);
     s.clipping = (enum sotto_norm)5;
-    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_EINVAL);
     s.mechanism = "laplace", s.clipping = SOTTO_NORM_L2;
-    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_ENOTSUP);
     s = sampled(1.1, 0.01, 1000);
     s.group = 3;
     assert_true(upper_of(&s, 1, 1e-5, SOTTO_ADD_REMOVE) > pair);
     s.group = 65;
-    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_ADD_REMOVE), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_ADD_REMOVE, NULL), SOTTO_EINVAL);
     s.group = 0;
     s.adjacency = SOTTO_REPLACE_ONE;
-    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_account_events(&a, &s, 1, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_ENOTSUP);
 }
 
 static void bad_events(void **state)
@@ -198,27 +212,27 @@ static void bad_events(void **state)
     (void)state;
     struct sotto_account a = {.scale = 77};
     struct sotto_event e = noise("gaussian", 1, NAN, 1, 1);
-    assert_int_equal(sotto_account_events(&a, &e, 0, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
-    assert_int_equal(sotto_account_events(&a, &e, 1, 2, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 0, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 2, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     e.count = 0;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "events[0]: count"));
     e.count = 1, e.group = 2000000;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     e.group = 0, e.adjacency = SOTTO_BOTH_ADJACENCIES;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     e.adjacency = SOTTO_REPLACE_ONE, e.mechanism = "gaussian-classical";
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_ENOTSUP);
     e.mechanism = NULL;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     e.mechanism = "gaussian", e.scale = -1;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     e = stated(-1, 0, 1);
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     e = sampled(1, 2, 1);
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     e.noise_multiplier = 0;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
     assert_true(a.scale == 77);
 }
 
@@ -247,20 +261,22 @@ static void event_files(void **state)
         {"[]", "0 events; expected 1 to 100000"},
         {"[1]", "events[0]: expected an object"},
         {"{}", "'schema' is missing"},
-        {"{\"schema\":\"x\",\"events\":[]}", "not of schema sotto.events/1"},
+        {"{\"schema\":\"x\",\"events\":[]}", "schema' is not sotto.events/1; expected sotto.events/1"},
         {"{\"schema\":\"sotto.events/1\"}", "'events' is missing"},
         {"{\"schema\":\"sotto.events/1\",\"adjacency\":\"both\",\"events\":[1]}",
          "adjacency is 'both'; expected"},
         {"[{}]", "events[0]: 'mechanism' is missing"},
-        {"[{\"mechanism\":\"cauchy\"}]", "events[0]: mechanism 'cauchy' is not known"},
-        {"[{\"mechanism\":\"gaussian\",\"scale\":1,\"l2\":1}]", "events[0]: no adjacency"},
+        {"[{\"mechanism\":\"cauchy\"}]", "events[0]: mechanism 'cauchy' is unknown"},
+        {"[{\"mechanism\":\"gaussian\",\"scale\":1,\"l2\":1}]",
+         "events[0]: 'adjacency' is missing; expected replace-one or add-remove, in the event or for all "
+         "events"},
         {"[{\"mechanism\":\"gaussian\",\"scale\":1,\"l2\":1,\"adjacency\":\"add\"}]", "adjacency is 'add'"},
         {"[{\"mechanism\":\"gaussian\",\"scale\":1,\"l2\":1,\"adjacency\":1}]", "'adjacency' is 1; expected"},
         {"[{\"mechanism\":\"gaussian\",\"scala\":1}]", "unknown member 'scala'; did you mean 'scale'?"},
         {"[{\"mechanism\":\"gaussian\",\"xxxxxxxxx\":1}]", "unknown member 'xxxxxxxxx'"},
         {"[{\"mechanism\":\"gaussian\",\"scale\":1,\"epsilon\":1}]",
-         "'epsilon' does not go with noise of a scale"},
-        {"[{\"mechanism\":\"stated\",\"scale\":1}]", "'scale' does not go with a stated guarantee"},
+         ": 'epsilon' cannot be combined with noise of a scale"},
+        {"[{\"mechanism\":\"stated\",\"scale\":1}]", ": 'scale' cannot be combined with a stated guarantee"},
         {"[{\"mechanism\":\"stated\"}]", "'epsilon' is missing"},
         {"[{\"mechanism\":\"stated\",\"epsilon\":1,\"delta\":\"x\"}]", "'delta' is \"x\""},
         {"[{\"mechanism\":\"gaussian\",\"sample_rate\":1}]", "'noise_multiplier' is missing"},
@@ -365,7 +381,8 @@ static void opacus_histories(void **state)
         {"[{\"a\":1,\"b\":2,\"c\":3}]", "history[0]: expected ["},
         {"[[1.5,0.04,2250],[1.5,0.04,1.5]]", "history[1]: expected ["},
         {"[[1.5,\"x\",2250]]", "history[0]: expected ["},
-        {"[[0,0.04,2250]]", "noise_multiplier is 0: steps without noise"},
+        {"[[0,0.04,2250]]",
+         "noise_multiplier is 0; expected more than 0, as steps without noise have no guarantee"},
         {"[[1.5,1.04,2250]]", "sample_rate must lie in (0, 1] (got 1.04)"},
         {"[[1.5,0.04,0]]", "num_steps must be at least 1 (got 0)"},
         {"[[1.5", "input.json:1:"},
@@ -386,9 +403,9 @@ static void opacus_histories(void **state)
         events_free(&list);
     }
     struct sotto_account a;
-    assert_int_equal(sotto_account_opacus_file(&a, "/nonexistent/x.json", 1e-5, SOTTO_SAME_ADJACENCY),
+    assert_int_equal(sotto_account_opacus_file(&a, "/nonexistent/x.json", 1e-5, SOTTO_SAME_ADJACENCY, NULL),
                      SOTTO_ENOENT);
-    assert_int_equal(sotto_account_events_file(&a, "/nonexistent/x.json", 1e-5, SOTTO_SAME_ADJACENCY),
+    assert_int_equal(sotto_account_events_file(&a, "/nonexistent/x.json", 1e-5, SOTTO_SAME_ADJACENCY, NULL),
                      SOTTO_ENOENT);
 }
 

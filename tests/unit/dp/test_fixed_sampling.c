@@ -1,12 +1,11 @@
 /* Samples of a fixed size: drawn evenly, accounted for a replaced record, by an account that holds every
- * small case that can be gone through and is met by the worst of them; reserved, certified, composed and
- * refused. */
+* small case that can be gone through and is met by the worst of them; reserved, certified, composed and
+* refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "support/exercise.h"
 #include "base/memory.h"
 #include "dp/noise/fixed_sample.h"
@@ -15,14 +14,12 @@
 #include "sotto/compose.h"
 #include "sotto/io.h"
 #include "support/temporary_folder.h"
-
+#include "support/certificate_text.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
 /* --- the account --- */
-
 static struct sotto_sampled steps_of(const char *mechanism, double multiplier, double rate, size_t steps)
 {
     return (struct sotto_sampled){.mechanism = mechanism,
@@ -30,29 +27,25 @@ static struct sotto_sampled steps_of(const char *mechanism, double multiplier, d
                                   .sample_rate = rate,
                                   .steps = steps,
                                   .delta = 1e-3,
-                                  .replace_one = 1,
+                                  .adjacency = SOTTO_REPLACE_ONE,
                                   .sampling = SOTTO_SAMPLING_FIXED};
 }
-
 static struct sotto_account account_of(const struct sotto_sampled *s)
 {
     struct sotto_account a;
-    assert_int_equal(sotto_account_sampled(&a, s), SOTTO_OK);
+    assert_int_equal(sotto_account_sampled(&a, s, NULL), SOTTO_OK);
     return a;
 }
-
 /* N records of a value each in [-1, 1]; samples of M; one step is their sum and noise of scale SCALE. */
 enum { N = 5, M = 2, GRID = 600 };
 static const double scale = 1.5, reach = 14;
 static double density[2][GRID];
-
 static double law(const char *mechanism, double x)
 {
     if (mechanism[0] == 'g')
         return exp(-x * x / 2) / sqrt(2 * 3.14159265358979323846);
     return mechanism[1] == 'a' ? exp(-fabs(x)) / 2 : 1 / (4 * cosh(x / 2) * cosh(x / 2));
 }
-
 /* Of one step's output, all samples of M counted alike. */
 static void outputs(double *out, const char *mechanism, const double value[N])
 {
@@ -64,7 +57,6 @@ static void outputs(double *out, const char *mechanism, const double value[N])
                 out[i] += law(mechanism, (z - value[a] - value[b]) / scale) / scale / (N * (N - 1) / 2);
             }
 }
-
 /* The hockey stick of one step, or of two of them, by summing. */
 static double delta_of(double epsilon, int count)
 {
@@ -79,7 +71,6 @@ static double delta_of(double epsilon, int count)
     }
     return sum;
 }
-
 static void no_small_case_exceeds_it(void **state)
 {
     (void)state;
@@ -115,7 +106,6 @@ static void no_small_case_exceeds_it(void **state)
                 fail_msg("%s, %d steps: delta %g at epsilon %g", names[m], count, largest, a.epsilon.upper);
         }
 }
-
 /* A whole sample is no sample: the sum of all records moves by twice the norm. */
 static void a_rate_of_one_is_the_plain_mechanism(void **state)
 {
@@ -125,18 +115,17 @@ static void a_rate_of_one_is_the_plain_mechanism(void **state)
         struct sotto_account a, plain;
         s.clipping = m ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
         const struct sotto_sensitivity twice = {.l1 = m ? 2 : NAN, .l2 = m ? NAN : 2};
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
-        assert_int_equal(sotto_account_release(&plain, s.mechanism, 3, &twice, s.delta, 1), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
+        assert_int_equal(sotto_account_release(&plain, s.mechanism, 3, &twice, s.delta, 1, NULL), SOTTO_OK);
         assert_true(fabs(a.epsilon.upper / plain.epsilon.upper - 1) < 1e-6);
         assert_true(fabs(a.epsilon.lower / plain.epsilon.upper - 1) < 1e-6);
         assert_true(!m || fabs(a.pure_epsilon / plain.pure_epsilon - 1) < 1e-12);
         s.clipping = SOTTO_NORM_L2; /* by Renyi divergence */
         s.steps = 5;
-        assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_OK);
+        assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
         assert_true(a.epsilon.upper < INFINITY && a.epsilon.upper >= a.epsilon.lower);
     }
 }
-
 /* Below: the pair of a record that comes, moved by twice the norm. Above: less than a group of two such. */
 static void it_lies_between_what_is_known(void **state)
 {
@@ -148,11 +137,11 @@ static void it_lies_between_what_is_known(void **state)
                 steps_of(m ? "logistic" : "gaussian", multipliers[i / 2], rates[i % 2], i == 1 ? 50 : 1);
             struct sotto_sampled half = s;
             half.sampling = SOTTO_SAMPLING_POISSON;
-            half.replace_one = 0;
+            half.adjacency = SOTTO_ADD_REMOVE;
             half.noise_multiplier /= 2;
             struct sotto_account a = account_of(&s), one = account_of(&half);
             half.noise_multiplier *= 2;
-            half.replace_one = 1;
+            half.adjacency = SOTTO_REPLACE_ONE;
             struct sotto_account poisson = account_of(&half);
             assert_string_equal(a.adjacency, "replace-one");
             assert_string_equal(a.sampling, "fixed");
@@ -163,30 +152,29 @@ static void it_lies_between_what_is_known(void **state)
             double calibrated;
             if (s.steps > 1)
                 continue;
-            assert_int_equal(sotto_calibrate_sampled(&calibrated, &s, a.epsilon.upper), SOTTO_OK);
+            assert_int_equal(sotto_calibrate_sampled(&calibrated, &s, a.epsilon.upper, NULL), SOTTO_OK);
             assert_true(calibrated <= s.noise_multiplier * (1 + 1e-5));
             s.noise_multiplier = calibrated;
             assert_true(account_of(&s).epsilon.upper <= a.epsilon.upper);
         }
 }
-
 static void others_are_refused(void **state)
 {
     (void)state;
     struct sotto_account a;
     struct sotto_sampled s = steps_of("gaussian", 1, 0.1, 10);
-    s.replace_one = 0;
-    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "expected replace-one adjacency"));
+    s.adjacency = SOTTO_ADD_REMOVE;
+    assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_EINVAL);
+    assert_non_null(
+        strstr(sotto_error_text(),
+               "fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling"));
     s = steps_of("gaussian", 1, 0.1, 10);
     s.sampling = (enum sotto_sampling)7;
-    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_EINVAL);
     s = steps_of("gaussian", 1, 0.1, 10);
-    assert_int_equal(sotto_account_sampled_certified(&a, &s), SOTTO_ENOTSUP);
+    assert_int_equal(sotto_account_sampled_certified(&a, &s, NULL), SOTTO_ENOTSUP);
 }
-
 /* --- drawing --- */
-
 static void every_set_is_as_likely(void **state)
 {
     (void)state;
@@ -215,7 +203,6 @@ static void every_set_is_as_likely(void **state)
     fixed_sample_free(&f);
     noise_close(s);
 }
-
 static void rates_are_rounded_up(void **state)
 {
     (void)state;
@@ -242,7 +229,6 @@ static void rates_are_rounded_up(void **state)
     assert_int_equal(fixed_sample_make(&f, 0.5, 9), SOTTO_ENOMEM);
     base_alloc_fail_after(-1);
 }
-
 static void names(void **state)
 {
     (void)state;
@@ -255,30 +241,24 @@ static void names(void **state)
     }
     assert_int_equal(sotto_sampling_find(&sampling, "shuffled"), SOTTO_EINVAL);
 }
-
 /* --- runs --- */
-
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
     struct sotto_dpsgd_request r = {
         .sampled = steps_of("gaussian", 2, sotto_sample_rate(SOTTO_SAMPLING_FIXED, 7, 23), steps),
         .max_grad_norm = 1,
         .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = path_of("l.jsonl"),
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("l.jsonl")},
         .records = 23};
     r.sampled.delta = 1e-5;
     return r;
 }
-
 static double epsilon_in(const char *json, const char *key)
 {
     const char *at = strstr(json, key);
     assert_non_null(at);
     return strtod(at + strlen(key), NULL);
 }
-
 static void runs_are_certified(void **state)
 {
     (void)state;
@@ -287,8 +267,9 @@ static void runs_are_certified(void **state)
     uint32_t rows[23];
     size_t count;
     double sum[3] = {0};
-    char *certificate = NULL, *report = NULL, *total = NULL, run[33];
-    unlink(r.ledger);
+    struct sotto_certificate *certificate = NULL;
+    char *report = NULL, *total = NULL, run[33];
+    unlink(r.spend.ledger);
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_EINVAL); /* not sampled */
     assert_int_equal(sotto_dp_sample(s, rows, &count, 22), SOTTO_EINVAL);
@@ -304,44 +285,45 @@ static void runs_are_certified(void **state)
     sotto_dpsgd_session_close(s);
     struct sotto_sampled all = r.sampled;
     all.steps = 2;
-    double expected = account_of(&all).epsilon.upper, claimed = epsilon_in(certificate, "\"upper\":");
+    double expected = account_of(&all).epsilon.upper,
+           claimed = sotto_certificate_account(certificate)->epsilon.upper;
     assert_true(fabs(claimed / expected - 1) < 1e-6);
-    assert_non_null(strstr(certificate, "replace-one"));
-    assert_non_null(strstr(certificate, "\"sampling\": \"fixed\""));
+    assert_true(certificate_holds(certificate, "replace-one"));
+    assert_true(certificate_holds(certificate, "\"sampling\": \"fixed\""));
     char hash[65];
     memset(hash, 'a', 64);
     hash[64] = 0;
     assert_int_equal(sotto_certificate_save(path_of("c.json"), certificate, hash), SOTTO_OK);
-    assert_int_equal(sotto_certificate_verify(&report, path_of("c.json"), NULL, r.ledger), SOTTO_OK);
-    assert_int_equal(sotto_ledger_account(&total, r.ledger, 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_certificate_verify(&report, path_of("c.json"), NULL, r.spend.ledger, NULL),
+                     SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&total, r.spend.ledger, 1e-5, NULL), SOTTO_OK);
     assert_true(fabs(epsilon_in(total, "\"epsilon\":") / expected - 1) < 1e-6); /* no group of two */
     r.sampled.sampling = SOTTO_SAMPLING_POISSON;                                /* another run */
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_text_free(report);
     sotto_text_free(total);
 }
-
 static void reservations_are_refused(void **state)
 {
     (void)state;
     struct sotto_dpsgd_session *s;
     struct sotto_dpsgd_request r = reserve_of(1);
-    r.ledger = path_of("none.jsonl");
+    r.spend.ledger = path_of("none.jsonl");
     r.records = 0;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "number of records"));
     r.records = 2;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "are empty"));
+    assert_non_null(strstr(sotto_error_text(), "records gives empty samples; give a larger sample_rate"));
     r.records = 23;
-    r.sampled.replace_one = 0;
+    r.sampled.adjacency = SOTTO_ZERO_OUT;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "expected replace-one"));
-    assert_int_equal(access(r.ledger, F_OK), -1);
+    assert_non_null(strstr(sotto_error_text(), "needs replace-one adjacency"));
+    assert_int_equal(access(r.spend.ledger, F_OK), -1);
     for (long n = 0; n < 30; n++) { /* memory runs out anywhere */
         r = reserve_of(1);
-        unlink(r.ledger);
+        unlink(r.spend.ledger);
         base_alloc_fail_after(n);
         sotto_status status = sotto_dp_reserve(&s, &r, NULL);
         base_alloc_fail_after(-1);
@@ -350,7 +332,6 @@ static void reservations_are_refused(void **state)
             sotto_dpsgd_session_close(s);
     }
 }
-
 static void facts_are_read_back(void **state)
 {
     (void)state;
@@ -365,9 +346,7 @@ static void facts_are_read_back(void **state)
     assert_int_equal(dpsgd_facts_get(&g, object, "a test"), SOTTO_EFORMAT);
     json_free(object);
 }
-
 /* --- compositions --- */
-
 static sotto_status account_text(struct sotto_account *a, const char *events)
 {
     char text[512];
@@ -376,9 +355,8 @@ static sotto_status account_text(struct sotto_account *a, const char *events)
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
-    return sotto_account_events_file(a, path_of("events.json"), 1e-5, SOTTO_SAME_ADJACENCY);
+    return sotto_account_events_file(a, path_of("events.json"), 1e-5, SOTTO_SAME_ADJACENCY, NULL);
 }
-
 static void it_composes(void **state)
 {
     (void)state;
@@ -409,12 +387,11 @@ static void it_composes(void **state)
                             .clipping = SOTTO_NORM_L1,
                             .adjacency = SOTTO_REPLACE_ONE,
                             .sampling = SOTTO_SAMPLING_FIXED};
-    assert_int_equal(sotto_account_events(&pure, &e, 1, 0, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&pure, &e, 1, 0, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(fabs(pure.pure_epsilon / (3 * log1p(0.1 * expm1(1))) - 1) < 1e-9);
     e.sampling = (enum sotto_sampling)5;
-    assert_int_equal(sotto_account_events(&pure, &e, 1, 0, SOTTO_SAME_ADJACENCY), SOTTO_EINVAL);
+    assert_int_equal(sotto_account_events(&pure, &e, 1, 0, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
 }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -1,11 +1,10 @@
 /* Runs on noisy inputs whose labels were released by randomised response: the certificate counts both, and is
- * bound to the entry that paid for the labels. */
+* bound to the entry that paid for the labels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
 #include "base/file.h"
@@ -13,15 +12,12 @@
 #include "base/sha256.h"
 #include "io/json/json.h"
 #include "sotto/sotto.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
 enum { RECORDS = 4, STEPS = 3 };
 static const double label_epsilon = 0.75, delta = 1e-3;
 static char ledger[128], other_ledger[128], output[128], certificate[128];
-
 static int set_up(void **state)
 {
     int failed = make_folder(state);
@@ -31,47 +27,43 @@ static int set_up(void **state)
     strcpy(certificate, path_of("model.certificate.json"));
     return failed || file_write(output, "weights", 7) != SOTTO_OK;
 }
-
 /* The hash of the entry that a release of labels wrote. */
 static void release_labels(char entry[65], const char *book, double epsilon, int insecure)
 {
     int64_t labels[RECORDS] = {0, 1, 2, 1};
-    char *text;
-    struct json *read;
-    const struct sotto_release r = {.mechanism = "randomised-response",
-                                    .scale = NAN,
-                                    .target = {epsilon, 0},
-                                    .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .fingerprint = "toy",
-                                    .source = &exercise,
-                                    .ledger = book,
-                                    .insecure = insecure};
+    struct sotto_certificate *text;
+    const struct sotto_release r = {
+        .mechanism = "randomised-response",
+        .scale = NAN,
+        .target = {epsilon, 0},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = book, .insecure = insecure}};
     assert_int_equal(sotto_dp_randomise(&text, labels, RECORDS, 3, &r, NULL), SOTTO_OK);
-    assert_int_equal(json_parse(&read, text, strlen(text), "certificate"), SOTTO_OK);
-    strcpy(entry, json_text(json_find(read, "ledger.hash")));
-    json_free(read);
-    sotto_text_free(text);
+    strcpy(entry, sotto_certificate_hash(text));
+    sotto_certificate_free(text);
 }
-
 static struct sotto_dpsgd_request reserve_of(const char *labels)
 {
-    return (struct sotto_dpsgd_request){
-        .sampled = {"gaussian", 4, 1, STEPS, delta, SOTTO_NORM_L2, 1, SOTTO_SAMPLING_POISSON},
-        .max_grad_norm = 0.5,
-        .dimension = 2 * RECORDS,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = ledger,
-        .records = RECORDS,
-        .inputs_only = 1,
-        .labels = labels};
+    return (struct sotto_dpsgd_request){.sampled = {.mechanism = "gaussian",
+                                                    .noise_multiplier = 4,
+                                                    .sample_rate = 1,
+                                                    .steps = STEPS,
+                                                    .delta = delta,
+                                                    .clipping = SOTTO_NORM_L2,
+                                                    .adjacency = SOTTO_REPLACE_INPUT,
+                                                    .sampling = SOTTO_SAMPLING_POISSON},
+                                        .max_grad_norm = 0.5,
+                                        .dimension = 2 * RECORDS,
+                                        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger},
+                                        .records = RECORDS,
+                                        .labels = labels};
 }
-
 /* Reserves, draws everything, saves the certificate; the run's name. */
 static void run_for(char name[33], const struct sotto_dpsgd_request *r)
 {
     struct sotto_dpsgd_session *s;
-    char *text, hash[SHA256_HEX];
+    struct sotto_certificate *text;
+    char hash[SHA256_HEX];
     float inputs[2 * RECORDS] = {0.1f};
     if (sotto_dp_reserve(&s, r, NULL) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
@@ -81,31 +73,27 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r)
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, output), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_dpsgd_session_close(s);
 }
-
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, book);
+    sotto_status status = sotto_certificate_verify(&report, certificate, output, book, NULL);
     sotto_text_free(report);
     return status;
 }
-
 static void must_verify(const char *book)
 {
     if (verify_with(book) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
 }
-
 static struct json *read_back(void)
 {
     struct json *c;
     assert_int_equal(json_read_file(&c, certificate), SOTTO_OK);
     return c;
 }
-
 static char *saved(void)
 {
     struct json *c = read_back();
@@ -114,7 +102,6 @@ static char *saved(void)
     json_free(c);
     return text;
 }
-
 static void save_changed(const char *text, const char *from, const char *to)
 {
     const char *at = strstr(text, from);
@@ -124,12 +111,10 @@ static void save_changed(const char *text, const char *from, const char *to)
     assert_true(n > 0 && (size_t)n < sizeof changed);
     assert_int_equal(file_write(certificate, changed, (size_t)n), SOTTO_OK);
 }
-
 static double proved(const struct json *c)
 {
     return json_number(json_find(c, "guarantee.proved.epsilon.upper"));
 }
-
 static void inputs_and_labels_add_up(void **state)
 {
     (void)state;
@@ -150,13 +135,12 @@ static void inputs_and_labels_add_up(void **state)
     assert_true(fabs(json_number(json_find(c, "run.labels.scale")) * label_epsilon - 1) < 1e-9);
     assert_int_equal(json_kind(json_find(c, "guarantee.proved.pure_epsilon")), JSON_KIND_NULL);
     /* The ledger composes both entries; one run of two counts on public labels. */
-    assert_int_equal(sotto_ledger_account(&total, ledger, delta), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&total, ledger, delta, NULL), SOTTO_OK);
     assert_non_null(strstr(total, "\"inputs_only_releases\": 1"));
     sotto_text_free(total);
     json_free(alone);
     json_free(c);
 }
-
 /* Logistic noise on inputs clipped by L1 has a pure epsilon, to which the labels' is added. */
 static void pure_epsilons_add_up(void **state)
 {
@@ -176,7 +160,6 @@ static void pure_epsilons_add_up(void **state)
     }
     assert_true(fabs(pure[1] - pure[0] - label_epsilon) < 1e-9);
 }
-
 static void a_resumed_run_keeps_its_labels(void **state)
 {
     (void)state;
@@ -201,7 +184,6 @@ static void a_resumed_run_keeps_its_labels(void **state)
         assert_non_null(strstr(sotto_error_text(), "adjacency or release of labels"));
     }
 }
-
 static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -223,14 +205,15 @@ static void what_does_not_fit_is_refused(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
         assert_null(s);                                                                                      \
     } while (0)
-    REFUSED(r.inputs_only = 0, "belong to a run that protects inputs");
-    REFUSED(r.labels = "feed", "expected the hash of their entry");
-    REFUSED(r.labels = elsewhere, "another ledger paid for it");
-    REFUSED(r.labels = run_entry, "holds no release of labels");
-    REFUSED(r.records = RECORDS + 1, "4 labels were released, of 5 records");
+    REFUSED(r.sampled.adjacency = SOTTO_REPLACE_ONE,
+            "reserve: labels need inputs_only and the hash of the ledger entry of their release");
+    REFUSED(r.labels = "feed",
+            "reserve: labels need inputs_only and the hash of the ledger entry of their release");
+    REFUSED(r.labels = elsewhere, "...; use the ledger in which it was recorded");
+    REFUSED(r.labels = run_entry, "contains no release of labels with the hash");
+    REFUSED(r.records = RECORDS + 1, "4 labels were released for 5 records; expected one label per record");
 #undef REFUSED
 }
-
 static void seeded_labels_certify_nothing(void **state)
 {
     (void)state;
@@ -249,7 +232,6 @@ static void seeded_labels_certify_nothing(void **state)
     assert_non_null(strstr(text, "\"proved\": \"none\""));
     sotto_text_free(text);
 }
-
 static void forgeries_are_noticed(void **state)
 {
     (void)state;
@@ -285,7 +267,6 @@ static void forgeries_are_noticed(void **state)
     }
     sotto_text_free(text);
 }
-
 static void memory_that_runs_out(void **state)
 {
     (void)state;
@@ -313,7 +294,6 @@ static void memory_that_runs_out(void **state)
     }
     assert_int_equal(status, SOTTO_OK);
 }
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
 int main(void)
 {

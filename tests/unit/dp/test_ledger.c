@@ -47,18 +47,16 @@ static struct sotto_release release_of(double scale)
                                   .scale = scale,
                                   .target = {NAN, 1e-5},
                                   .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = path};
+                                  .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
 }
 
 static sotto_status release_once(double scale)
 {
     struct sotto_release r = release_of(scale);
     float v[4] = {0};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_status status = sotto_dp_release(&certificate, v, 4, &r, NULL);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 
@@ -74,11 +72,11 @@ static void releases_add_up(void **state)
     assert_true(fabs(l.proved.pure - 1.5) < 1e-12);
     assert_true(fabs(l.proved.rho - 3 * 0.25 / 6) < 1e-12);
     struct sotto_account a;
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 0), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 0, NULL), SOTTO_OK);
     assert_true(fabs(a.epsilon.upper - l.proved.pure) < 1e-12);
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-4), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-4, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper < l.proved.pure); /* three releases by their exact composition */
-    assert_int_equal(ledger_column_account(&a, &l.conditional, &l.conditional_events, 0), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.conditional, &l.conditional_events, 0, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper == 0);
     ledger_close(&l);
 }
@@ -103,7 +101,9 @@ static void a_changed_ledger_is_refused(void **state)
     digit[8] = '9';
     write_text(path, (char *)data, size);
     assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "line 2: its hash does not match; the ledger was changed"));
+    assert_non_null(
+        strstr(sotto_error_text(),
+               "line 2: its hash does not match, so the ledger was changed after it was written"));
     assert_int_equal(release_once(2), SOTTO_EFORMAT);
     digit[8] = '2';
 
@@ -153,14 +153,14 @@ static void a_budget_cannot_be_exceeded_or_raised(void **state)
     (void)state;
     struct sotto_release r = release_of(2);
     float v[1] = {5};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     r.target.delta = 0;
-    r.budget = (struct sotto_dp){1.2, 0};
+    r.spend.budget = (struct sotto_dp){1.2, SOTTO_DELTA_PURE};
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_OK); /* 0.5 */
-    sotto_text_free(certificate);
-    r.budget = (struct sotto_dp){0, 0};
+    sotto_certificate_free(certificate);
+    r.spend.budget = (struct sotto_dp){0, 0};
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_OK); /* 1.0 */
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     certificate = NULL;
     double before = v[0];
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET); /* 1.5 */
@@ -170,10 +170,10 @@ static void a_budget_cannot_be_exceeded_or_raised(void **state)
     assert_true(v[0] == before && certificate == NULL);
     r.sensitivity.source = SOTTO_SENSITIVITY_SAMPLED; /* no way around it */
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET);
-    r.budget = (struct sotto_dp){5, 0};
+    r.spend.budget = (struct sotto_dp){5, SOTTO_DELTA_PURE};
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EBUDGET);
-    assert_non_null(strstr(sotto_error_text(), "a budget can only be tightened (got 5, 0)"));
-    r.budget = (struct sotto_dp){-1, 0};
+    assert_non_null(strstr(sotto_error_text(), "expected a budget that is not larger (got 5, 0)"));
+    r.spend.budget = (struct sotto_dp){-1, 0};
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
 }
 
@@ -276,12 +276,15 @@ static void a_line_cut_at_any_byte_loses_nothing(void **state)
 
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
-    return (struct sotto_dpsgd_request){.sampled = {"gaussian", 1.1, 0.01, steps, 1e-5},
+    return (struct sotto_dpsgd_request){.sampled = {.mechanism = "gaussian",
+                                                    .noise_multiplier = 1.1,
+                                                    .sample_rate = 0.01,
+                                                    .steps = steps,
+                                                    .delta = 1e-5,
+                                                    .adjacency = SOTTO_ZERO_OUT},
                                         .max_grad_norm = 0.5,
                                         .dimension = 3,
-                                        .fingerprint = "toy",
-                                        .source = &exercise,
-                                        .ledger = path};
+                                        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path}};
 }
 
 /* Any one byte of a finished line changed: refused. */
@@ -309,7 +312,7 @@ static double total(void)
     struct ledger l;
     struct sotto_account a;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-5), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, 1e-5, NULL), SOTTO_OK);
     ledger_close(&l);
     return a.epsilon.upper;
 }
@@ -324,7 +327,7 @@ static double steps_alone(size_t steps)
                             .sample_rate = r.sampled.sample_rate,
                             .adjacency = SOTTO_ADD_REMOVE};
     struct sotto_account a;
-    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_REPLACE_ONE), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&a, &e, 1, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
     return a.epsilon.upper;
 }
 
@@ -385,7 +388,7 @@ static void a_reservation_obeys_the_budget(void **state)
     (void)state;
     struct sotto_dpsgd_request r = reserve_of(100);
     struct sotto_dpsgd_session *s = NULL;
-    r.budget = (struct sotto_dp){steps_alone(100) * 1.1, 1e-5};
+    r.spend.budget = (struct sotto_dp){steps_alone(100) * 1.1, 1e-5};
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     sotto_dpsgd_session_close(s);
     s = NULL;
@@ -415,14 +418,14 @@ static void reservations_are_checked(void **state)
     REFUSED(r.max_grad_norm = 1e-90;
             r.sampled.noise_multiplier = 1e-90, SOTTO_EINVAL, "noise_multiplier * max_grad_norm");
     REFUSED(r.dimension = 0, SOTTO_EINVAL, "the dimension is 0");
-    REFUSED(r.fingerprint = "", SOTTO_EINVAL, "has no identity");
-    REFUSED(r.fingerprint = NULL, SOTTO_EINVAL, "has no identity");
+    REFUSED(r.spend.dataset_id = "", SOTTO_EINVAL, "has no identity");
+    REFUSED(r.spend.dataset_id = NULL, SOTTO_EINVAL, "has no identity");
     REFUSED(r.sampled.steps = 0, SOTTO_EINVAL, "steps must be at least 1");
     REFUSED(r.sampled.mechanism = "laplace", SOTTO_ENOTSUP, "laplace");
     REFUSED(r.dimension = SIZE_MAX / 16, SOTTO_ENOMEM, "out of memory");
     assert_false(file_exists(path)); /* refused before anything was written down */
-    good.insecure = 1;
-    good.insecure_seed = 3;
+    good.spend.insecure = 1;
+    good.spend.insecure_seed = 3;
     good.records = 100;
     good.sampled.delta = 0.02; /* warned about */
     assert_int_equal(sotto_dp_reserve(&s, &good, NULL), SOTTO_OK);
@@ -446,7 +449,7 @@ static void step_noise_has_its_scale(void **state)
     struct sotto_dpsgd_request r = reserve_of(STEPS);
     struct sotto_dpsgd_session *s;
     double square = 0, expected = 0.55 * 0.55, error = expected * sqrt(2.0 / (3 * STEPS));
-    r.insecure = 1;
+    r.spend.insecure = 1;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     for (int i = 0; i < STEPS; i++) {
         double sum[3] = {5, 5, 5};
@@ -573,7 +576,7 @@ static void allocation_failures_leave_all_as_it_was(void **state)
     for (n = 0; status != SOTTO_OK && n < 2000; n++) {
         struct sotto_release r = release_of(2);
         float v[2] = {1, 2};
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         base_alloc_fail_after(n);
         status = sotto_dp_release(&certificate, v, 2, &r, NULL);
         base_alloc_fail_after(-1);
@@ -582,7 +585,7 @@ static void allocation_failures_leave_all_as_it_was(void **state)
             assert_true(v[0] == 1 && v[1] == 2);
             assert_null(certificate);
         }
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
     }
     assert_int_equal(status, SOTTO_OK);
     assert_true(n > 10);

@@ -76,7 +76,7 @@ static struct sotto_account proved_at(double delta)
     struct ledger l;
     struct sotto_account a;
     assert_int_equal(ledger_read(&l, path), SOTTO_OK);
-    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, delta), SOTTO_OK);
+    assert_int_equal(ledger_column_account(&a, &l.proved, &l.proved_events, delta, NULL), SOTTO_OK);
     ledger_close(&l);
     return a;
 }
@@ -92,7 +92,7 @@ static void different_releases_compose_tightly(void **state)
         {.mechanism = "gaussian", .count = 5, .scale = 5, .l1 = 1, .l2 = 1, .dimension = 1},
         {.mechanism = "logistic", .count = 5, .scale = 5, .l1 = 1, .l2 = 1, .dimension = 1}};
     struct sotto_account want, got = proved_at(1e-5);
-    assert_int_equal(sotto_account_events(&want, events, 2, 1e-5, SOTTO_REPLACE_ONE), SOTTO_OK);
+    assert_int_equal(sotto_account_events(&want, events, 2, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
     if (fabs(got.epsilon.upper - want.epsilon.upper) > 2e-3 * want.epsilon.upper)
         fail_msg("%.17g, expected %.17g", got.epsilon.upper, want.epsilon.upper);
     assert_true(got.epsilon.lower > 0.9 * got.epsilon.upper);
@@ -142,7 +142,7 @@ static void adjacency_is_converted_and_said(void **state)
     assert_true(fabs(l.proved.epsilon - 1) < 1e-12 && l.proved.delta == 0);
     ledger_close(&l);
     assert_true(fabs(proved_at(0).epsilon.upper - 1) < 1e-12);
-    assert_int_equal(sotto_ledger_account(&json, path, 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&json, path, 1e-5, NULL), SOTTO_OK);
     assert_non_null(strstr(json, "\"converted\": \"add-remove entries count as a group of two"));
     assert_non_null(strstr(json, "\"adjacency\": \"replace-one\""));
     sotto_text_free(json);
@@ -164,7 +164,7 @@ static void imports_are_conditional(void **state)
     assert_int_equal(l.conditional_events.add_remove, 2);
     ledger_close(&l);
     assert_true(proved_at(1e-5).epsilon.upper == alone); /* columns never mix */
-    assert_int_equal(sotto_ledger_account(&json, path, 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&json, path, 1e-5, NULL), SOTTO_OK);
     assert_non_null(strstr(json, "\"proved\": \"none\""));
     assert_non_null(strstr(json, "\"imported\": 2"));
     sotto_text_free(json);
@@ -184,24 +184,22 @@ static void budgets_are_checked_by_composition(void **state)
     (void)state;
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1, .dimension = 1};
     struct sotto_account a;
-    assert_int_equal(sotto_account_release(&a, "gaussian", 5, &s, 1e-5, 10), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "gaussian", 5, &s, 1e-5, 10, NULL), SOTTO_OK);
     double budget = a.epsilon.upper * (1 + 1e-9), zcdp = a.bounds[a.bound_count - 1].epsilon;
     assert_true(zcdp > budget);
-    struct sotto_release r = {.mechanism = "gaussian",
-                              .scale = 5,
-                              .target = {NAN, 1e-5},
-                              .sensitivity = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                              .fingerprint = "toy",
-                              .source = &exercise,
-                              .ledger = path,
-                              .budget = {budget, 1e-5}};
+    struct sotto_release r = {
+        .mechanism = "gaussian",
+        .scale = 5,
+        .target = {NAN, 1e-5},
+        .sensitivity = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path, .budget = {budget, 1e-5}}};
     for (int i = 0; i < 11; i++) {
         float v[1] = {1};
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         sotto_status status = sotto_dp_release(&certificate, v, 1, &r, NULL);
         if (status != (i < 10 ? SOTTO_OK : SOTTO_EBUDGET))
             fail_msg("release %d: %s", i, sotto_error_text());
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
     }
     assert_non_null(strstr(sotto_error_text(), "with this release"));
 }
@@ -216,7 +214,7 @@ static void allocation_failures_are_reported(void **state)
     for (n = 0; status != SOTTO_OK && n < 500; n++) {
         char *json = NULL;
         base_alloc_fail_after(n);
-        status = sotto_ledger_account(&json, path, 0);
+        status = sotto_ledger_account(&json, path, 0, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && !json));
         sotto_text_free(json);
@@ -278,22 +276,22 @@ static void what_is_printed(void **state)
     assert_int_equal(status, SOTTO_EBUDGET);
     json_free(entry);
     ledger_close(&l);
-    assert_int_equal(sotto_ledger_account(&json, path, 0), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&json, path, 0, NULL), SOTTO_OK);
     assert_non_null(strstr(json, "\"proved\": \"none\""));
     assert_non_null(strstr(json, "\"seeded_releases\": 1"));
     assert_non_null(strstr(json, "\"epsilon\": 0.40000000000000002"));
     assert_null(strstr(json, "converted"));
     sotto_text_free(json);
-    assert_int_equal(sotto_ledger_account(&json, path, 1), SOTTO_EINVAL);
+    assert_int_equal(sotto_ledger_account(&json, path, 1, NULL), SOTTO_EINVAL);
     snprintf(file, sizeof file, "%s/e.json", folder);
     static const char good[] =
         "[{\"mechanism\":\"laplace\",\"scale\":4,\"l1\":1,\"adjacency\":\"replace-one\"}]";
     assert_int_equal(file_write(file, good, strlen(good)), SOTTO_OK);
-    assert_int_equal(sotto_account_events_file(&a, file, 0, SOTTO_SAME_ADJACENCY), SOTTO_OK);
+    assert_int_equal(sotto_account_events_file(&a, file, 0, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper == 0.25);
-    assert_int_equal(sotto_account_events_file(&a, file, 0, SOTTO_ADD_REMOVE), SOTTO_ENOTSUP);
-    assert_non_null(strstr(sotto_error_text(), "e.json: events[0]: a guarantee for replaced records"));
-    assert_int_equal(sotto_account_opacus_file(&a, file, 0, SOTTO_ADD_REMOVE), SOTTO_EFORMAT);
+    assert_int_equal(sotto_account_events_file(&a, file, 0, SOTTO_ADD_REMOVE, NULL), SOTTO_ENOTSUP);
+    assert_non_null(strstr(sotto_error_text(), "e.json: events[0]: a guarantee under replace-one adjacency"));
+    assert_int_equal(sotto_account_opacus_file(&a, file, 0, SOTTO_ADD_REMOVE, NULL), SOTTO_EFORMAT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)

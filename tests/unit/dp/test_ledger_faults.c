@@ -89,14 +89,12 @@ static sotto_status release(const char *ledger)
                                     .scale = 2,
                                     .target = {NAN, 1e-5},
                                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                                    .fingerprint = "toy",
-                                    .source = &exercise,
-                                    .ledger = ledger};
+                                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
     float v[1] = {5};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     sotto_status status = sotto_dp_release(&text, v, 1, &r, NULL);
     assert_true(status == SOTTO_OK || (v[0] == 5 && !text));
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -255,7 +253,8 @@ static void forged_lines(void **state)
     assert_int_equal(read_line("{\"event\":\"moved\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
     assert_int_equal(read_line("{\"event\":\"records\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
     assert_int_equal(read_line("{\"event\":\"refund\",\"index\":0,\"prev\":\"" ZEROS "\"}"), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "forged.jsonl: line 1: event 'refund' is not known"));
+    assert_non_null(strstr(sotto_error_text(), "forged.jsonl: line 1: event 'refund' is unknown and may cost "
+                                               "privacy (written by a newer sotto? use that version)"));
     assert_non_null(strstr(sotto_error_text(), "written by a newer sotto?"));
     assert_int_equal(
         read_line("{\"schema\":\"sotto.ledger/9\",\"event\":\"budget\",\"index\":0,\"prev\":\"" ZEROS "\"}"),
@@ -273,10 +272,10 @@ static void forged_lines(void **state)
 
 /* --- default paths */
 
-static void expect_path(const char *fingerprint, sotto_status expected, const char *end)
+static void expect_path(const char *dataset_id, sotto_status expected, const char *end)
 {
     char *path = NULL;
-    assert_int_equal(ledger_default_path(&path, fingerprint), expected);
+    assert_int_equal(ledger_default_path(&path, dataset_id), expected);
     if (expected == SOTTO_OK && !strstr(path, end))
         fail_msg("%s lacks %s", path, end);
     base_free(path);
@@ -323,17 +322,15 @@ static struct sotto_release sampled(const char *mechanism, const char *ledger)
                                   .scale = 20,
                                   .target = {NAN, 1e-5},
                                   .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_SAMPLED},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = ledger};
+                                  .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}};
 }
 
 static sotto_status release_of(const struct sotto_release *r)
 {
     float v[1] = {5};
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     sotto_status status = sotto_dp_release(&text, v, 1, r, NULL);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -343,24 +340,28 @@ static void budgets(void **state)
     const char *ledger = path_of("budget.jsonl");
     struct sotto_release r = sampled("gaussian", ledger);
     r.records = 10; /* delta is far below 1/n */
-    r.budget = (struct sotto_dp){1, 2};
+    r.spend.budget = (struct sotto_dp){1, 2};
     assert_int_equal(release_of(&r), SOTTO_EINVAL);
-    r.budget = (struct sotto_dp){5, 1e-4};
+    r.spend.budget = (struct sotto_dp){5, 1e-4};
     assert_int_equal(release_of(&r), SOTTO_OK);
     assert_int_equal(release_of(&r), SOTTO_OK); /* the same again is no change */
-    r.budget.delta = 1e-3;
+    r.spend.budget.delta = 1e-3;
     assert_int_equal(release_of(&r), SOTTO_EBUDGET);
-    r.budget.delta = 1e-5;
+    r.spend.budget.delta = 1e-5;
     assert_int_equal(release_of(&r), SOTTO_OK);
     struct sotto_dpsgd_session *steps;
     struct sotto_dpsgd_request run = {
-        .sampled = {"gaussian", 20, 0.01, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON},
+        .sampled = {.mechanism = "gaussian",
+                    .noise_multiplier = 20,
+                    .sample_rate = 0.01,
+                    .steps = 10,
+                    .delta = 1e-5,
+                    .clipping = SOTTO_NORM_L2,
+                    .adjacency = SOTTO_ZERO_OUT,
+                    .sampling = SOTTO_SAMPLING_POISSON},
         .max_grad_norm = 1,
         .dimension = 3,
-        .fingerprint = "toy",
-        .source = &exercise,
-        .ledger = ledger,
-        .budget = {-1, 0}};
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .budget = {-1, 0}}};
     assert_int_equal(sotto_dp_reserve(&steps, &run, NULL), SOTTO_EINVAL);
 }
 
@@ -369,7 +370,7 @@ static struct sotto_release last_release;
 
 static sotto_status use_account(void)
 {
-    sotto_status status = sotto_ledger_account(&account, path_of("two.jsonl"), 1e-5);
+    sotto_status status = sotto_ledger_account(&account, path_of("two.jsonl"), 1e-5, NULL);
     sotto_text_free(account);
     return status;
 }
@@ -389,7 +390,7 @@ static void conditional_columns_without_memory(void **state)
         struct sotto_release r = sampled(names[i % 2], path_of("two.jsonl"));
         r.scale += i;
         r.sensitivity.source = i == 4 ? SOTTO_SENSITIVITY_PROVED : SOTTO_SENSITIVITY_SAMPLED;
-        r.budget = (struct sotto_dp){3, 1e-4};
+        r.spend.budget = (struct sotto_dp){3, 1e-4};
         assert_int_equal(release_of(&r), SOTTO_OK);
     }
     assert_int_equal(file_read(&data, &whole_size, path_of("two.jsonl"), sizeof whole), SOTTO_OK);

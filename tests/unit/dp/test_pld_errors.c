@@ -4,27 +4,36 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
 #include "sotto/dp.h"
-
 #include <math.h>
 #include <string.h>
-
 static void bad_input_has_one_clear_line(void **state)
 {
     (void)state;
     struct sotto_account a = {.scale = 77};
-    struct sotto_sampled s = {"laplace", 1, 0.1, 1, 1e-5, (enum sotto_norm)7, 0, SOTTO_SAMPLING_POISSON};
-    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "clipping 7 is not known");
-    s = (struct sotto_sampled){
-        "gaussian", 1, 0.1, ((size_t)1 << 40) + 1, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
-    assert_int_equal(sotto_account_sampled(&a, &s), SOTTO_EINVAL);
+    struct sotto_sampled s = {.mechanism = "laplace",
+                              .noise_multiplier = 1,
+                              .sample_rate = 0.1,
+                              .steps = 1,
+                              .delta = 1e-5,
+                              .clipping = (enum sotto_norm)7,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
+    assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "clipping 7 is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2");
+    s = (struct sotto_sampled){.mechanism = "gaussian",
+                               .noise_multiplier = 1,
+                               .sample_rate = 0.1,
+                               .steps = ((size_t)1 << 40) + 1,
+                               .delta = 1e-5,
+                               .clipping = SOTTO_NORM_L2,
+                               .adjacency = SOTTO_ADD_REMOVE,
+                               .sampling = SOTTO_SAMPLING_POISSON};
+    assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_EINVAL);
     assert_true(a.scale == 77);
 }
-
 static void memory_that_runs_out_changes_nothing(void **state)
 {
     (void)state;
@@ -36,19 +45,25 @@ static void memory_that_runs_out_changes_nothing(void **state)
     for (sotto_status status = SOTTO_ENOMEM; status == SOTTO_ENOMEM; fails++) {
         assert_true(epsilon.lo == 77);
         base_alloc_fail_after(fails);
-        status = account_pld(&epsilon, items, 2, 1e-5);
+        status = account_pld(&epsilon, items, 2, 1e-5, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_ENOMEM || status == SOTTO_OK);
     }
     assert_true(fails > 20 && epsilon.lo < 77);
     double multiplier = 77;
-    struct sotto_sampled s = {"gaussian", 1, 0.1, 10, 1e-5, SOTTO_NORM_L2, 0, SOTTO_SAMPLING_POISSON};
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1,
+                              .sample_rate = 0.1,
+                              .steps = 10,
+                              .delta = 1e-5,
+                              .clipping = SOTTO_NORM_L2,
+                              .adjacency = SOTTO_ADD_REMOVE,
+                              .sampling = SOTTO_SAMPLING_POISSON};
     base_alloc_fail_after(0);
-    assert_int_equal(sotto_calibrate_sampled(&multiplier, &s, 1), SOTTO_ENOMEM);
+    assert_int_equal(sotto_calibrate_sampled(&multiplier, &s, 1, NULL), SOTTO_ENOMEM);
     base_alloc_fail_after(-1);
     assert_true(multiplier == 77);
 }
-
 static void absurd_parameters_have_answers(void **state)
 {
     (void)state;
@@ -60,12 +75,11 @@ static void absurd_parameters_have_answers(void **state)
                     m ? "laplace" : "gaussian", {shifts[i], shifts[i]}, SOTTO_NORM_L1, rates[j], false, 3,
                     SOTTO_SAMPLING_POISSON};
                 struct interval e;
-                assert_int_equal(account_pld(&e, &item, 1, 1e-5), SOTTO_OK);
+                assert_int_equal(account_pld(&e, &item, 1, 1e-5, NULL), SOTTO_OK);
                 if (!(e.lo >= 0 && e.lo <= e.hi))
                     fail_msg("shift %g rate %g: [%g, %g]", shifts[i], rates[j], e.lo, e.hi);
             }
 }
-
 static void grids_have_limits(void **state)
 {
     (void)state;
@@ -76,7 +90,6 @@ static void grids_have_limits(void **state)
     assert_true(g.n == 3 && g.index[0] == -1 && g.index[2] == 1);
     pld_grid_free(&g);
 }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

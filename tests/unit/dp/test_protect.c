@@ -11,6 +11,7 @@
 #include "base/sha256.h"
 #include "io/json/json.h"
 #include "sotto/sotto.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,21 +57,20 @@ static struct sotto_protect ordinary(void)
         .input = head,
         .output = out,
         .sensitivity_file = "s.json",
-        .release = {.mechanism = "gaussian",
-                    .scale = NAN,
-                    .target = {1, 1e-5},
-                    .sensitivity = {.l1 = NAN, .l2 = 0.5, .source = SOTTO_SENSITIVITY_CLIPPED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = ledger,
-                    .purpose = "test"}};
+        .release = {
+            .mechanism = "gaussian",
+            .scale = NAN,
+            .target = {1, 1e-5},
+            .sensitivity = {.l1 = NAN, .l2 = 0.5, .source = SOTTO_SENSITIVITY_CLIPPED},
+            .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"}}};
 }
 
 static void all_tensors_are_noised_and_the_certificate_verifies(void **state)
 {
     (void)state;
     struct sotto_protect p = ordinary();
-    char *certificate = NULL, *report = NULL, *line = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *report = NULL, *line = NULL;
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_safetensors_load(&t, out), SOTTO_OK);
@@ -87,16 +87,16 @@ static void all_tensors_are_noised_and_the_certificate_verifies(void **state)
     assert_non_null(
         strstr(sotto_tensors_metadata(&t, "privacy"), "(1, 1e-05)-differentially private under replace-one"));
     sotto_tensors_clear(&t);
-    assert_int_equal(sotto_certificate_verify(&report, certificate_path, out, ledger), SOTTO_OK);
+    assert_int_equal(sotto_certificate_verify(&report, certificate_path, out, ledger, NULL), SOTTO_OK);
     assert_non_null(strstr(report, "\"valid\": true"));
     sotto_text_free(report);
     assert_int_equal(sotto_certificate_summary(&line, certificate), SOTTO_OK);
     assert_non_null(strstr(line, "gaussian noise of scale 1.86532"));
     sotto_text_free(line);
-    assert_int_equal(sotto_ledger_account(&report, ledger, 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&report, ledger, 1e-5, NULL), SOTTO_OK);
     assert_null(strstr(report, "\"none\"")); /* clipping is proved */
     sotto_text_free(report);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
 }
 
 static void change(const char *from, const char *to)
@@ -130,26 +130,29 @@ static void every_changed_fact_is_noticed(void **state)
         {"\"adjacency\": \"replace-one\"", "\"adjacency\": \"add-remove\"", "adjacency:"},
         {"\"mechanism\": \"gaussian\"", "\"mechanism\": \"nothing\"", "account:"},
         {"operating system", "noise was seeded", "wording:"},
-        {"\"output_sha256\": \"", "\"output_sha256\": \"0", "released file:"},
+        {"\"output_sha256\": \"", "\"output_sha256\": \"0", "released file: "},
         {"\"hash\": \"", "\"hash\": \"0", "release in the file:"},
         {"\"input_commitment\": \"", "\"input_commitment\": \"0", "input commitment:"},
     };
     struct sotto_protect p = ordinary();
-    char *certificate = NULL, *report;
+    struct sotto_certificate *certificate = NULL;
+    char *report;
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
-    if (!strstr(certificate, "\"lower\": 0.9")) /* the interval may also be exact */
-        assert_non_null(strstr(certificate, "\"lower\": 1.0"));
+    char *text = certificate_text(certificate);
+    if (!strstr(text, "\"lower\": 0.9")) /* the interval may also be exact */
+        assert_non_null(strstr(text, "\"lower\": 1.0"));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(file_write(certificate_path, certificate, strlen(certificate)), SOTTO_OK);
-        if (!strstr(certificate, cases[i].from))
+        assert_int_equal(file_write(certificate_path, text, strlen(text)), SOTTO_OK);
+        if (!strstr(text, cases[i].from))
             continue;
         change(cases[i].from, cases[i].to);
-        sotto_status status = sotto_certificate_verify(&report, certificate_path, out, ledger);
+        sotto_status status = sotto_certificate_verify(&report, certificate_path, out, ledger, NULL);
         if (status != SOTTO_EGATE || !strstr(sotto_error_text(), cases[i].check))
             fail_msg("case %zu: %s: %s", i, sotto_status_name(status), sotto_error_text());
         sotto_text_free(report);
     }
-    sotto_text_free(certificate);
+    sotto_text_free(text);
+    sotto_certificate_free(certificate);
 }
 
 static void refusals_leave_nothing(void **state)
@@ -168,7 +171,7 @@ static void refusals_leave_nothing(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_protect p = ordinary();
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         p.release.sensitivity.source = SOTTO_SENSITIVITY_SAMPLED;
         snprintf(p.release.sensitivity.evidence, sizeof p.release.sensitivity.evidence, "%s",
                  cases[i].evidence);
@@ -188,7 +191,7 @@ static void what_carries_no_statement_is_refused(void **state)
     (void)state;
     struct sotto_protect p = ordinary();
     struct sotto_tensors t = {0};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     assert_int_equal(sotto_safetensors_load(&t, head), SOTTO_OK);
     assert_int_equal(sotto_tensors_set_metadata(&t, "statement", "none: fine-tuned"), SOTTO_OK);
     assert_int_equal(sotto_safetensors_save(head, &t), SOTTO_OK);
@@ -203,7 +206,8 @@ static void allocation_failures_are_reported(void **state)
     (void)state;
     sotto_status status = SOTTO_ENOMEM;
     int n;
-    char *certificate = NULL, *report = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *report = NULL;
     struct sotto_protect p = ordinary();
     for (n = 0; status != SOTTO_OK && n < 5000; n++) {
         base_alloc_fail_after(n);
@@ -212,11 +216,11 @@ static void allocation_failures_are_reported(void **state)
         assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && !certificate));
     }
     assert_true(n > 20 && status == SOTTO_OK);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     status = SOTTO_ENOMEM;
     for (n = 0; status != SOTTO_OK && n < 5000; n++) {
         base_alloc_fail_after(n);
-        status = sotto_certificate_verify(&report, certificate_path, out, ledger);
+        status = sotto_certificate_verify(&report, certificate_path, out, ledger, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && !report));
     }
@@ -258,22 +262,27 @@ static void accounts_as_json(void **state)
     struct sotto_account a;
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = 1};
     char *json;
-    assert_int_equal(sotto_account_release(&a, "gaussian", 1, &s, 0, 1), SOTTO_OK);
+    assert_int_equal(sotto_account_release(&a, "gaussian", 1, &s, 0, 1, NULL), SOTTO_OK);
     assert_string_equal(a.accountant, "none");
     assert_int_equal(sotto_account_json(&json, &a), SOTTO_OK);
     assert_non_null(strstr(json, "\"upper\": null")); /* no pure epsilon exists */
     sotto_text_free(json);
     double scale = 3;
-    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){1, 0}), SOTTO_EDOMAIN);
-    assert_non_null(strstr(sotto_error_text(), "needs the l1 sensitivity; only l2 is given"));
-    assert_int_equal(sotto_calibrate(&scale, "gaussian", &s, (struct sotto_dp){1, 0}), SOTTO_EDOMAIN);
-    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){NAN, 1e-5}), SOTTO_EINVAL);
-    assert_int_equal(sotto_calibrate_composed(&scale, "logistic", &s, (struct sotto_dp){1, 1e-5}, 0),
+    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){1, 0}, NULL), SOTTO_EDOMAIN);
+    assert_non_null(strstr(
+        sotto_error_text(),
+        "a pure epsilon (delta 0) needs the l1 sensitivity, but only l2 is given; give l1, or a delta > 0"));
+    assert_int_equal(sotto_calibrate(&scale, "gaussian", &s, (struct sotto_dp){1, 0}, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){NAN, 1e-5}, NULL),
+                     SOTTO_EINVAL);
+    assert_int_equal(sotto_calibrate_composed(&scale, "logistic", &s, (struct sotto_dp){1, 1e-5}, 0, NULL),
                      SOTTO_EINVAL);
     s.l2 = 1e-100;
-    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){100, 1e-5}), SOTTO_EDOMAIN);
+    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){100, 1e-5}, NULL),
+                     SOTTO_EDOMAIN);
     s.l2 = 1e100;
-    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){0.01, 1e-5}), SOTTO_EDOMAIN);
+    assert_int_equal(sotto_calibrate(&scale, "logistic", &s, (struct sotto_dp){0.01, 1e-5}, NULL),
+                     SOTTO_EDOMAIN);
     assert_true(scale == 3);
 }
 

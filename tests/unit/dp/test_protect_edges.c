@@ -13,6 +13,7 @@
 #include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -29,21 +30,19 @@ static struct sotto_protect request(const char *mechanism, const char *input, co
                     .scale = 2,
                     .target = {NAN, 1e-5},
                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = ledger}};
+                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger}}};
 }
 
 static void expect(const struct sotto_protect *p, sotto_status expected, const char *text)
 {
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     unlink(p->output);
     sotto_status status = sotto_protect_file(&certificate, p, NULL);
     if (status != expected || (expected != SOTTO_OK && !strstr(sotto_error_text(), text)))
         fail_msg("%s: %s; expected '%s'", sotto_status_name(status), sotto_error_text(), text);
     assert_int_equal(certificate != NULL, expected == SOTTO_OK);
     assert_int_equal(file_exists(p->output), expected == SOTTO_OK);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
 }
 
 static const char *array(const char *name, enum sotto_dtype dtype, size_t count)
@@ -96,18 +95,18 @@ static void what_files_hold(void **state)
         p.release.mechanism = "exponential";
         expect(&p, SOTTO_OK, "");
         p.release.mechanism = "randomised-response";
-        expect(&p, SOTTO_EINVAL, "needs integer labels");
+        expect(&p, SOTTO_EINVAL, "expected integer labels for randomised response");
     }
     struct sotto_protect p = request("laplace", array("whole.npy", SOTTO_I8, 3), npy);
-    expect(&p, SOTTO_EINVAL, "only floating-point");
+    expect(&p, SOTTO_EINVAL, "expected floating-point tensors");
     p.release.mechanism = "discrete-laplace";
     expect(&p, SOTTO_OK, "");
     p.release.mechanism = "exponential";
-    expect(&p, SOTTO_EINVAL, "scores must be");
+    expect(&p, SOTTO_EINVAL, "expected floating-point scores");
     p.release.mechanism = "nothing";
     expect(&p, SOTTO_EINVAL, "'nothing'");
     p = request("laplace", array("empty.npy", SOTTO_F4, 0), npy);
-    expect(&p, SOTTO_EINVAL, "holds no values");
+    expect(&p, SOTTO_EINVAL, "contains no values; expected at least one");
     p = request("laplace", tensors("half.safetensors", 0, 3, nothing), safe); /* one tensor of two is empty */
     expect(&p, SOTTO_OK, "");
     p.release.mechanism = "exponential";
@@ -138,9 +137,9 @@ static void where_heads_come_from(void **state)
                                  NULL};
     const char *const unnamed[] = {"data_fingerprint", "", NULL};
     struct sotto_protect p = request("laplace", tensors("named.safetensors", 3, 2, named), safe);
-    p.release.fingerprint = NULL; /* a hash of the data in the metadata is no identity */
+    p.release.spend.dataset_id = NULL; /* a hash of the data in the metadata is no identity */
     expect(&p, SOTTO_EUSAGE, "--dataset-id");
-    p.release.fingerprint = "toy";
+    p.release.spend.dataset_id = "toy";
     expect(&p, SOTTO_OK, "");
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_safetensors_load(&t, safe), SOTTO_OK);
@@ -167,9 +166,9 @@ static void where_heads_come_from(void **state)
         strcpy(p.release.sensitivity.evidence, "aa");
         p.sensitivity_data = "this";
         expect(&p, SOTTO_OK, "");
-        p.release.fingerprint = NULL;
+        p.release.spend.dataset_id = NULL;
         expect(&p, SOTTO_EUSAGE, "--dataset-id");
-        p.release.fingerprint = "";
+        p.release.spend.dataset_id = "";
         expect(&p, SOTTO_EUSAGE, "--dataset-id");
     }
 }
@@ -177,7 +176,7 @@ static void where_heads_come_from(void **state)
 static void releases_without_facts(void **state)
 {
     (void)state;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     float v[1] = {1};
     struct sotto_release r = request("laplace", "", "").release;
     r.sensitivity.source = (enum sotto_sensitivity_source)99;
@@ -185,11 +184,11 @@ static void releases_without_facts(void **state)
     r.sensitivity.source = SOTTO_SENSITIVITY_PROVED;
     const char *const names[] = {NULL, ""};
     for (int i = 0; i < 2; i++) {
-        r.fingerprint = names[i];
+        r.spend.dataset_id = names[i];
         assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
         assert_non_null(strstr(sotto_error_text(), "--dataset-id"));
     }
-    r.fingerprint = "toy";
+    r.spend.dataset_id = "toy";
     r.mechanism = "nothing";
     assert_int_equal(sotto_dp_release(&certificate, v, 1, &r, NULL), SOTTO_EINVAL);
     assert_null(certificate);
@@ -199,13 +198,15 @@ static void releases_without_facts(void **state)
 
 static char *certificate_of(const char *mechanism)
 {
-    char *certificate;
+    struct sotto_certificate *certificate;
     struct sotto_protect p = request(mechanism, array("in.npy", SOTTO_I8, 3), npy);
     if (strcmp(mechanism, "gaussian") == 0)
         p.input = array("in.npy", SOTTO_F4, 3);
     unlink(path_of("l.jsonl"));
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
-    return certificate;
+    char *text = certificate_text(certificate);
+    sotto_certificate_free(certificate);
+    return text;
 }
 
 static void put(const char *text, const char *from, const char *to, char *out, size_t capacity)
@@ -221,7 +222,8 @@ static sotto_status verify(const char *text, const char *output)
 {
     char *report = NULL;
     assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
-    sotto_status status = sotto_certificate_verify(&report, path_of("c.json"), output, path_of("l.jsonl"));
+    sotto_status status =
+        sotto_certificate_verify(&report, path_of("c.json"), output, path_of("l.jsonl"), NULL);
     commitment_noted = report && strstr(report, "input commitment");
     sotto_text_free(report);
     return status;

@@ -4,45 +4,39 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
-
 #include "base/file.h"
 #include "dp/ledger/ledger.h"
 #include "sotto/sotto.h"
-
+#include "support/certificate_text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 static struct sotto_release ordinary(const char *ledger)
 {
-    return (struct sotto_release){.mechanism = "logistic",
-                                  .scale = 0.5,
-                                  .target = {NAN, 1e-5},
-                                  .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_GIVEN},
-                                  .fingerprint = "toy",
-                                  .source = &exercise,
-                                  .ledger = ledger,
-                                  .input_sha256 = "00",
-                                  .purpose = "test"};
+    return (struct sotto_release){
+        .mechanism = "logistic",
+        .scale = 0.5,
+        .target = {NAN, 1e-5},
+        .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_GIVEN},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"},
+        .input_sha256 = "00"};
 }
-
 static void a_release_writes_ledger_and_certificate(void **state)
 {
     (void)state;
     const char *path = path_of("a.jsonl");
     struct sotto_release r = ordinary(path);
     float v[3] = {1, 2, 3};
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     assert_int_equal(sotto_dp_release(&certificate, v, 3, &r, NULL), SOTTO_OK);
     assert_true(v[0] != 1 && v[1] != 2 && v[2] != 3);
-    assert_non_null(strstr(certificate, "\"proved\": \"none\""));
-    assert_non_null(strstr(certificate, "as stated by the caller, not checked"));
+    assert_true(certificate_holds(certificate, "\"proved\": \"none\""));
+    assert_true(certificate_holds(certificate, "as stated by the caller, not checked"));
     assert_int_equal(sotto_certificate_save(path_of("a.json"), certificate, "ff"), SOTTO_OK);
     struct json *saved;
     assert_int_equal(json_read_file(&saved, path_of("a.json")), SOTTO_OK);
@@ -55,9 +49,8 @@ static void a_release_writes_ledger_and_certificate(void **state)
     assert_true(fabs(l.conditional.pure - 2) < 1e-12);
     ledger_close(&l);
     json_free(saved);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
 }
-
 static void nothing_is_touched_when_an_input_is_wrong(void **state)
 {
     (void)state;
@@ -67,16 +60,16 @@ static void nothing_is_touched_when_an_input_is_wrong(void **state)
         const char *text;
     } cases[] = {
         {-1, NAN, 0, 1, 0, "scale must be > 0 (got -1)"},
-        {0, NAN, 0, 1, 0, "scale must be > 0 (got 0)"},
+        {0, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given"},
         {INFINITY, NAN, 0, 1, 0, "scale must lie between 1e-100 and 1e100 (got inf)"},
-        {NAN, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given"},
+        {NAN, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given; give one of them"},
         {NAN, -1, 0, 1, 0, "epsilon must be > 0 (got -1)"},
         {NAN, 1e-320, 0, 1, 0, "epsilon must lie between 1e-100 and 1e100 (got 9.99989e-321)"},
         {1, NAN, 1, 1, 0, "delta must lie in [0, 1) (got 1)"},
         {1, NAN, -1e-5, 1, 0, "delta must lie in [0, 1) (got -1e-05)"},
         {1, NAN, 1e-320, 1, 0, "delta must be 0 or at least 2.22507e-308 (got 9.99989e-321)"},
-        {1, NAN, 0, 0, 0, "sensitivity l1 must be > 0 (got 0)"},
-        {1, NAN, 0, NAN, 0, "sensitivity: neither l1 nor l2 is given; at least one norm is needed"},
+        {1, NAN, 0, 0, 0, "sensitivity: neither l1 nor l2 is given; at least one norm is needed"},
+        {1, NAN, 0, NAN, 0, "sensitivity: neither l1 nor l2 is given; expected at least one norm"},
         {1, NAN, 0, 1e200, 0, "sensitivity l1 must lie between 1e-100 and 1e100 (got 1e+200)"},
         {1, NAN, 0, 1, NAN, "release: value 1 of 2 is NaN; all must be finite"},
         {1, NAN, 0, 1, INFINITY, "release: value 1 of 2 is infinite; all must be finite"},
@@ -87,7 +80,7 @@ static void nothing_is_touched_when_an_input_is_wrong(void **state)
         r.target = (struct sotto_dp){cases[i].epsilon, cases[i].delta};
         r.sensitivity.l1 = cases[i].l1;
         float v[2] = {7, cases[i].value};
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         assert_int_equal(sotto_dp_release(&certificate, v, 2, &r, NULL), SOTTO_EINVAL);
         assert_string_equal(sotto_error_text(), cases[i].text);
         assert_null(certificate);
@@ -95,7 +88,6 @@ static void nothing_is_touched_when_an_input_is_wrong(void **state)
         assert_false(file_exists(path_of("never.jsonl")));
     }
 }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -15,6 +15,7 @@
 #include "dp/account/accountant.h"
 #include "dp/ledger/certificate.h"
 #include "sotto/sotto.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,9 +42,7 @@ static struct sotto_protect ordinary(const char *mechanism)
                     .scale = NAN,
                     .target = {1, 1e-5},
                     .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                    .fingerprint = "toy",
-                    .source = &exercise,
-                    .ledger = path_of("ledger.jsonl")}};
+                    .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}}};
 }
 
 static void every_kind_verifies(void **state)
@@ -66,7 +65,8 @@ static void every_kind_verifies(void **state)
         struct sotto_protect p = ordinary(kinds[i].mechanism);
         struct sotto_array out;
         struct json *c;
-        char *certificate, *report, beside[160];
+        struct sotto_certificate *certificate;
+        char *report, beside[160];
         save(p.input, kinds[i].in, 5, values);
         p.release.constant_time = kinds[i].constant_time;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
@@ -79,7 +79,9 @@ static void every_kind_verifies(void **state)
                 assert_true(((double *)out.data)[j] == rint(((double *)out.data)[j]));
             else if (strncmp(kinds[i].mechanism, "discrete", 8) == 0)
                 assert_true(((float *)out.data)[j] == rintf(((float *)out.data)[j]));
-        assert_int_equal(json_parse(&c, certificate, strlen(certificate), "certificate"), SOTTO_OK);
+        char *text = certificate_text(certificate);
+        assert_int_equal(json_parse(&c, text, strlen(text), "certificate"), SOTTO_OK);
+        sotto_text_free(text);
         assert_string_equal(json_text(json_find(c, "mechanism")), kinds[i].mechanism);
         const char *sampler = json_text(json_find(c, "sampler"));
         assert_memory_equal(sampler, kinds[i].sampler, strlen(kinds[i].sampler));
@@ -94,13 +96,14 @@ static void every_kind_verifies(void **state)
         assert_true((strstr(statement, "note: ") != NULL) ==
                     (kinds[i].constant_time || strcmp(kinds[i].mechanism, "knorm") == 0));
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
-        sotto_status status = sotto_certificate_verify(&report, beside, p.output, p.release.ledger);
+        sotto_status status =
+            sotto_certificate_verify(&report, beside, p.output, p.release.spend.ledger, NULL);
         if (status != SOTTO_OK)
             fail_msg("%s: %s", kinds[i].mechanism, sotto_error_text());
         sotto_text_free(report);
         json_free(c);
         sotto_array_clear(&out);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
     }
 }
 
@@ -124,15 +127,16 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct sotto_protect p = ordinary(changes[i].mechanism);
         unsigned char *bytes;
-        char *certificate, *report, beside[160];
+        struct sotto_certificate *certificate;
+        char *report, beside[160];
         size_t size;
         save(p.input, strcmp(changes[i].mechanism, "randomised-response") == 0 ? SOTTO_I8 : SOTTO_F4, 3,
              values);
         p.release.constant_time = strcmp(changes[i].mechanism, "logistic") == 0;
-        p.release.insecure = strcmp(changes[i].check, "sampler") == 0;
+        p.release.spend.insecure = strcmp(changes[i].check, "sampler") == 0;
         p.release.sensitivity.l2 = strcmp(changes[i].mechanism, "knorm") == 0 ? 1 : NAN;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
         assert_int_equal(file_read(&bytes, &size, beside, 1 << 20), SOTTO_OK);
         char *at = strstr((char *)bytes, changes[i].from);
@@ -143,7 +147,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         fputs(at + strlen(changes[i].from), f);
         fclose(f);
         base_free(bytes);
-        assert_int_equal(sotto_certificate_verify(&report, beside, p.output, NULL), SOTTO_EGATE);
+        assert_int_equal(sotto_certificate_verify(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
         if (!strstr(sotto_error_text(), changes[i].check))
             fail_msg("%s: '%s'", changes[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -166,30 +170,32 @@ static void wrong_inputs_are_refused(void **state)
     (void)state;
     const struct wrong cases[] = {
         {"discrete-laplace", SOTTO_F4, 0.5, 1, 0, 1, 0, 0, SOTTO_EINVAL,
-         "value 1 of 3 is 0.5, not a whole multiple"},
+         "release: value 1 of 3 is 0.5; expected a whole multiple of the step"},
         {"discrete-laplace", SOTTO_F8, 0x1p40 + 0x1p-12, 1, 0, 1, 0, 0, SOTTO_EINVAL,
-         "is 1099511627776.0002, not a whole multiple"},
+         "is 1099511627776.0002; expected a whole multiple of the step"},
         {"discrete-laplace", SOTTO_I8, 0x1p53 + 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "whole numbers up to 2^53"},
-        {"discrete-laplace", SOTTO_F4, 2, 1, 0, 0.5, 0, 0, SOTTO_EINVAL, "less than one step (1)"},
-        {"discrete-laplace", SOTTO_F4, 2, 1e-9, 0, 1, 0, 0, SOTTO_EDOMAIN,
-         "which the exact sampler can draw"},
-        {"discrete-laplace", SOTTO_F4, 2, 1e30, 0, 1, 0, 0, SOTTO_EDOMAIN,
-         "which the exact sampler can draw"},
-        {"discrete-laplace", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL, "has no sampler of constant time"},
+        {"discrete-laplace", SOTTO_F4, 2, 1, 0, 0.5, 0, 0, SOTTO_EINVAL,
+         "is less than value_step (1), the unit of the values; expected at least one unit"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e-9, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-9 to 2^52 steps of"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e30, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-9 to 2^52 steps of"},
+        {"discrete-laplace", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL,
+         "has no constant-time sampler; expected logistic or laplace"},
         {"logistic", SOTTO_F4, 2, 1, 0, 1, 0, 1, SOTTO_EDOMAIN,
-         "so it gives no pure epsilon; a delta > 0 is needed"},
+         "of its law), so it gives no pure epsilon; give a delta > 0"},
         {"logistic", SOTTO_F4, 2, NAN, 0, 1, 0, 1, SOTTO_EDOMAIN,
-         "so it gives no pure epsilon; a delta > 0 is needed"},
+         "of its law), so it gives no pure epsilon; give a delta > 0"},
         {"logistic", SOTTO_F4, 2, 1, 1e-30, 1, 0, 1, SOTTO_EDOMAIN,
-         "too small for the sampler of constant time"},
+         "is too small for the constant-time sampler; at epsilon"},
         {"logistic", SOTTO_F4, 2, 1, 2, 1, 0, 1, SOTTO_EINVAL, "delta must lie in [0, 1)"},
-        {"logistic", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "only floating-point tensors"},
-        {"gaussian", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL, "has no sampler of constant time"},
+        {"logistic", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "expected floating-point tensors"},
+        {"gaussian", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL,
+         "has no constant-time sampler; expected logistic or laplace"},
         {"gaussian-classical", SOTTO_F4, 2, 10, 1e-5, 1, 0, 0, SOTTO_EINVAL, "is for comparing only"},
-        {"exponential", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "scores must be floating-point"},
+        {"exponential", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "expected floating-point scores"},
         {"exponential", SOTTO_F4, NAN, 1, 0, 1, 0, 0, SOTTO_EINVAL, "score 1 of 3 is NaN"},
         {"exponential", SOTTO_F4, INFINITY, 1, 0, 1, 0, 0, SOTTO_EINVAL, "score 1 of 3 is infinite"},
-        {"randomised-response", SOTTO_F4, 2, 1, 0, 1, 5, 0, SOTTO_EINVAL, "needs integer labels"},
+        {"randomised-response", SOTTO_F4, 2, 1, 0, 1, 5, 0, SOTTO_EINVAL,
+         "expected integer labels for randomised response"},
         {"randomised-response", SOTTO_I8, 2, 1, 0, 1, 1, 0, SOTTO_EINVAL, "at least 2 classes (got 1)"},
         {"randomised-response", SOTTO_I8, 5, 1, 0, 1, 5, 0, SOTTO_EINVAL,
          "label 1 of 3 is 5; expected 0 to 4"},
@@ -198,13 +204,13 @@ static void wrong_inputs_are_refused(void **state)
         {"randomised-response", SOTTO_I8, 2, 1, 0, 2, 5, 0, SOTTO_EINVAL,
          "sensitivity of a label is l1 = 1 (got 2)"},
         {"randomised-response", SOTTO_I8, 2, 1e-5, 0, 1, 5, 0, SOTTO_EDOMAIN,
-         "which the exact coin can draw"},
+         "is out of range; expected 2^-9 to 2^52"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct wrong *w = &cases[i];
         const double values[] = {0, w->value, 1};
         struct sotto_protect p = ordinary(w->mechanism);
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         save(p.input, w->dtype, 3, values);
         p.classes = w->classes;
         p.release.scale = w->scale;
@@ -216,11 +222,11 @@ static void wrong_inputs_are_refused(void **state)
         if (status != w->status || !strstr(sotto_error_text(), w->text))
             fail_msg("case %zu: status %d, '%s'", i, (int)status, sotto_error_text());
         assert_false(file_exists(p.output));
-        assert_false(file_exists(p.release.ledger));
+        assert_false(file_exists(p.release.spend.ledger));
     }
     /* one array only */
     struct sotto_protect p = ordinary("exponential");
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     struct sotto_tensors t = {0};
     float x[2] = {1, 2};
     assert_int_equal(sotto_tensors_add(&t, "a", SOTTO_F4, 1, &(size_t){2}, x), SOTTO_OK);
@@ -229,10 +235,10 @@ static void wrong_inputs_are_refused(void **state)
     p.input = path_of("two.safetensors");
     p.output = path_of("out.safetensors");
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "exponential takes one .npy array of scores"));
+    assert_non_null(strstr(sotto_error_text(), "exponential needs one .npy array of scores"));
     p.release.mechanism = "randomised-response";
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "takes one .npy array of labels"));
+    assert_non_null(strstr(sotto_error_text(), "needs one .npy array of labels"));
 }
 
 /* The wrong door for a mechanism. */
@@ -246,7 +252,7 @@ static void doors_know_their_mechanisms(void **state)
         double scores[3] = {0, 1, 2};
         int64_t labels[3] = {0, 1, 2};
         size_t chosen = 9;
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         enum release_kind kind = mechanism_find(name)->kind;
         if (kind > RELEASE_VECTOR) {
             assert_int_equal(sotto_dp_release(&certificate, v, 3, &r, NULL), SOTTO_EINVAL);
@@ -259,11 +265,11 @@ static void doors_know_their_mechanisms(void **state)
         assert_true(v[1] == 1 && labels[1] == 1 && chosen == 9 && certificate == NULL);
     }
     struct sotto_release r = ordinary("exponential").release;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     double none[1];
     size_t chosen;
     assert_int_equal(sotto_dp_select(&chosen, &certificate, none, 0, &r, NULL), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "release: there is nothing to release (0 values)");
+    assert_string_equal(sotto_error_text(), "release: 0 values; expected at least one");
 }
 
 static void out_of_memory_leaves_nothing(void **state)
@@ -274,7 +280,7 @@ static void out_of_memory_leaves_nothing(void **state)
     const double values[] = {0, 1, 2};
     for (int i = 0; i < 5; i++) {
         struct sotto_protect p = ordinary(mechanisms[i]);
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         int after = 0;
         save(p.input, i == 3 ? SOTTO_I8 : SOTTO_F4, 3, values);
         p.release.constant_time = i == 4;
@@ -289,7 +295,7 @@ static void out_of_memory_leaves_nothing(void **state)
             assert_null(certificate);
         }
         assert_true(after > 5);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         float v[3] = {1, 2, 3};
         if (i == 1) {
             base_alloc_fail_after(0);
@@ -357,17 +363,17 @@ static void accounts_within_a_distance(void **state)
     (void)state;
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN, .dimension = 10};
     struct sotto_account exact, near;
-    assert_int_equal(account_within(&exact, "logistic", 1, &s, 1e-5, 0), SOTTO_OK);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-30), SOTTO_OK);
+    assert_int_equal(account_within(&exact, "logistic", 1, &s, 1e-5, 0, NULL), SOTTO_OK);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-30, NULL), SOTTO_OK);
     assert_true(near.epsilon.upper >= exact.epsilon.upper && near.epsilon.upper < exact.epsilon.upper + 1e-9);
     assert_true(near.epsilon.lower <= exact.epsilon.lower && near.delta == 1e-5);
     assert_true(isnan(near.pure_epsilon) && isnan(near.zcdp_rho) && near.note[0] && !exact.note[0]);
     for (size_t i = 0; i < near.bound_count; i++)
         assert_true(strncmp(near.bounds[i].name, "pure", 4) != 0);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-13), SOTTO_EDOMAIN);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, 0, 1e-30), SOTTO_EDOMAIN);
-    assert_int_equal(account_within(&near, "logistic", 1, &s, -1, 1e-30), SOTTO_EINVAL);
-    assert_int_equal(account_within(&near, "logistic", -1, &s, 1e-5, 1e-30), SOTTO_EINVAL);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-13, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, 0, 1e-30, NULL), SOTTO_EDOMAIN);
+    assert_int_equal(account_within(&near, "logistic", 1, &s, -1, 1e-30, NULL), SOTTO_EINVAL);
+    assert_int_equal(account_within(&near, "logistic", -1, &s, 1e-5, 1e-30, NULL), SOTTO_EINVAL);
     assert_true(account_inner_delta(1e-5, 0) == 1e-5 && account_inner_delta(0, 1e-30) == 0);
     assert_true(account_inner_delta(1e-5, 1e-30) < 1e-5);
 }

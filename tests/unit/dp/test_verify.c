@@ -11,7 +11,7 @@
 static char *text_of_report(const char *file, const char *book, sotto_status expected)
 {
     char *report = NULL, *text = NULL;
-    sotto_status status = sotto_verify(&report, file, NULL, book);
+    sotto_status status = sotto_verify(&report, file, NULL, book, NULL);
     if (status != expected)
         fail_msg("%s: %s", sotto_status_name(status), status ? sotto_error_text() : "");
     assert_non_null(report);
@@ -33,16 +33,16 @@ static void what_claims_nothing(void **state)
     (void)state;
     lay_out('C');
     struct sotto_protect p = protect_of(path_of("v.npy"), released, path_of("seeded.jsonl"));
-    p.release.insecure = 1;
+    p.release.spend.insecure = 1;
     assert_int_equal(protect(&p), SOTTO_OK);
-    says(released, p.release.ledger, SOTTO_OK, "claim        none: noise was seeded");
+    says(released, p.release.spend.ledger, SOTTO_OK, "claim        none: noise was seeded");
     says(released, NULL, SOTTO_OK, "checked      the stamp of seeded noise");
-    p.release.insecure = 0;
+    p.release.spend.insecure = 0;
     p.release.scale = 1;
     p.release.target = (struct sotto_dp){NAN, 0};
-    p.release.ledger = path_of("infinite.jsonl");
+    p.release.spend.ledger = path_of("infinite.jsonl");
     assert_int_equal(protect(&p), SOTTO_OK);
-    says(released, p.release.ledger, SOTTO_OK, "no finite epsilon at delta 0");
+    says(released, p.release.spend.ledger, SOTTO_OK, "no finite epsilon at delta 0");
 }
 
 static void names_of_files(void **state)
@@ -54,13 +54,13 @@ static void names_of_files(void **state)
     says(certificate, NULL, SOTTO_OK, "the file names this release");
     snprintf(other, sizeof other, "%s/c.json", folder);
     run_shell("cp '%s' '%s'", certificate, other);
-    says(other, NULL, SOTTO_OK, "the released file: none was given");
-    assert_int_equal(sotto_verify(&report, other, released, NULL), SOTTO_OK);
+    says(other, NULL, SOTTO_OK, "the released file, as none was given");
+    assert_int_equal(sotto_verify(&report, other, released, NULL, NULL), SOTTO_OK);
     sotto_text_free(report);
-    assert_int_equal(sotto_verify(&report, other, path_of("gone"), NULL), SOTTO_ENOENT);
-    assert_int_equal(sotto_verify(&report, path_of("gone"), NULL, NULL), SOTTO_ENOENT);
+    assert_int_equal(sotto_verify(&report, other, path_of("gone"), NULL, NULL), SOTTO_ENOENT);
+    assert_int_equal(sotto_verify(&report, path_of("gone"), NULL, NULL, NULL), SOTTO_ENOENT);
     unlink(released);
-    says(certificate, NULL, SOTTO_OK, "the released file: none was given");
+    says(certificate, NULL, SOTTO_OK, "the released file, as none was given");
 }
 
 /* A file that cannot be read is no released file, whatever its hash. */
@@ -93,10 +93,10 @@ static void tensors_of_no_kind(void **state)
     sotto_tensors_clear(&t);
     struct sotto_protect p = protect_of(path_of("t.safetensors"), released, path_of("t.jsonl"));
     assert_int_equal(protect(&p), SOTTO_OK);
-    says(released, p.release.ledger, SOTTO_OK, "as its caller stated it");
+    says(released, p.release.spend.ledger, SOTTO_OK, "the sensitivity, which was stated by the caller");
     set_metadata(released, "release", NULL);
     match_output();
-    says(released, NULL, SOTTO_EGATE, "origin: these are tensors of no known kind");
+    says(released, NULL, SOTTO_EGATE, "origin: the tensors are of an unknown kind");
 }
 
 /* A head of PyTorch, which knows nothing of recipes. */
@@ -110,34 +110,35 @@ static void heads_without_recipe(void **state)
     set_metadata(plain, "recipe", NULL);
     struct sotto_protect p = protect_of(plain, released, path_of("plain.jsonl"));
     assert_int_equal(protect(&p), SOTTO_OK);
-    says(released, NULL, SOTTO_OK, "the file's recipe: it has none");
+    says(released, NULL, SOTTO_OK, "the file's recipe, as it has none");
     set_metadata(released, "release", NULL);
     match_output();
     says(released, NULL, SOTTO_EGATE, "origin: the head has no recipe");
 }
 
-/* Heads that were computed from one noisy release: recipe, shape and number of records give the sensitivity.
- */
+/* Heads that were computed from one noisy release: recipe, shape and number of records give the
+ * sensitivity. */
 static void heads_by_second_moments(void **state)
 {
     (void)state;
     struct sotto_head_recipe r;
     struct sotto_head *h;
-    struct sotto_head_privacy p = {.target = {3, 1e-5}, .fingerprint = "toy", .ledger = path_of("m.jsonl")};
-    char *text;
+    struct sotto_head_privacy p = {.target = {3, 1e-5},
+                                   .spend = {.dataset_id = "toy", .ledger = path_of("m.jsonl")}};
+    struct sotto_certificate *text;
     lay_out('D');
     sotto_head_defaults(&r);
     r.trainer = "covariance";
     r.lambda = 0;
     assert_int_equal(sotto_head_train_private(&h, &text, x, y, N, D, K, &r, &p, NULL), SOTTO_OK);
     assert_int_equal(sotto_head_save_private(released, h, text), SOTTO_OK);
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_head_free(h);
-    says(released, p.ledger, SOTTO_OK, "derived again from the file's recipe and 60 records");
+    says(released, p.spend.ledger, SOTTO_OK, "derived again from the file's recipe and 60 records");
     edit("\"records\": 60", "\"records\": 6000");
     says(released, NULL, SOTTO_EGATE, "proof: ");
     edit("\"records\": 6000", "\"records\": null");
-    says(released, NULL, SOTTO_OK, "the sensitivity: the number of records is not known");
+    says(released, NULL, SOTTO_OK, "the sensitivity, as the number of records is unknown");
     /* noise in every step is not one release */
     lay_out('B');
     run_shell("cp '%s' '%s'", path_of("D.safetensors"), released);
@@ -145,7 +146,7 @@ static void heads_by_second_moments(void **state)
     says(released, NULL, SOTTO_EGATE, "noisy steps: ");
     lay_out('D');
     edit("\"records\": 60", "\"records\": null");
-    says(released, NULL, SOTTO_OK, "sampling rate and steps: the number of records is not known");
+    says(released, NULL, SOTTO_OK, "sampling rate and steps, as the number of records is unknown");
 }
 
 static void certificates_that_lack_members(void **state)
@@ -154,14 +155,14 @@ static void certificates_that_lack_members(void **state)
     char *report = NULL;
     lay_out('A');
     edit("\"records\": 60,", "");
-    assert_int_equal(sotto_verify(&report, released, NULL, NULL), SOTTO_EFORMAT);
+    assert_int_equal(sotto_verify(&report, released, NULL, NULL, NULL), SOTTO_EFORMAT);
     assert_non_null(strstr(sotto_error_text(), "'records' or 'condition' is missing; version 2 has both"));
     lay_out('A');
     edit("\"records\": 60,", "\"records\": -1,");
-    assert_int_equal(sotto_verify(&report, released, NULL, NULL), SOTTO_EFORMAT);
+    assert_int_equal(sotto_verify(&report, released, NULL, NULL, NULL), SOTTO_EFORMAT);
     lay_out('A');
     edit("\"condition\": null,", "\"condition\": 7,");
-    assert_int_equal(sotto_verify(&report, released, NULL, NULL), SOTTO_EFORMAT);
+    assert_int_equal(sotto_verify(&report, released, NULL, NULL, NULL), SOTTO_EFORMAT);
     assert_null(report);
 }
 
@@ -190,7 +191,7 @@ static void memory_that_runs_out(void **state)
         lay_out(*bundle);
         for (int n = 0; status != SOTTO_OK && n < 20000; n++) {
             base_alloc_fail_after(n);
-            status = sotto_verify(&report, released, NULL, ledger);
+            status = sotto_verify(&report, released, NULL, ledger, NULL);
             base_alloc_fail_after(-1);
             if (status == SOTTO_EGATE) { /* the account's own memory: a check that failed */
                 sotto_text_free(report);

@@ -66,7 +66,7 @@ static void heads_learn_blobs(void **state)
             int64_t labels[N];
             make_blobs(fresh, labels, N, D, K, 0.5, 2);
             double accuracy;
-            assert_int_equal(sotto_head_accuracy(&accuracy, h, fresh, labels, N, D), SOTTO_OK);
+            assert_int_equal(sotto_head_accuracy(&accuracy, h, fresh, labels, N, D, NULL), SOTTO_OK);
             assert_true(accuracy > 0.95);
             sotto_head_free(h);
         }
@@ -83,7 +83,7 @@ static void permuted_labels_cannot_be_learned(void **state)
     struct sotto_head *h = NULL;
     assert_int_equal(sotto_head_train(&h, x, noise, N, D, K, &r, NULL), SOTTO_OK);
     double accuracy;
-    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
+    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
     assert_true(accuracy < 0.6);
     sotto_head_free(h);
 }
@@ -102,26 +102,26 @@ static void same_inputs_same_bits(void **state)
     struct sotto_head *c = train(&r);
     assert_memory_not_equal(pa, sotto_head_parameters(c, &count), count * sizeof *pa);
     assert_string_not_equal(sotto_head_recipe_hash(a), sotto_head_recipe_hash(c));
-    assert_string_equal(sotto_head_fingerprint(a), sotto_head_fingerprint(c));
+    assert_string_equal(sotto_head_data_sha256(a), sotto_head_data_sha256(c));
     sotto_head_free(a);
     sotto_head_free(b);
     sotto_head_free(c);
 }
 
-static void fingerprint_sees_values_and_shapes(void **state)
+static void hash_sees_values_and_shapes(void **state)
 {
     (void)state;
     char first[SHA256_HEX], second[SHA256_HEX];
     struct head_data data = {x, y, 10, 4, K};
-    head_data_fingerprint(first, &data);
+    head_data_sha256(first, &data);
     data.n = 20, data.d = 2;
-    head_data_fingerprint(second, &data);
+    head_data_sha256(second, &data);
     assert_string_not_equal(first, second);
     float other[40];
     memcpy(other, x, sizeof other);
     other[39] += 1;
     data = (struct head_data){other, y, 10, 4, K};
-    head_data_fingerprint(second, &data);
+    head_data_sha256(second, &data);
     assert_string_not_equal(first, second);
 }
 
@@ -136,8 +136,8 @@ static void predictions_follow_the_parameters(void **state)
     size_t count;
     const float *w1 = sotto_head_parameters(h, &count), *b1 = w1 + H * D, *w2 = b1 + H, *b2 = w2 + K * H;
     float logits[N * K], probabilities[N * K];
-    assert_int_equal(sotto_head_predict(logits, h, x, N, D, 1), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(probabilities, h, x, N, D, 0), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, h, x, N, D, 1, NULL), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(probabilities, h, x, N, D, 0, NULL), SOTTO_OK);
     for (size_t i = 0; i < N; i++) {
         double hidden[H], z[K], sum = 0;
         for (size_t o = 0; o < H; o++) {
@@ -173,7 +173,7 @@ static void probabilities_survive_huge_logits(void **state)
     float *w = sotto_head_parameters(h, &count), p[K];
     for (size_t i = 0; i < count; i++)
         w[i] *= 1e6f;
-    assert_int_equal(sotto_head_predict(p, h, x, 1, D, 0), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(p, h, x, 1, D, 0, NULL), SOTTO_OK);
     float sum = 0;
     for (size_t k = 0; k < K; k++) {
         assert_true(p[k] >= 0 && p[k] <= 1);
@@ -218,10 +218,11 @@ static void bad_data_is_refused_in_one_line(void **state)
     bad[40 * D] = -INFINITY;
     expect_failure(SOTTO_EINVAL, "2 of 203 rows contain NaN or infinity (first: row 17, column 2)", bad, y, N,
                    D, K, &r);
-    expect_failure(SOTTO_EINVAL, "all 203 records are of class 0", x, labels, N, D, K, &r);
+    expect_failure(SOTTO_EINVAL, "labels: all 203 records have class 0", x, labels, N, D, K, &r);
     for (size_t i = 0; i < N * D; i++)
         bad[i] = (float)(i % D);
-    expect_failure(SOTTO_EINVAL, "constant features", bad, y, N, D, K, &r);
+    expect_failure(SOTTO_EINVAL, "rows are the same; expected at least two different rows", bad, y, N, D, K,
+                   &r);
     memcpy(labels, y, sizeof labels);
     labels[9] = K;
     expect_failure(SOTTO_EINVAL, "row 9 holds 5; expected 0 to 4", x, labels, N, D, K, &r);
@@ -230,7 +231,7 @@ static void bad_data_is_refused_in_one_line(void **state)
     expect_failure(SOTTO_EINVAL, "4 records for 5 classes", x, y, 4, D, K, &r);
     expect_failure(SOTTO_EINVAL, "1 records", x, y, 1, D, 2, &r);
     expect_failure(SOTTO_EINVAL, "at least 2 classes", x, y, N, D, 1, &r);
-    expect_failure(SOTTO_EINVAL, "second dimension is 0", x, y, N, 0, K, &r);
+    expect_failure(SOTTO_EINVAL, "features: there are no columns; expected at least 1", x, y, N, 0, K, &r);
 }
 
 static void bad_recipes_name_the_member(void **state)
@@ -254,7 +255,7 @@ static void bad_recipes_name_the_member(void **state)
     r = recipe(0), r.hidden_count = 9;
     expect_failure(SOTTO_EINVAL, "9 hidden layers", x, y, N, D, K, &r);
     r = recipe(8), r.lr = 1e30, r.trainer = "sgd";
-    expect_failure(SOTTO_EDIVERGED, "not finite in epoch", x, y, N, D, K, &r);
+    expect_failure(SOTTO_EDIVERGED, "head: a weight became infinite or NaN in epoch", x, y, N, D, K, &r);
 }
 
 static void wrong_width_is_refused(void **state)
@@ -265,11 +266,11 @@ static void wrong_width_is_refused(void **state)
     struct sotto_head *h = train(&r);
     float out[K] = {7};
     double accuracy = 7;
-    assert_int_equal(sotto_head_predict(out, h, x, 1, D - 1, 0), SOTTO_EINVAL);
+    assert_int_equal(sotto_head_predict(out, h, x, 1, D - 1, 0, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "10 columns but the head expects 11"));
-    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, 0, D), SOTTO_EINVAL);
+    assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, 0, D, NULL), SOTTO_EINVAL);
     float bad[D] = {0, NAN};
-    assert_int_equal(sotto_head_predict(out, h, bad, 1, D, 0), SOTTO_EINVAL);
+    assert_int_equal(sotto_head_predict(out, h, bad, 1, D, 0, NULL), SOTTO_EINVAL);
     assert_true(out[0] == 7 && accuracy == 7);
     sotto_head_free(h);
 }
@@ -286,7 +287,7 @@ static void copies_are_independent(void **state)
     assert_memory_equal(a, b, count * sizeof *a);
     b[0] += 1;
     assert_true(a[0] != b[0]);
-    assert_string_equal(sotto_head_fingerprint(h), sotto_head_fingerprint(copy));
+    assert_string_equal(sotto_head_data_sha256(h), sotto_head_data_sha256(copy));
     sotto_head_free(h);
     assert_true(b[1] == b[1]);
     sotto_head_free(copy);
@@ -329,7 +330,7 @@ static void out_of_memory_is_reported_wherever_it_strikes(void **state)
         base_alloc_fail_after(n);
         sotto_status status = sotto_head_train(&h, x, y, N, D, K, &r, NULL);
         if (status == SOTTO_OK)
-            status = sotto_head_predict(out, h, x, 1, D, 0);
+            status = sotto_head_predict(out, h, x, 1, D, 0, NULL);
         base_alloc_fail_after(-1);
         if (status == SOTTO_OK)
             break;
@@ -348,7 +349,7 @@ int main(void)
         cmocka_unit_test(heads_learn_blobs),
         cmocka_unit_test(permuted_labels_cannot_be_learned),
         cmocka_unit_test(same_inputs_same_bits),
-        cmocka_unit_test(fingerprint_sees_values_and_shapes),
+        cmocka_unit_test(hash_sees_values_and_shapes),
         cmocka_unit_test(predictions_follow_the_parameters),
         cmocka_unit_test(probabilities_survive_huge_logits),
         cmocka_unit_test(training_allocates_nothing),

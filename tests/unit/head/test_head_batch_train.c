@@ -101,7 +101,7 @@ static void heads_without_records_are_refused(void **state)
     for (size_t i = 0; i < N * 2; i++)
         none[i] = i % 2 == 0;
     assert_int_equal(head_many_train(parameters, &data, &r, none, 2, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "head 1 of 2 has no record"));
+    assert_non_null(strstr(sotto_error_text(), "head 1 of 2 has no training record; expected at least 1"));
 }
 
 static void out_of_memory_is_reported_wherever_it_strikes(void **state)

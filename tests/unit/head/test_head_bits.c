@@ -145,11 +145,11 @@ static void a_part_of_a_table_is_as_good_as_a_copy(void **state)
         float *weights = sotto_head_parameters(h, &count);
         assert_memory_equal(there, apart, count * sizeof *there);
         assert_memory_equal(there, weights, count * sizeof *there);
-        assert_int_equal(sotto_head_accuracy(&expected, h, copy, label, PART, D), SOTTO_OK);
-        assert_int_equal(head_part_accuracy(&accuracy, h, &part), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&expected, h, copy, label, PART, D, NULL), SOTTO_OK);
+        assert_int_equal(head_part_accuracy(&accuracy, h, &part, NULL), SOTTO_OK);
         assert_true(accuracy == expected && accuracy > 1.0 / K);
         part.n = 0;
-        assert_int_equal(head_part_accuracy(&accuracy, h, &part), SOTTO_EINVAL);
+        assert_int_equal(head_part_accuracy(&accuracy, h, &part, NULL), SOTTO_EINVAL);
         sotto_head_free(h);
     }
     base_free(bits);
@@ -171,15 +171,15 @@ static void scaled_records_are_not_bits(void **state)
     r.clip = 1;
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_OK);
     assert_int_equal(head_bits_make(&bits, data.x, data.n, data.d), SOTTO_OK);
-    assert_int_equal(sotto_head_accuracy(&expected, h, x, y, N, D), SOTTO_OK);
+    assert_int_equal(sotto_head_accuracy(&expected, h, x, y, N, D, NULL), SOTTO_OK);
     struct head_part all = head_part_all(&data), listed = {&data, record, N, bits};
     all.bits = bits;
-    assert_int_equal(head_part_accuracy(&accuracy, h, &all), SOTTO_OK);
+    assert_int_equal(head_part_accuracy(&accuracy, h, &all, NULL), SOTTO_OK);
     assert_true(accuracy == expected);
-    assert_int_equal(head_part_accuracy(&accuracy, h, &listed), SOTTO_OK);
+    assert_int_equal(head_part_accuracy(&accuracy, h, &listed, NULL), SOTTO_OK);
     assert_true(accuracy == expected);
     h->has_recipe = false; /* nothing says that records are to be scaled: this test would notice */
-    assert_int_equal(head_part_accuracy(&accuracy, h, &listed), SOTTO_OK);
+    assert_int_equal(head_part_accuracy(&accuracy, h, &listed, NULL), SOTTO_OK);
     assert_true(accuracy != expected);
     sotto_head_free(h);
     base_free(bits);
@@ -192,21 +192,20 @@ static void a_part_that_cannot_be_learnt_from_is_refused(void **state)
     struct head_part part = {.data = &data, .record = one_class, .n = 5};
     assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "labels: all 5 records are of class 0; a head needs at least 2 classes");
+                        "labels: all 5 records have class 0; expected at least 2 classes");
     part.record = few;
     part.n = 4;
     assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "features: 4 records for 5 classes; at least one record a class is needed");
+                        "features: 4 records for 5 classes; expected at least one record per class");
     int64_t labels[] = {0, 1, 2, 3, 4};
     struct head_data constant = {x, labels, 5, D, K};
     float *rows = calloc(5 * D, sizeof *rows);
     constant.x = rows;
     part = (struct head_part){.data = &constant, .n = 5};
     assert_int_equal(head_part_check(&part, NULL), SOTTO_EINVAL);
-    assert_string_equal(
-        sotto_error_text(),
-        "features: all 5 rows are the same; there is nothing to learn from constant features");
+    assert_string_equal(sotto_error_text(),
+                        "features: all 5 rows are the same; expected at least two different rows");
     rows[4 * D + 2] = 1;
     assert_int_equal(head_part_check(&part, NULL), SOTTO_OK);
     free(rows);

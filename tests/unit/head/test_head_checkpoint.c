@@ -124,7 +124,8 @@ static void other_kinds_and_versions_are_refused(void **state)
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(sotto_tensors_set_metadata(&t, "schema", schemas[i]), SOTTO_OK);
         assert_int_equal(sotto_safetensors_save(path, &t), SOTTO_OK);
-        refused(path, SOTTO_EFORMAT, "is no checkpoint of a head; expected schema sotto.head-checkpoint/2");
+        refused(path, SOTTO_EFORMAT,
+                "is not a checkpoint of a head; expected schema sotto.head-checkpoint/2");
     }
     sotto_tensors_clear(&t);
     put(path, "x", 1);
@@ -168,14 +169,13 @@ static sotto_status train(bool interrupted)
 {
     const struct sotto_context ctx = {
         .stop = &stop, .progress = interrupted ? stop_after_some_steps : NULL, .threads = 1};
-    const struct sotto_head_privacy p = {.target = {NAN, 1e-5},
-                                         .fingerprint = "toy",
-                                         .source = &exercise,
-                                         .ledger = path_of("ledger.jsonl"),
-                                         .checkpoint = path_of("head.checkpoint")};
+    const struct sotto_head_privacy p = {
+        .target = {NAN, 1e-5},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")},
+        .checkpoint = path_of("head.checkpoint")};
     struct sotto_head_recipe r;
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_head_defaults(&r);
     r.trainer = "dp-adam";
     r.batch = 6;
@@ -185,7 +185,7 @@ static sotto_status train(bool interrupted)
     sotto_status status = sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx);
     assert_true((status == SOTTO_OK) == (h && certificate));
     sotto_head_free(h);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     return status;
 }
 
@@ -251,7 +251,7 @@ static void a_run_that_the_ledger_does_not_know_is_refused(void **state)
     assert_int_equal(train(true), SOTTO_ESTOPPED);
     claim(NULL, 51);
     assert_int_equal(train(false), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "stands at step 51 of 50"));
+    assert_non_null(strstr(sotto_error_text(), "is at step 51, beyond the 50"));
     claim("00112233445566778899aabbccddeeff", 17);
     assert_int_equal(train(false), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "run 00112233445566778899aabbccddeeff has no reservation in"));

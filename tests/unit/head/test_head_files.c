@@ -70,7 +70,7 @@ static void round_trips_keep_everything(void **state)
         const float *a = sotto_head_parameters(h, &count), *b = sotto_head_parameters(back, &count_back);
         assert_int_equal(count, count_back);
         assert_memory_equal(a, b, count * sizeof *a);
-        assert_string_equal(sotto_head_fingerprint(h), sotto_head_fingerprint(back));
+        assert_string_equal(sotto_head_data_sha256(h), sotto_head_data_sha256(back));
         assert_string_equal(sotto_head_recipe_hash(h), sotto_head_recipe_hash(back));
         assert_string_equal(sotto_head_encoder(h), sotto_head_encoder(back));
         const struct sotto_head_recipe *r = sotto_head_get_recipe(h), *s = sotto_head_get_recipe(back);
@@ -118,10 +118,10 @@ static void pytorch_heads_load(void **state)
     assert_int_equal(sotto_head_inputs(h), 4);
     assert_int_equal(sotto_head_classes(h), 3);
     assert_null(sotto_head_get_recipe(h));
-    assert_string_equal(sotto_head_fingerprint(h), "");
+    assert_string_equal(sotto_head_data_sha256(h), "");
     const float one[4] = {1, 0, 0, -1};
     float logits[3];
-    assert_int_equal(sotto_head_predict(logits, h, one, 1, 4, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(logits, h, one, 1, 4, 1, NULL), SOTTO_OK);
     /* hidden = relu(1 - 4 + 1, 5 - 8 + 2) = 0, 0: the biases come through */
     assert_true(logits[0] == 0.5f && logits[1] == 0 && logits[2] == -0.5f);
     sotto_head_free(h);
@@ -155,24 +155,24 @@ static void tensors_that_are_no_head_are_refused(void **state)
 
     pytorch_tensors(&t);
     assert_int_equal(sotto_tensors_add(&t, "running_mean", SOTTO_F4, 1, four, zeros), SOTTO_OK);
-    expect_refused(&t, "'running_mean' is no part of a head of 2 linear layers");
+    expect_refused(&t, "'running_mean' does not belong to a head of 2 linear layers");
 
     pytorch_tensors(&t);
     assert_int_equal(sotto_tensors_add(&t, "4.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
     expect_refused(&t, "'4.weight' takes 4 inputs; expected 3");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
-    expect_refused(&t, "'0.bias' is missing; expected (4)");
+    expect_refused(&t, "'0.bias' is missing; expected shape (4)");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, square, zeros), SOTTO_OK);
     assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 2, wide, zeros), SOTTO_OK);
     expect_refused(&t, "'0.bias' is of another shape");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 1, four, zeros), SOTTO_OK);
-    expect_refused(&t, "expected (out, in)");
+    expect_refused(&t, "dimensions or an empty one; expected shape (out, in)");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, none, zeros), SOTTO_OK);
-    expect_refused(&t, "expected (out, in)");
+    expect_refused(&t, "dimensions or an empty one; expected shape (out, in)");
 
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, row, zeros), SOTTO_OK);
     assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 1, one, zeros), SOTTO_OK);
@@ -199,7 +199,7 @@ static void metadata_that_contradicts_itself_is_refused(void **state)
     struct sotto_tensors t = {0};
     char recipe[600];
     set(&t, "format", "sotto.encoder/1");
-    expect_refused(&t, "holds sotto.encoder/1; expected sotto.head/1");
+    expect_refused(&t, "the format is sotto.encoder/1; expected sotto.head/1");
     set(&t, "recipe_hash", "beef");
     expect_refused(&t, "'recipe_hash' is not a SHA-256");
     set(&t, "recipe", "{");
@@ -217,7 +217,7 @@ static void metadata_that_contradicts_itself_is_refused(void **state)
     strstr(recipe, "[5]")[1] = '6';
     sotto_tensors_clear(&t);
     set(&t, "recipe", recipe);
-    expect_refused(&t, "does not belong to these tensors");
+    expect_refused(&t, "the recipe in the metadata does not match the tensors or its hash");
 }
 
 static void damaged_files_are_refused(void **state)

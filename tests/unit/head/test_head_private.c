@@ -4,22 +4,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 #include "support/exercise.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
 #include "sotto/attack.h"
 #include "support/temporary_folder.h"
-
+#include "support/certificate_text.h"
 #include <math.h>
 #include <signal.h>
 #include <unistd.h>
-
 enum { N = 600, D = 12, K = 3 };
-
 static float x[N * D];
 static int64_t y[N];
-
 static int make_blobs(void **state)
 {
     struct rng r = rng_stream(3, RNG_TEST, 0, 0);
@@ -30,7 +26,6 @@ static int make_blobs(void **state)
     }
     return make_folder(state);
 }
-
 static struct sotto_head_recipe recipe_of(const char *trainer)
 {
     struct sotto_head_recipe r;
@@ -42,31 +37,28 @@ static struct sotto_head_recipe recipe_of(const char *trainer)
     r.noise_multiplier = 1;
     return r;
 }
-
 static struct sotto_head_privacy privacy_of(void)
 {
     return (struct sotto_head_privacy){
-        .target = {NAN, 1e-5}, .fingerprint = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")};
+        .target = {NAN, 1e-5},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}};
 }
-
-static sotto_status train(struct sotto_head **h, char **certificate, const struct sotto_head_recipe *r,
-                          const struct sotto_head_privacy *p)
+static sotto_status train(struct sotto_head **h, struct sotto_certificate **certificate,
+                          const struct sotto_head_recipe *r, const struct sotto_head_privacy *p)
 {
     return sotto_head_train_private(h, certificate, x, y, N, D, K, r, p, NULL);
 }
-
 static double ledger_total(void)
 {
     char *json = NULL;
     double upper = NAN;
-    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5), SOTTO_OK);
+    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5, NULL), SOTTO_OK);
     const char *at = strstr(json, "\"epsilon\":");
     assert_non_null(at);
     upper = strtod(at + 10, NULL);
     sotto_text_free(json);
     return upper;
 }
-
 static void heads_learn_and_are_certified(void **state)
 {
     (void)state;
@@ -84,9 +76,10 @@ static void heads_learn_and_are_certified(void **state)
         struct sotto_head_recipe r = recipe_of(cases[i].trainer);
         struct sotto_head_privacy p = privacy_of();
         struct sotto_head *h = NULL, *again = NULL;
-        char *certificate = NULL, *report = NULL;
+        struct sotto_certificate *certificate = NULL;
+        char *report = NULL;
         double accuracy;
-        unlink(p.ledger);
+        unlink(p.spend.ledger);
         r.noise = cases[i].noise;
         r.lr = cases[i].lr;
         r.momentum = cases[i].momentum;
@@ -95,39 +88,38 @@ static void heads_learn_and_are_certified(void **state)
         p.target.epsilon = 3;
         p.noise_mode = cases[i].mode;
         assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
-        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
+        assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
         assert_true(accuracy > 0.9);
-        double promised = strtod(strstr(certificate, "\"upper\":") + 8, NULL);
+        double promised = sotto_certificate_account(certificate)->epsilon.upper;
         assert_true(promised <= 3 && promised > 2.99);
         assert_true(ledger_total() <= 3); /* what a budget counts is what was asked for */
         assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
         assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
-                                                  path_of("head.safetensors"), p.ledger),
+                                                  path_of("head.safetensors"), p.spend.ledger, NULL),
                          SOTTO_OK);
-        assert_string_equal(sotto_head_fingerprint(h), ""); /* the file holds no hash of the records */
+        assert_string_equal(sotto_head_data_sha256(h), ""); /* the file holds no hash of the records */
         assert_int_equal(sotto_head_load(&again, path_of("head.safetensors")), SOTTO_OK);
         assert_string_equal(sotto_head_recipe_hash(again), sotto_head_recipe_hash(h));
         assert_true(sotto_head_get_recipe(again)->noise_multiplier > 0.5);
         assert_string_equal(sotto_head_get_recipe(again)->noise, cases[i].noise);
-        sotto_text_free(certificate);
+        sotto_certificate_free(certificate);
         sotto_text_free(report);
         sotto_head_free(h);
         sotto_head_free(again);
     }
 }
-
 /* Far more noise than records: the weights walk at random, by lr * multiplier * C / batch a step. */
 static void noise_has_its_size_in(enum sotto_noise_mode mode)
 {
     struct sotto_head_recipe r = recipe_of("dp-sgd");
     struct sotto_head_privacy p = privacy_of();
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     size_t count;
     double square = 0, steps = 10.0 * N / 60;
-    unlink(p.ledger);
-    p.insecure = 1;
-    p.insecure_seed = 5;
+    unlink(p.spend.ledger);
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = 5;
     p.noise_mode = mode;
     r.hidden_count = 1;
     r.hidden[0] = 200;
@@ -141,64 +133,65 @@ static void noise_has_its_size_in(enum sotto_noise_mode mode)
     assert_true(fabs(square - expected) < 5 * error);
     assert_true(fabs(square - expected * 1.2 * 1.2) > 5 * error);         /* a scale off by 20 % */
     assert_true(fabs(square - expected * pow(60.0 / 72, 2)) > 5 * error); /* another divisor */
-    assert_non_null(strstr(certificate, "seeded"));
-    sotto_text_free(certificate);
+    assert_true(certificate_holds(certificate, "seeded"));
+    sotto_certificate_free(certificate);
     sotto_head_free(h);
 }
-
 static void noise_has_its_size(void **state)
 {
     (void)state;
     noise_has_its_size_in(SOTTO_NOISE_EXACT);
     noise_has_its_size_in(SOTTO_NOISE_FAST);
 }
-
 static void a_stopped_run_stays_charged(void **state)
 {
     (void)state;
     struct sotto_head_recipe r = recipe_of("dp-sgd");
     struct sotto_head_privacy p = privacy_of();
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop};
-    unlink(p.ledger);
+    unlink(p.spend.ledger);
     assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx), SOTTO_ESTOPPED);
     assert_true(h == NULL && certificate == NULL);
     assert_true(ledger_total() > 0.5);
-    p.budget = (struct sotto_dp){1e-3, 1e-5};
+    p.spend.budget = (struct sotto_dp){1e-3, 1e-5};
     assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_EBUDGET);
     assert_true(h == NULL && certificate == NULL);
 }
-
 static void bad_requests_have_one_line(void **state)
 {
     (void)state;
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
 #define REFUSED(change, wanted, text)                                                                        \
     do {                                                                                                     \
         struct sotto_head_recipe r = recipe_of("dp-sgd");                                                    \
         struct sotto_head_privacy p = privacy_of();                                                          \
-        p.ledger = path_of("none.jsonl");                                                                    \
+        p.spend.ledger = path_of("none.jsonl");                                                              \
         change;                                                                                              \
         assert_int_equal(train(&h, &certificate, &r, &p), wanted);                                           \
         assert_non_null(strstr(sotto_error_text(), text));                                                   \
         assert_null(h);                                                                                      \
         assert_int_equal(access(path_of("none.jsonl"), F_OK), -1);                                           \
     } while (0)
-    REFUSED(r.trainer = "adam", SOTTO_EINVAL, "adam draws no noise");
-    REFUSED(r.batch = N + 1, SOTTO_EINVAL, "601 is more than the 600 records");
+    REFUSED(
+        r.trainer = "adam", SOTTO_EINVAL,
+        "adam adds no noise; expected dp-sgd, dp-adam, covariance, functional, functional-linear or taylor");
+    REFUSED(r.batch = N + 1, SOTTO_EINVAL,
+            "601, the expected size of a sample, is larger than the 600 records");
     REFUSED(r.batch = 0, SOTTO_EINVAL, "batch must be at least 1");
     REFUSED(r.noise = "laplace", SOTTO_EINVAL, "expected gaussian or logistic");
     REFUSED(r.noise_multiplier = 0, SOTTO_EINVAL, "noise_multiplier");
     REFUSED(r.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier");
     REFUSED(r.max_grad_norm = -1, SOTTO_EINVAL, "max_grad_norm");
     REFUSED(r.momentum = 1, SOTTO_EINVAL, "momentum");
-    REFUSED(r.trainer = "dp-adam"; r.momentum = 0.9, SOTTO_EINVAL, "momentum belongs to");
+    REFUSED(r.trainer = "dp-adam"; r.momentum = 0.9, SOTTO_EINVAL, "momentum cannot be given for trainer");
     REFUSED(p.target.epsilon = -1, SOTTO_EINVAL, "epsilon");
-    REFUSED(p.target.epsilon = 1; r.batch = N + 1, SOTTO_EINVAL, "more than the 600 records");
-    REFUSED(p.target.delta = 0, SOTTO_EINVAL, "delta");
+    REFUSED(p.target.epsilon = 1;
+            r.batch = N + 1, SOTTO_EINVAL, "the expected size of a sample, is larger than the 600 records");
+    REFUSED(p.target.delta = SOTTO_DELTA_PURE, SOTTO_EINVAL, "delta");
     REFUSED(r.lr = INFINITY, SOTTO_EINVAL, "lr");
     /* What trains again and again refuses noise. */
     struct sotto_head_recipe r = recipe_of("dp-adam");
@@ -207,7 +200,6 @@ static void bad_requests_have_one_line(void **state)
     assert_non_null(strstr(sotto_error_text(), "expected a repeatable trainer"));
     assert_int_equal(sotto_sensitivity_run(&sample, x, y, N, D, K, &r, 3, NULL), SOTTO_EINVAL);
 }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -11,6 +11,7 @@
 #include "sotto/attack.h"
 #include "sotto/head.h"
 #include "support/temporary_folder.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <signal.h>
@@ -46,14 +47,13 @@ static struct sotto_head_recipe recipe_of(const char *trainer)
 
 static struct sotto_head_privacy privacy_of(double epsilon)
 {
-    return (struct sotto_head_privacy){.target = {epsilon, 1e-5},
-                                       .fingerprint = "toy",
-                                       .source = &exercise,
-                                       .ledger = path_of("ledger.jsonl")};
+    return (struct sotto_head_privacy){
+        .target = {epsilon, 1e-5},
+        .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}};
 }
 
-static sotto_status train(struct sotto_head **h, char **certificate, const struct sotto_head_recipe *r,
-                          const struct sotto_head_privacy *p)
+static sotto_status train(struct sotto_head **h, struct sotto_certificate **certificate,
+                          const struct sotto_head_recipe *r, const struct sotto_head_privacy *p)
 {
     return sotto_head_train_private(h, certificate, x, y, N, D, K, r, p, NULL);
 }
@@ -70,16 +70,16 @@ static void heads_learn(void **state)
             struct sotto_head_recipe r = recipe_of(trainer);
             struct sotto_head_privacy p = privacy_of(4);
             struct sotto_head *h = NULL;
-            char *certificate = NULL;
+            struct sotto_certificate *certificate = NULL;
             double accuracy;
             r.noise = noises[k];
-            p.insecure = 1;
-            p.insecure_seed = 1;
-            unlink(p.ledger);
+            p.spend.insecure = 1;
+            p.spend.insecure_seed = 1;
+            unlink(p.spend.ledger);
             assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
-            assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D), SOTTO_OK);
+            assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
             assert_true(accuracy > 0.9);
-            sotto_text_free(certificate);
+            sotto_certificate_free(certificate);
             sotto_head_free(h);
         }
 }
@@ -95,24 +95,25 @@ static void heads_are_certified(void **state)
             struct sotto_head_recipe r = recipe_of(trainer);
             struct sotto_head_privacy p = privacy_of(4);
             struct sotto_head *h = NULL, *again = NULL;
-            char *certificate = NULL, *report = NULL, *account = NULL;
+            struct sotto_certificate *certificate = NULL;
+            char *report = NULL, *account = NULL;
             r.noise = noises[k];
-            unlink(p.ledger);
+            unlink(p.spend.ledger);
             assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
-            assert_non_null(strstr(certificate, "\"source\": \"proved\""));
-            assert_non_null(strstr(certificate, "replace-one"));
+            assert_true(certificate_holds(certificate, "\"source\": \"proved\""));
+            assert_true(certificate_holds(certificate, "replace-one"));
             assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
             assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
-                                                      path_of("head.safetensors"), p.ledger),
+                                                      path_of("head.safetensors"), p.spend.ledger, NULL),
                              SOTTO_OK);
-            assert_int_equal(sotto_ledger_account(&account, p.ledger, 1e-5), SOTTO_OK);
+            assert_int_equal(sotto_ledger_account(&account, p.spend.ledger, 1e-5, NULL), SOTTO_OK);
             double charged = strtod(strstr(account, "\"epsilon\":") + 10, NULL);
             assert_true(charged <= 4 && charged > 3.9);
-            assert_string_equal(sotto_head_fingerprint(h), "");
+            assert_string_equal(sotto_head_data_sha256(h), "");
             assert_int_equal(sotto_head_load(&again, path_of("head.safetensors")), SOTTO_OK);
             assert_string_equal(sotto_head_recipe_hash(again), sotto_head_recipe_hash(h));
             assert_true(sotto_head_get_recipe(again)->noise_multiplier > 0);
-            sotto_text_free(certificate);
+            sotto_certificate_free(certificate);
             sotto_text_free(report);
             sotto_text_free(account);
             sotto_head_free(h);
@@ -131,7 +132,7 @@ static void noise_is_in_the_weights(void **state)
         struct sotto_head_recipe r = recipe_of("covariance");
         struct sotto_head_privacy p = privacy_of(k ? 0.1 : 10);
         struct sotto_head *a = NULL, *b = NULL;
-        char *one = NULL, *two = NULL;
+        struct sotto_certificate *one = NULL, *two = NULL;
         size_t count;
         r.lambda = 0.3;
         assert_int_equal(train(&a, &one, &r, &p), SOTTO_OK);
@@ -139,8 +140,8 @@ static void noise_is_in_the_weights(void **state)
         const float *v = sotto_head_parameters(a, &count), *w = sotto_head_parameters(b, &count);
         for (size_t i = 0; i < count; i++)
             spread[k] += fabs((double)v[i] - (double)w[i]);
-        sotto_text_free(one);
-        sotto_text_free(two);
+        sotto_certificate_free(one);
+        sotto_certificate_free(two);
         sotto_head_free(a);
         sotto_head_free(b);
     }
@@ -171,7 +172,7 @@ static void any_records_make_a_head(void **state)
             struct sotto_head_recipe r = recipe_of(trainer);
             struct sotto_head_privacy p = privacy_of(1);
             struct sotto_head *h = NULL;
-            char *certificate = NULL;
+            struct sotto_certificate *certificate = NULL;
             for (size_t j = 0; j < FEW * WIDE; j++)
                 features[j] = kind == 2 ? 0 : kind == 1 ? 0.1F : (float)(j % 7) / 40;
             for (size_t j = 0; j < FEW; j++)
@@ -180,21 +181,21 @@ static void any_records_make_a_head(void **state)
             size_t classes = kind == 7 ? 9 : 2;
             struct heard heard = {0};
             struct sotto_context ctx = {.log = listen, .user = &heard};
-            unlink(p.ledger);
+            unlink(p.spend.ledger);
             p.classes_by = kind == 7 ? "a list" : NULL;
             assert_int_equal(sotto_head_train_private(&h, &certificate, features, labels, FEW, WIDE, classes,
                                                       &r, &p, &ctx),
                              SOTTO_OK);
             assert_int_equal(sotto_head_classes(h), classes);
-            assert_non_null(
-                strstr(certificate, kind == 7 ? "given_by\": \"a list\"" : "given_by\": \"the caller\""));
+            assert_true(certificate_holds(certificate, kind == 7 ? "given_by\": \"a list\""
+                                                                 : "given_by\": \"the caller\""));
             assert_null(strstr(heard.lines, "class"));
             assert_null(strstr(heard.lines, "features"));
             size_t count;
             const float *w = sotto_head_parameters(h, &count);
             for (size_t j = 0; j < count; j++)
                 assert_true(isfinite(w[j]));
-            sotto_text_free(certificate);
+            sotto_certificate_free(certificate);
             sotto_head_free(h);
         }
 }
@@ -203,13 +204,13 @@ static void refused(const struct sotto_head_recipe *r, double epsilon, const cha
 {
     struct sotto_head_privacy p = privacy_of(epsilon);
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
-    unlink(p.ledger);
+    struct sotto_certificate *certificate = NULL;
+    unlink(p.spend.ledger);
     assert_int_equal(train(&h, &certificate, r, &p), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), text);
     assert_null(h);
     assert_null(certificate);
-    assert_true(access(p.ledger, F_OK) != 0); /* nothing was charged */
+    assert_true(access(p.spend.ledger, F_OK) != 0); /* nothing was charged */
 }
 
 static void bad_requests_have_one_line(void **state)
@@ -217,19 +218,20 @@ static void bad_requests_have_one_line(void **state)
     (void)state;
     struct sotto_head_recipe r = recipe_of("covariance");
     r.refuse_larger = 1;
-    refused(&r, 1, "refuse_larger: a refusal would tell of the records; larger ones are scaled to clip");
+    refused(&r, 1,
+            "refuse_larger must be 0, as a refusal would reveal records; larger records are scaled to clip");
     r = recipe_of("functional");
     r.noise = "knorm";
-    refused(&r, 1, "noise 'knorm' is not known; expected gaussian, logistic or laplace");
+    refused(&r, 1, "noise 'knorm' is unknown; expected gaussian, logistic or laplace");
     r = recipe_of("functional");
     r.hidden_count = 1;
-    refused(&r, 1, "trainer functional makes a linear head only (got 1 hidden layers)");
+    refused(&r, 1, "trainer functional supports linear heads only (got 1 hidden layers)");
     r = recipe_of("functional");
     r.clip = 0;
     refused(&r, 1, "clip must be at least 1e-06 and at most 1000000 (got 0)");
     r = recipe_of("functional");
     r.bias = 2;
-    refused(&r, 1, "bias constant must be within 0 and 1, in units of clip (got 2)");
+    refused(&r, 1, "bias constant must be between 0 and 1, in units of clip (got 2)");
     r = recipe_of("functional");
     r.lambda = -1;
     refused(&r, 1, "lambda must be at least 0 and at most 1000000000 (got -1)");
@@ -241,16 +243,16 @@ static void bad_requests_have_one_line(void **state)
     refused(&r, NAN, "noise_multiplier must be finite and > 0 (got -1)");
     struct sotto_head *h = NULL;
     struct sotto_head_privacy fast = privacy_of(1);
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     r = recipe_of("covariance");
     fast.noise_mode = SOTTO_NOISE_FAST;
     assert_int_equal(train(&h, &certificate, &r, &fast), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "trainer covariance draws noise once: exactly; expected noise mode exact");
+                        "trainer covariance adds noise only once; expected noise mode exact");
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "trainer covariance draws private noise: no two runs agree, and each "
-                        "is charged; expected a repeatable trainer here");
+                        "trainer covariance adds private noise, so its runs differ and each is charged; "
+                        "expected a repeatable trainer, such as adam or convex");
 }
 
 static void a_budget_is_kept(void **state)
@@ -259,12 +261,12 @@ static void a_budget_is_kept(void **state)
     struct sotto_head_recipe r = recipe_of("covariance");
     struct sotto_head_privacy p = privacy_of(2);
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
-    unlink(p.ledger);
-    p.budget = (struct sotto_dp){2.5, 1e-4};
+    struct sotto_certificate *certificate = NULL;
+    unlink(p.spend.ledger);
+    p.spend.budget = (struct sotto_dp){2.5, 1e-4};
     assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
     sotto_head_free(h);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     h = NULL;
     certificate = NULL;
     assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_EBUDGET);
@@ -277,12 +279,12 @@ static void it_stops_and_survives_want_of_memory(void **state)
     struct sotto_head_recipe r = recipe_of("functional");
     struct sotto_head_privacy p = privacy_of(2);
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop, .threads = 1};
-    unlink(p.ledger);
+    unlink(p.spend.ledger);
     assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx), SOTTO_ESTOPPED);
-    assert_true(access(p.ledger, F_OK) != 0);
+    assert_true(access(p.spend.ledger, F_OK) != 0);
     sotto_status status = SOTTO_ENOMEM;
     for (long n = 0; status == SOTTO_ENOMEM && n < 200; n++) {
         base_alloc_fail_after(n);
@@ -292,7 +294,7 @@ static void it_stops_and_survives_want_of_memory(void **state)
     }
     assert_int_equal(status, SOTTO_OK);
     sotto_head_free(h);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
 }
 
 int main(void)

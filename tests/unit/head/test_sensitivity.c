@@ -156,7 +156,7 @@ static void check_threads(size_t hidden)
     assert_true(one.l1 >= one.l2 && one.l2 >= one.linf && one.linf > 0);
     assert_true(one.mean_l1 > 0 && one.mean_l1 <= one.l1 && one.mean_l2 <= one.l2);
     assert_int_equal(strlen(one.recipe_hash), 64);
-    assert_int_equal(strlen(one.fingerprint), 64);
+    assert_int_equal(strlen(one.data_sha256), 64);
 }
 
 static void threads_do_not_change_bits(void **state)
@@ -415,17 +415,17 @@ static void paper_norms_known_answers(void **state)
         b[i] = 1, a[i] = b[i] + gap[i];
     struct sotto_norm_pair p[SOTTO_PAPER_NORMS];
     assert_int_equal(paper_norms_find(p, a, b, 1, (size_t[]){2, 2}), SOTTO_OK);
-    assert_true(p[SOTTO_NORM_INDUCED].one == 4 && fabs(p[SOTTO_NORM_INDUCED].two - 4) < 1e-6);
-    assert_true(p[SOTTO_NORM_INDUCED_ROWS].one == 4);
-    assert_true(p[SOTTO_NORM_BIAS].one == 2 && fabs(p[SOTTO_NORM_BIAS].two - sqrt(2)) < 1e-12);
-    assert_true(fabs(p[SOTTO_NORM_DIFFERENCE].one - fabs(4 + 1 + 1 + 3 + 2 + 0 - 6.0)) < 1e-12);
-    assert_true(fabs(p[SOTTO_NORM_PER_TENSOR].one - (5 + sqrt(2))) < 1e-12);
-    assert_true(fabs(p[SOTTO_NORM_PER_TENSOR].two - sqrt(27)) < 1e-12);
+    assert_true(p[SOTTO_PAPER_NORM_INDUCED].one == 4 && fabs(p[SOTTO_PAPER_NORM_INDUCED].two - 4) < 1e-6);
+    assert_true(p[SOTTO_PAPER_NORM_INDUCED_ROWS].one == 4);
+    assert_true(p[SOTTO_PAPER_NORM_BIAS].one == 2 && fabs(p[SOTTO_PAPER_NORM_BIAS].two - sqrt(2)) < 1e-12);
+    assert_true(fabs(p[SOTTO_PAPER_NORM_DIFFERENCE].one - fabs(4 + 1 + 1 + 3 + 2 + 0 - 6.0)) < 1e-12);
+    assert_true(fabs(p[SOTTO_PAPER_NORM_PER_TENSOR].one - (5 + sqrt(2))) < 1e-12);
+    assert_true(fabs(p[SOTTO_PAPER_NORM_PER_TENSOR].two - sqrt(27)) < 1e-12);
     /* Columns of the (in, out) kernel are outputs: weight ((1, 2), (0, 0)) has column sums 3, 0 and row sums
      * 1, 2. */
     const float lopsided[6] = {2, 3, 1, 1, 1, 1}, ones[6] = {1, 1, 1, 1, 1, 1};
     assert_int_equal(paper_norms_find(p, lopsided, ones, 1, (size_t[]){2, 2}), SOTTO_OK);
-    assert_true(p[SOTTO_NORM_INDUCED].one == 3 && p[SOTTO_NORM_INDUCED_ROWS].one == 2);
+    assert_true(p[SOTTO_PAPER_NORM_INDUCED].one == 3 && p[SOTTO_PAPER_NORM_INDUCED_ROWS].one == 2);
 }
 
 static void paper_norms_stand_beside_the_entrywise_ones(void **state)
@@ -439,8 +439,8 @@ static void paper_norms_stand_beside_the_entrywise_ones(void **state)
             assert_true(s.paper[i].one > 0 && s.paper[i].one <= s.l1 * (1 + 1e-9));
             assert_true(s.paper[i].two > 0 && s.paper[i].two <= s.l2 * (1 + 1e-9));
         }
-        assert_true(s.paper[SOTTO_NORM_PER_TENSOR].one >= s.l2 * (1 - 1e-9));
-        assert_true(fabs(s.paper[SOTTO_NORM_PER_TENSOR].two - s.l2) <= 1e-12 * s.l2);
+        assert_true(s.paper[SOTTO_PAPER_NORM_PER_TENSOR].one >= s.l2 * (1 - 1e-9));
+        assert_true(fabs(s.paper[SOTTO_PAPER_NORM_PER_TENSOR].two - s.l2) <= 1e-12 * s.l2);
     }
 }
 

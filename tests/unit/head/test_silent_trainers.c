@@ -14,6 +14,7 @@
 #include "sotto/io.h"
 #include "sotto/train.h"
 #include "support/temporary_folder.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,19 +75,19 @@ static void train_head(struct outcome *out, const float *features, const int64_t
 {
     struct sotto_head_recipe r = *(const struct sotto_head_recipe *)how;
     struct sotto_head_privacy p = {
-        .target = {NAN, 1e-5}, .ledger = path_of("l.jsonl"), .insecure = 1, .insecure_seed = 3};
+        .target = {NAN, 1e-5}, .spend = {.ledger = path_of("l.jsonl"), .insecure = 1, .insecure_seed = 3}};
     struct sotto_context ctx = {.log = listen, .user = &out->heard};
     struct sotto_head *h = NULL;
-    char *certificate = NULL;
-    unlink(p.ledger);
-    p.fingerprint = "toy";
-    p.source = &exercise;
+    struct sotto_certificate *certificate = NULL;
+    unlink(p.spend.ledger);
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
     assert_int_equal(sotto_head_train_private(&h, &certificate, features, labels, N, D, K, &r, &p, &ctx),
                      SOTTO_OK);
     const float *w = sotto_head_parameters(h, &out->count);
     assert_true(out->count <= MOST);
     memcpy(out->weights, w, out->count * sizeof *w);
-    sotto_text_free(certificate);
+    sotto_certificate_free(certificate);
     sotto_head_free(h);
 }
 
@@ -98,7 +99,7 @@ static void train_network(struct outcome *out, const float *features, const int6
     struct sotto_train_options o;
     struct sotto_train_privacy p;
     struct sotto_network *n = NULL;
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     sotto_train_defaults(&o);
     sotto_train_privacy_defaults(&p);
     o.model = "mlp";
@@ -109,19 +110,19 @@ static void train_network(struct outcome *out, const float *features, const int6
     p.noise_multiplier = 1;
     p.classes = K;
     p.clipping = how;
-    p.fingerprint = "toy";
-    p.source = &exercise;
-    p.ledger = path_of("l.jsonl");
-    p.insecure = 1;
-    unlink(p.ledger);
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
+    p.spend.ledger = path_of("l.jsonl");
+    p.spend.insecure = 1;
+    unlink(p.spend.ledger);
     assert_int_equal(sotto_train_private(&n, &certificate, NULL, &records, NULL, 0, &o, &p, &ctx), SOTTO_OK);
     assert_int_equal(sotto_network_classes(n), K);
     float probe[4 * K];
     assert_int_equal(sotto_network_predict(probe, n, x, 4, D, 1, NULL), SOTTO_OK);
     out->count = 4 * K;
     memcpy(out->weights, probe, sizeof probe);
-    assert_non_null(strstr(certificate, "\"classes\": {\n    \"count\": 3,"));
-    sotto_text_free(certificate);
+    assert_true(certificate_holds(certificate, "\"classes\": {\n    \"count\": 3,"));
+    sotto_certificate_free(certificate);
     sotto_network_free(n);
 }
 
@@ -183,7 +184,7 @@ static void a_row_counts_once(void **state)
     assert_int_equal(sotto_rows_once(NULL, 0, "indices.npy"), SOTTO_OK);
     assert_int_equal(sotto_rows_once(twice, 6, "indices.npy"), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
-                        "indices.npy: row 3 is named twice (entries 2 and 3); a record may count once");
+                        "indices.npy: row 3 is listed twice (entries 2 and 3); expected each record once");
     assert_int_equal(sotto_provenance_once(NULL), SOTTO_OK);
     assert_int_equal(sotto_provenance_once(&(struct sotto_provenance){.n = N}), SOTTO_OK);
 }
@@ -199,23 +200,22 @@ static void a_source_row_counts_once(void **state)
     rows[N - 1] = 6;
     struct sotto_provenance from = {.set = "survey", .n = N, .rows = rows};
     for (size_t t = 0; t < 2; t++) {
-        struct sotto_head_privacy p = {.target = {NAN, 1e-5},
-                                       .ledger = path_of("l.jsonl"),
-                                       .fingerprint = "toy",
-                                       .source = &exercise,
-                                       .provenance = &from};
+        struct sotto_head_privacy p = {
+            .target = {NAN, 1e-5},
+            .spend = {
+                .ledger = path_of("l.jsonl"), .dataset_id = "toy", .source = &exercise, .provenance = &from}};
         struct sotto_head_recipe r;
         struct sotto_head *h = NULL;
-        char *certificate = NULL;
+        struct sotto_certificate *certificate = NULL;
         sotto_head_defaults(&r);
         r.trainer = trainers[t];
         r.noise_multiplier = 1;
-        unlink(p.ledger);
+        unlink(p.spend.ledger);
         assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, NULL),
                          SOTTO_EINVAL);
         assert_string_equal(sotto_error_text(),
-                            "survey: row 6 is named twice (entries 2 and 89); a record may count once");
-        assert_true(!h && !certificate && access(p.ledger, F_OK) != 0);
+                            "survey: row 6 is listed twice (entries 2 and 89); expected each record once");
+        assert_true(!h && !certificate && access(p.spend.ledger, F_OK) != 0);
     }
 }
 

@@ -25,7 +25,7 @@ static void shapes_are_checked(void **state)
     const size_t huge[] = {SIZE_MAX / 4, 8}, zero_huge[] = {0, SIZE_MAX / 4, 8},
                  nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
     assert_int_equal(sotto_array_make(&a, SOTTO_F4, 9, nine), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "array: 9 dimensions; at most 8 are possible");
+    assert_string_equal(sotto_error_text(), "array: 9 dimensions; expected at most 8");
     assert_int_equal(sotto_array_make(&a, (enum sotto_dtype)99, 1, nine), SOTTO_EINVAL);
     assert_int_equal(sotto_array_make(&a, SOTTO_F4, 2, huge), SOTTO_ENOMEM);
     assert_int_equal(sotto_array_make(&a, SOTTO_F4, 3, zero_huge), SOTTO_ENOMEM); /* no sane stride exists */

@@ -111,8 +111,8 @@ static void csv_refuses_with_a_line(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"", "x.csv: holds no rows"},
-        {"\n\n", "x.csv: holds no rows"},
+        {"", "x.csv: contains no rows; expected at least one"},
+        {"\n\n", "x.csv: contains no rows; expected at least one"},
         {"1,2\n3\n", "x.csv:2: has 1 cells; expected 2 as in the first row"},
         {"1,2\n3,4,5\n", "x.csv:2: has 3 cells; expected 2 as in the first row"},
         {"1,\"2\n3,4\n", "x.csv:1: a quoted cell is never closed"},

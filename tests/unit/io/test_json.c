@@ -102,7 +102,7 @@ static void parser_is_strict(void **state)
     memset(deep, '[', 100);
     memset(deep + 100, ']', 100);
     assert_int_equal(json_parse(&j, deep, 200, "s.json"), SOTTO_EFORMAT);
-    assert_string_equal(sotto_error_text(), "s.json:1:65: nested deeper than 64 levels");
+    assert_string_equal(sotto_error_text(), "s.json:1:65: too many nested levels; expected at most 64");
     assert_int_equal(json_parse(&j, deep + 36, 128, "s.json"), SOTTO_OK);
     json_free(j);
 }

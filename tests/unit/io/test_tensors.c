@@ -24,7 +24,7 @@ static sotto_status load(struct sotto_tensors *t, uint64_t length, const char *h
     memcpy(file + 8, header, n);
     if (bytes)
         memcpy(file + 8 + n, data, bytes);
-    sotto_status status = safetensors_from_memory(t, file, 8 + n + bytes, "head.safetensors");
+    sotto_status status = sotto_safetensors_load_bytes(t, file, 8 + n + bytes, "head.safetensors");
     base_free(file);
     return status;
 }
@@ -43,7 +43,7 @@ static void safetensors_refuse_with_a_reason(void **state)
          "\"data_offsets\":[0,4]}}",
          4, "head.safetensors:1:57: not valid JSON: duplicate object key near '\"a\"'"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 8,
-         "head.safetensors: holds 8 bytes of data but its tensors need 4"},
+         "head.safetensors: contains 8 bytes of data but its tensors need 4"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 4,
          "head.safetensors: tensor 'a': ends at byte 8 but the file holds 4 bytes of data; the file is cut "
          "or damaged"},
@@ -56,7 +56,7 @@ static void safetensors_refuse_with_a_reason(void **state)
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"F32\",\"shape\":"
          "[1],"
          "\"data_offsets\":[6,10]}}",
-         10, "head.safetensors: bytes 4 to 5 of the data belong to no tensor"},
+         10, "head.safetensors: bytes 4 to 5 of the data do not belong to a tensor"},
         {"{\"a\":{\"dtype\":\"I16\",\"shape\":[1],\"data_offsets\":[0,2]}}", 2,
          "head.safetensors: tensor 'a': its dtype is not one of BOOL U8 I32 I64 F16 BF16 F32 F64"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,2]}}", 2,
@@ -83,7 +83,7 @@ static void safetensors_refuse_with_a_reason(void **state)
     assert_int_equal(load(&t, 1ull << 63, "{}", NULL, 0), SOTTO_EFORMAT);
     assert_string_equal(
         sotto_error_text(),
-        "head.safetensors: header says 8 EiB but the file has 10 bytes; the file is cut or damaged");
+        "head.safetensors: header states 8 EiB but the file has 10 bytes; the file is cut or damaged");
 }
 
 static void safetensors_round_trip_is_deterministic(void **state)
@@ -97,7 +97,7 @@ static void safetensors_round_trip_is_deterministic(void **state)
     assert_int_equal(sotto_tensors_add(&t, "0.weight", SOTTO_F4, 2, (const size_t[]){2, 3}, w), SOTTO_OK);
     assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 1, (const size_t[]){2}, b), SOTTO_OK);
     assert_int_equal(sotto_tensors_add(&t, "0.bias", SOTTO_F4, 1, (const size_t[]){2}, b), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "tensor name '0.bias' is taken");
+    assert_string_equal(sotto_error_text(), "tensor name '0.bias' is used twice; expected different names");
     assert_int_equal(sotto_tensors_add(&t, "empty", SOTTO_I8, 2, (const size_t[]){0, 3}, NULL), SOTTO_OK);
     assert_int_equal(sotto_tensors_set_metadata(&t, "z", "last"), SOTTO_OK);
     assert_int_equal(sotto_tensors_set_metadata(&t, "a", "first"), SOTTO_OK);

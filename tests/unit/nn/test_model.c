@@ -106,11 +106,12 @@ static void wrong_configurations_are_named(void **state)
     refused((struct nn_model_config){.name = "vgg", .input = {3, 32, 32}}, "keras-simclr");
     refused(keras(28), "28x28");
     refused((struct nn_model_config){.name = "mlp", .input = {0, 1, 1}, .classes = 2}, "empty");
-    refused((struct nn_model_config){.name = "mlp", .input = {4, 1, 1}}, "nothing to compute");
+    refused((struct nn_model_config){.name = "mlp", .input = {4, 1, 1}},
+            "has no hidden layer, no projector and no classes; expected at least one of them");
     refused(
         (struct nn_model_config){
             .name = "mlp", .input = {4, 1, 1}, .classes = 2, .projector = {3}, .projector_count = 1},
-        "exclude");
+        "expected only one of them");
     refused(
         (struct nn_model_config){
             .name = "mlp", .input = {4, 1, 1}, .hidden = {(size_t)1 << 60}, .hidden_count = 1},
@@ -179,7 +180,7 @@ static void wrong_tensors_are_named_and_change_nothing(void **state)
     assert_non_null(strstr(sotto_error_text(), "'projector.0.weight' is missing"));
     ((float *)sotto_tensors_find(&t, "encoder.2.bias")->data)[5] = NAN;
     assert_int_equal(nn_model_import(small, &t, "", 0), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "'encoder.2.bias' holds nan at position 5"));
+    assert_non_null(strstr(sotto_error_text(), "tensor 'encoder.2.bias' has the value nan at position 5"));
     sotto_tensors_clear(&t);
     nn_model_free(small);
     nn_model_free(large);

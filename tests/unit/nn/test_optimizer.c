@@ -49,8 +49,8 @@ struct golden {
     double lr, expected[6];
 };
 
-/* torch 2.13.0 in float64, 5 steps from value_i = i - 2 with the gradients above: tools/golden_optimizer.py.
- */
+/* torch 2.13.0 in float64, 5 steps from value_i = i - 2 with the gradients above:
+ * tools/golden_optimizer.py. */
 static const struct golden golden[] = {
 #include "golden/optimizer.inc"
 };
@@ -154,13 +154,13 @@ static void bad_settings_are_refused(void **state)
         struct nn_optimizer_config config;
         const char *text;
     } cases[] = {
-        {{.name = "lion"}, "optimizer 'lion' is not known; expected adam or sgd"},
+        {{.name = "lion"}, "optimizer 'lion' is unknown; expected adam or sgd"},
         {{.name = "adam", .beta1 = 1, .beta2 = .9, .epsilon = 1e-7}, "adam: beta1 must be in [0, 1) (got 1)"},
         {{.name = "adam", .beta1 = .9, .beta2 = NAN, .epsilon = 1e-7},
          "adam: beta2 must be in [0, 1) (got nan)"},
         {{.name = "adam", .beta1 = .9, .beta2 = .9}, "adam: epsilon must be in (0, 1) (got 0)"},
         {{.name = "sgd", .momentum = -.1}, "sgd: momentum must be in [0, 1) (got -0.1)"},
-        {{.name = "sgd", .nesterov = 1}, "sgd: nesterov needs momentum > 0"},
+        {{.name = "sgd", .nesterov = 1}, "sgd: nesterov needs a momentum > 0"},
         {{.name = "sgd", .weight_decay = -1}, "sgd: weight_decay must be >= 0 (got -1)"},
     };
     struct tensor_list none = {NULL, 0};

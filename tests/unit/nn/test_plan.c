@@ -109,8 +109,8 @@ static void a_step_allocates_nothing(void **state)
     nn_model_free(m);
 }
 
-/* What is reserved covers at least every tensor that lives through a step; without training it is far less.
- */
+/* What is reserved covers at least every tensor that lives through a step; without training it is far
+ * less. */
 static void planned_bytes_tell_the_truth(void **state)
 {
     (void)state;

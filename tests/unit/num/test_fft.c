@@ -126,7 +126,7 @@ static void sizes_and_memory(void **state)
     (void)state;
     struct fft *fft = (struct fft *)1;
     assert_int_equal(fft_make(&fft, 5), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "a transform has 2^6 to 2^26 points (got 2^5)");
+    assert_string_equal(sotto_error_text(), "a transform must have 2^6 to 2^26 points (got 2^5)");
     assert_int_equal(fft_make(&fft, 27), SOTTO_EINVAL);
     long fails = 0;
     for (sotto_status status = SOTTO_ENOMEM; status == SOTTO_ENOMEM; fails++) {

@@ -102,8 +102,8 @@ static void values_from_text(void **state)
     assert_true(h.max_grad_norm == 0.5);
     refused("lr", "fast", "lr: 'fast' is not a number");
     refused("epochs", "-1", "epochs: '-1' is not a whole number >= 0");
-    refused("hidden", "512,", "hidden: '512,' is not a list of whole numbers like 512,128");
-    refused("hidden", "1,2,3,4,5,6,7,8", "hidden: more than 7 numbers");
+    refused("hidden", "512,", "hidden: '512,' is not a list of whole numbers; expected for example 512,128");
+    refused("hidden", "1,2,3,4,5,6,7,8", "hidden: too many numbers; expected at most 7");
     refused("lr", "0", "lr must be finite and > 0 (got 0)");
     refused("lr", "nan", "lr must be finite and > 0 (got nan)");
     refused("momentum", "1", "momentum must be at least 0 and below 1 (got 1)");

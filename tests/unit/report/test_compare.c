@@ -171,7 +171,7 @@ static void files_become_a_document_and_a_page(void **state)
     assert_string_equal(text, json);
     sotto_text_free(text);
     sotto_compare_result_free(&again);
-    assert_int_equal(sotto_compare_page(&html, &found), SOTTO_OK);
+    assert_int_equal(sotto_compare_html(&html, &found), SOTTO_OK);
     assert_int_equal(json_parse(&doc, json, strlen(json), "comparison"), SOTTO_OK);
     assert_string_equal(json_text(json_find(doc, "rows[0].membership.by")), "entropy"); /* the worst */
     assert_string_equal(json_text(json_find(doc, "rows[0].encoder_membership.by")), "encoder-mi-set");
@@ -188,7 +188,7 @@ static void files_become_a_document_and_a_page(void **state)
     assert_int_equal(sotto_compare_summary(&text, &found), SOTTO_OK);
     assert_non_null(strstr(text, "0.400 [0.390, 0.410] better"));
     assert_non_null(strstr(text, "yes    yes\n"));
-    assert_non_null(strstr(text, "utility             nobody\n"));
+    assert_non_null(strstr(text, "utility             none\n"));
     assert_non_null(strstr(text, "attribute           <b>\"t\"</b>\n"));
     sotto_text_free(text);
     snprintf(path, sizeof path, "%s/out", folder);
@@ -237,7 +237,8 @@ static void bad_input_is_refused(void **state)
     rows[1].name = "";
     refuse(rows, 2, SOTTO_EINVAL, "compare: model 2 has no name");
     rows[1] = (struct sotto_compared){"b", wrong, 1};
-    refuse(rows, 2, SOTTO_EFORMAT, "w.json: holds schema ''; expected sotto.audit/1");
+    refuse(rows, 2, SOTTO_EFORMAT,
+           "w.json: schema is ''; expected sotto.audit/1 (result.json of an audit or attack)");
     rows[1].files = missing;
     refuse(rows, 2, SOTTO_ENOENT, "/nonexistent/a.json");
     assert_int_equal(sotto_compare_decode(&found, "{}"), SOTTO_EFORMAT);

@@ -1,6 +1,5 @@
 /* src/report: the rules of the page, refusals (verdicts: test_report_verdicts.c). The example document has
- * every member of the schema.
- */
+ * every member of the schema. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,10 +17,10 @@
 
 static void refused(char *document, const char *error)
 {
-    struct page p = {0};
-    assert_int_equal(report_build(&p, document, strlen(document)), SOTTO_EFORMAT);
+    char *html = NULL;
+    assert_int_equal(sotto_report_html(&html, document), SOTTO_EFORMAT);
     assert_string_equal(sotto_error_text(), error);
-    base_free(p.text);
+    assert_null(html);
     sotto_text_free(document);
 }
 
@@ -186,17 +185,15 @@ static void bad_sweeps_are_refused(void **state)
          NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[1024];
-        struct page p = {0};
+        char text[1024], *html = NULL;
         snprintf(text, sizeof text,
                  "{\"schema\": \"sotto.report/1\", \"title\": \"t\", \"rows\": [{\"name\": \"a\", \"title\": "
                  "\"A\", "
                  "\"protected\": false, \"records\": 1}], \"sweeps\": %s}",
                  cases[i][0]);
-        assert_int_equal(report_build(&p, text, strlen(text)), SOTTO_EFORMAT);
+        assert_int_equal(sotto_report_html(&html, text), SOTTO_EFORMAT);
         if (cases[i][1])
             assert_string_equal(sotto_error_text(), cases[i][1]);
-        base_free(p.text);
     }
 }
 
@@ -206,21 +203,21 @@ static void wrong_documents_are_refused_by_name(void **state)
 {
     (void)state;
     refused(one_row(NOISY_MLP, "proved", "{\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": 0}", NULL),
-            "report: 'rows[0].proved' stands beside a sampled sensitivity, which proves nothing; it belongs "
-            "under 'conditional'");
+            "report: 'rows[0].proved' is given with a sampled sensitivity, which is not a proof; expected "
+            "'conditional'");
     refused(one_row(PROVED, "sensitivity", "null", NULL),
-            "report: 'rows[0].proved' stands beside a missing sensitivity, which proves nothing; it belongs "
-            "under 'conditional'");
+            "report: 'rows[0].proved' is given with a missing sensitivity, which is not a proof; expected "
+            "'conditional'");
     refused(one_row(PROVED, "scale", "null", NULL),
             "report: 'rows[0].scale' is missing or not > 0; a protected row needs it");
     refused(one_row(PROVED, "utility", "{\"accuracy\": {\"estimate\": 0.5, \"lower\": 0.4, \"upper\": 0.6}}",
                     NULL),
-            "report: 'rows[0].utility.unprotected_accuracy' is missing; a protected model is never shown "
-            "without what the protection "
-            "costs");
+            "report: 'rows[0].utility.unprotected_accuracy' is missing; expected the accuracy cost of the "
+            "protection for every protected model");
     refused(one_row(PLAIN_MLP, "utility",
                     "{\"accuracy\": {\"estimate\": 0.5, \"lower\": 0.6, \"upper\": 0.7}}", NULL),
-            "report: 'rows[0].utility.accuracy' is 0.5 in [0.6, 0.7]; expected lower <= estimate <= upper");
+            "report: 'rows[0].utility.accuracy' is 0.5 with the interval [0.6, 0.7]; expected lower <= "
+            "estimate <= upper");
     refused(one_row(PLAIN_MLP, "utility", "{\"accuracy\": {\"estimate\": 5, \"lower\": 0.6, \"upper\": 0.7}}",
                     NULL),
             "report: 'rows[0].utility.accuracy.estimate' is 5; expected a fraction between 0 and 1");
@@ -234,6 +231,17 @@ static void wrong_documents_are_refused_by_name(void **state)
             "report: 'rows' is missing; expected a list");
 }
 
+/* Takes `text`. */
+static void file_is(const char *path, char *text)
+{
+    unsigned char *found;
+    size_t size;
+    assert_int_equal(file_read(&found, &size, path, 1 << 24), SOTTO_OK);
+    assert_string_equal((char *)found, text);
+    base_free(found);
+    sotto_text_free(text);
+}
+
 static void files_are_whole_or_absent(void **state)
 {
     (void)state;
@@ -245,7 +253,7 @@ static void files_are_whole_or_absent(void **state)
     assert_false(file_exists(html));
     assert_int_equal(sotto_report_render_file(html, json), SOTTO_ENOENT);
     assert_int_equal(sotto_report_render(html, example), SOTTO_OK);
-    assert_true(file_exists(html));
+    file_is(html, page_of(example));
     assert_int_equal(file_write(json, "{\"schema\": 1}", 13), SOTTO_OK);
     assert_int_equal(sotto_report_render_file(html, json), SOTTO_EFORMAT);
     char wanted[128];
@@ -281,6 +289,9 @@ static void audits_become_reports(void **state)
     assert_int_equal(file_read(&second, &sizes[1], path[2], 1 << 22), SOTTO_OK);
     assert_string_equal((char *)first, (char *)second);
     assert_non_null(strstr((char *)first, "1970-01-02T00:00:00Z"));
+    char *html = NULL;
+    assert_int_equal(sotto_report_audit_html(&html, &audit, NULL), SOTTO_OK);
+    file_is(path[2], html);
     unsetenv("SOURCE_DATE_EPOCH");
     for (int i = 0; i < 5; i++)
         assert_int_equal(unlink(path[i]), 0);
@@ -297,12 +308,12 @@ static void allocation_failures_are_clean(void **state)
     long n = 0;
     sotto_status status;
     do {
-        struct page p = {0};
+        char *html = NULL;
         base_alloc_fail_after(n++);
-        status = report_build(&p, text, strlen(text));
+        status = sotto_report_html(&html, text);
         base_alloc_fail_after(-1);
-        assert_true(status == SOTTO_OK || status == SOTTO_ENOMEM);
-        base_free(p.text);
+        assert_true(status == SOTTO_OK ? html != NULL : status == SOTTO_ENOMEM && !html);
+        sotto_text_free(html);
     } while (status != SOTTO_OK && n < 50000);
     assert_int_equal(status, SOTTO_OK);
     assert_true(n > 3);

@@ -64,7 +64,7 @@ static void mistakes_name_their_place(void **state)
         {"name: x\nprotect:\n  - {mechanism: logistic, epsilonn: 1}\n",
          "run.yaml:3:27: unknown key 'epsilonn' under protect[0]; did you mean 'epsilon'?"},
         {"name: x\nsensitivity: {pairs: 2}\nprotect:\n  - {mechanism: logistic}\n",
-         "protect[0] needs either scale or epsilon"},
+         "protect[0] needs exactly one of scale and epsilon"},
         {"name: x\nprotect:\n  - {mechanism: logistic, scale: 1}\n", "protect[0] has no sensitivity"},
         {"name: ../x\n", "name is '../x'; expected letters"},
         {"name: x\ndata: {private: 10}\ncases:\n"
@@ -78,19 +78,24 @@ static void mistakes_name_their_place(void **state)
          "cases[1].name 'a' is used twice"},
         {"name: x\nhead: {epochs: 3}\ndata: {private: 10}\ncases:\n  - {name: a, records: 2}\n", "not both"},
         {"name: x\npretrain: {batch: 512}\ndata: {public: 100}\n",
-         "pretrain.batch is 512 but data.public holds only 100 images"},
+         "pretrain.batch is 512 but data.public has only 100 images"},
         {"seed: 1\n", "'name' is missing"},
         {"name: x\nhead: {fine_tune: true}\nsensitivity: {pairs: 2}\n",
-         "head.fine_tune: no privacy statement is made about an encoder that private records trained"},
+         "head.fine_tune: an encoder trained on private records has no privacy statement; omit sensitivity, "
+         "protect, shadow and sweep"},
         {"name: x\nhead: {fine_tune: true}\nshadow: {heads: 4}\n",
-         "head.fine_tune: no privacy statement is made"},
+         "head.fine_tune: an encoder trained on private records has no privacy statement; omit sensitivity, "
+         "protect, shadow and sweep"},
         {"name: x\nhead: {fine_tune: true}\nprotect: [{mechanism: logistic, scale: 1, l1: 1}]\n",
-         "head.fine_tune: no privacy statement is made"},
+         "head.fine_tune: an encoder trained on private records has no privacy statement; omit sensitivity, "
+         "protect, shadow and sweep"},
         {"name: x\nhead: {fine_tune: true}\nsweep: {scales: [1]}\n",
-         "head.fine_tune: no privacy statement is made"},
+         "head.fine_tune: an encoder trained on private records has no privacy statement; omit sensitivity, "
+         "protect, shadow and sweep"},
         {"name: x\ndata: {private: 10}\nsensitivity: {pairs: 46}\n",
          "sensitivity.pairs is 46, but 10 records have only 45 distinct pairs"},
-        {"name: x\nhead: {fine_tune: true, trainer: sgd}\n", "head.fine_tune is done by adam"},
+        {"name: x\nhead: {fine_tune: true, trainer: sgd}\n",
+         "head.fine_tune needs trainer adam, with at most"},
         {"name: x\nhead: {fine_tune: true, hidden: [8, 8, 8, 8]}\n", "with at most 3 hidden layers"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -189,7 +194,9 @@ static void a_changed_encoder_is_noticed(void **state)
     assert_int_equal(run_check_encoder(&r), SOTTO_OK);
     assert_int_equal(file_write(path, "weightz", 7), SOTTO_OK);
     assert_int_equal(run_check_encoder(&r), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "changed while the experiment ran"));
+    assert_non_null(
+        strstr(sotto_error_text(),
+               "was changed during the experiment; expected the encoder of the heads and embeddings"));
     run_folder_close(&r.folder);
 }
 

@@ -111,7 +111,7 @@ static void bad_options_are_refused(void **state)
     static float out[VIEWS * WIDTH];
     sotto_view_defaults(&v, encoder);
     v.views = 0;
-    refuse(&good, &v, "views: 0 of each image; expected 1 to 256");
+    refuse(&good, &v, "views: 0 views of each image; expected 1 to 256");
     v.views = VIEWS;
     refuse(&beyond, &v, "row index 8");
     v.augmentation = "strong";

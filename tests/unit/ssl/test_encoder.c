@@ -156,14 +156,14 @@ static void damaged_files_are_refused(void **state)
 {
     (void)state;
     expect_refused(change_weight, "the weights do not match their checksum");
-    expect_refused(change_to_nan, "tensor 'encoder.0.bias' holds nan at position 3");
+    expect_refused(change_to_nan, "tensor 'encoder.0.bias' has the value nan at position 3");
     expect_refused(rename_tensor, "");
     expect_refused(change_input,
-                   "metadata 'input' is '3x32'; expected channels x height x width like 3x32x32");
+                   "metadata 'input' is '3x32'; expected channels x height x width such as 3x32x32");
     expect_refused(shrink_input,
-                   "metadata 'input' is '1x28x28'; an encoder takes 3 channels and at least 32x32 pixels");
+                   "metadata 'input' is '1x28x28'; expected 3 channels and at least 32x32 pixels");
     expect_refused(change_name, "model 'keras' is unknown");
-    expect_refused(change_schema, "holds 'sotto.encoder/9'; expected 'sotto.encoder/1'");
+    expect_refused(change_schema, "schema is 'sotto.encoder/9'; expected 'sotto.encoder/1'");
     struct sotto_tensors t = {0};
     float x = 1;
     assert_int_equal(sotto_tensors_add(&t, "x", SOTTO_F4, 1, (const size_t[]){1}, &x), SOTTO_OK);
@@ -171,7 +171,7 @@ static void damaged_files_are_refused(void **state)
     sotto_tensors_clear(&t);
     struct sotto_encoder *e = NULL;
     assert_int_equal(sotto_encoder_load(&e, path), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "metadata 'schema' is missing; this is not an encoder file"));
+    assert_non_null(strstr(sotto_error_text(), "metadata 'schema' is missing; expected an encoder file"));
     unlink(path);
     assert_int_equal(sotto_encoder_load(&e, path), SOTTO_ENOENT);
 }
@@ -192,7 +192,7 @@ static void unfit_data_is_refused(void **state)
     assert_int_equal(sotto_embed(x, e, &other, NULL, 1, NULL), SOTTO_EINVAL);
     other.images = NULL;
     assert_int_equal(sotto_embed(x, e, &other, NULL, 1, NULL), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "holds features, not images"));
+    assert_non_null(strstr(sotto_error_text(), "contains features; an encoder needs images"));
     sotto_encoder_free(e);
     assert_int_equal(sotto_encoder_random(&e, images, "mlp", 3), SOTTO_EINVAL);
     for (long n = 0; n < 12; n++) {

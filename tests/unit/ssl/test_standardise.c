@@ -52,7 +52,7 @@ static void bad_public_rows_are_refused(void **state)
     float x[] = {1, 2, 3};
     const float bad[] = {1, 2, 3, 4, NAN, 6};
     assert_int_equal(sotto_standardise(x, 1, 3, public_x, 1), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(), "standardise: 1 public rows; a variance needs at least 2");
+    assert_string_equal(sotto_error_text(), "standardise: 1 public rows; expected at least 2");
     assert_int_equal(sotto_standardise(x, 1, 3, bad, 2), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "standardise: column 1 of the public rows is not finite");
     assert_int_equal(sotto_standardise(x, 1, SIZE_MAX / 8, bad, 2), SOTTO_ENOMEM);

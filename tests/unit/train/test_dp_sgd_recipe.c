@@ -40,7 +40,7 @@ static void what_is_written_is_read(void **state)
         p.quantile = 0.3;
         p.views = 1 + i;
         p.average = i == 3 ? 0.99 : 0;
-        assert_int_equal(dp_sgd_resolve(&p, &o, RECORDS), SOTTO_OK);
+        assert_int_equal(dp_sgd_resolve(&p, &o, RECORDS, NULL), SOTTO_OK);
         assert_int_equal(dp_sgd_describe(text, &p), SOTTO_OK);
         assert_int_equal(dp_sgd_parse(&read, text, "file", &o), SOTTO_OK);
         assert_int_equal(dp_sgd_describe(again, &read), SOTTO_OK);
@@ -67,7 +67,7 @@ static void refuse_line(const char *key, const char *line, const char *expected)
     char text[DP_SGD_TEXT], changed[2 * DP_SGD_TEXT] = "";
     sotto_train_privacy_defaults(&p);
     p.noise_multiplier = 1;
-    assert_int_equal(dp_sgd_resolve(&p, &o, RECORDS), SOTTO_OK);
+    assert_int_equal(dp_sgd_resolve(&p, &o, RECORDS, NULL), SOTTO_OK);
     assert_int_equal(dp_sgd_describe(text, &p), SOTTO_OK);
     for (char *at = text; *at; at = strchr(at, '\n') + 1) {
         size_t length = (size_t)(strchr(at, '\n') + 1 - at);
@@ -85,8 +85,8 @@ static void what_does_not_read_is_named(void **state)
     refuse("", "file: private_recipe has no 'trainer'");
     refuse("trainer=pate\n", "trainer 'pate' is unknown");
     refuse_line("steps", "", "private_recipe has no 'steps'");
-    refuse_line("steps", "steps=-1\n", "steps=-1 is no whole number");
-    refuse_line("noise_multiplier", "noise_multiplier=much\n", "noise_multiplier=much is no number");
+    refuse_line("steps", "steps=-1\n", "steps=-1 is not a whole number");
+    refuse_line("noise_multiplier", "noise_multiplier=much\n", "noise_multiplier=much is not a number");
     refuse_line("noise_multiplier", "noise_multiplier=nan\n", "noise_multiplier must be finite");
     refuse_line("noise", "noise=pink\n", "noise 'pink' is unknown");
     refuse_line("sampling", "sampling=cluster\n", "cluster");

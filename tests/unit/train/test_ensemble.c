@@ -157,7 +157,7 @@ static void one_member_cannot_be_apart(void **state)
     struct sotto_network *n = NULL;
     o.residual.members = 1;
     assert_int_equal(sotto_train(&n, NULL, images, NULL, 0, &o, &single), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "more than one member"));
+    assert_non_null(strstr(sotto_error_text(), "more than one ensemble member"));
     o = apart();
     o.residual.members = 17;
     assert_int_equal(sotto_train(&n, NULL, images, NULL, 0, &o, &single), SOTTO_EINVAL);

@@ -133,9 +133,9 @@ static void a_network_is_its_embedding_and_a_linear_head(void **state)
         x[i] = (float)images->images[i] / 255;
     assert_int_equal(network_query_make(&a, n, true, &single), SOTTO_OK);
     assert_int_equal(a.width, 8);
-    network_query_run(h, &a, x, N, NULL);
+    network_query_run(h, &a, x, N, NULL, NULL);
     assert_int_equal(network_last_layer(&last, n), SOTTO_OK);
-    assert_int_equal(sotto_head_predict(again, last, h, N, 8, 1), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(again, last, h, N, 8, 1, NULL), SOTTO_OK);
     assert_int_equal(sotto_network_predict(z, n, x, N, SIDE * SIDE, 1, &single), SOTTO_OK);
     for (size_t i = 0; i < N * 10; i++)
         assert_true(fabsf(z[i] - again[i]) < 1e-4f * (1 + fabsf(z[i])));
@@ -247,7 +247,7 @@ static void bad_options_are_one_line(void **state)
     REFUSED(o.batch = 41, "batch 41 is larger than the 40 records to train on");
     REFUSED(o.lr = NAN, "lr must be finite and > 0 (got nan)");
     REFUSED(o.lr = -1, "lr must be finite and > 0 (got -1)");
-    REFUSED(o.momentum = 0.5, "momentum belongs to optimizer sgd; adam has its own");
+    REFUSED(o.momentum = 0.5, "momentum cannot be given for optimizer adam; expected optimizer sgd");
     REFUSED((o.optimizer = "sgd", o.momentum = 1), "momentum must be at least 0 and below 1");
     REFUSED(o.weight_decay = -1, "weight_decay must be finite and >= 0");
     REFUSED(o.model = "vgg", "model 'vgg' is unknown; expected one of: cnn");
@@ -256,15 +256,17 @@ static void bad_options_are_one_line(void **state)
     REFUSED(o.norm = "layer", "norm 'layer' is unknown");
     REFUSED(o.norm = "group", "model cnn has no normalisation");
     REFUSED(o.model = "resnet8", "model resnet8 has fixed widths");
-    REFUSED(o.hidden_count = 9, "9 hidden widths; at most 8");
+    REFUSED(o.hidden_count = 9, "9 hidden widths are too many; expected at most 8");
     REFUSED(o.hidden[1] = 0, "hidden width 0 is out of range");
-    REFUSED(o.hidden_count = 1, "at least one convolution and of the dense layer");
-    REFUSED((o.model = "tanh-cnn", o.hidden_count = 1), "at least one stage and of the dense layer");
+    REFUSED(o.hidden_count = 1,
+            "width given; expected at least one for a convolution and one for the dense layer");
+    REFUSED((o.model = "tanh-cnn", o.hidden_count = 1),
+            "width given; expected at least one for a stage and one for the dense layer");
     REFUSED(o.crop = 300, "crop must be at most 256");
     REFUSED(o.seed = UINT64_MAX, "is too large");
     REFUSED(o.dtype = "f16", "dtype 'f16' is unknown");
     REFUSED(o.backend = "gpu", "gpu");
-    REFUSED(o.channels = 3, "holds images of 1x28x28, not 3x0x0");
+    REFUSED(o.channels = 3, "contains images of 1x28x28; expected 3x0x0");
     o = tiny();
     refused("is outside data set", images, (const int64_t[]){0, 40}, 2, &o);
     int64_t same[8];
@@ -291,15 +293,18 @@ static void tables_are_checked(void **state)
         y[i] = i % 2;
         x[i * 12 + 3] = (float)y[i];
     }
-    refused("model cnn needs images; these records are rows of 12 numbers", &table, NULL, 0, &o);
+    refused(
+        "model cnn needs images, but the records are rows of 12 numbers; give --image C,H,W, or model mlp",
+        &table, NULL, 0, &o);
     o.channels = 3, o.height = 2, o.width = 3;
-    refused("has rows of 12 numbers; images of 3x2x3 do not fill them", &table, NULL, 0, &o);
+    refused("has rows of 12 numbers, which images of 3x2x3 do not match; give the right --image C,H,W",
+            &table, NULL, 0, &o);
     o.width = 2;
     assert_int_equal(sotto_train(&n, NULL, &table, NULL, 0, &o, &single), SOTTO_OK);
     assert_int_equal(sotto_network_inputs(n), 12);
     sotto_network_free(n);
     o = tiny(), o.model = "mlp", o.flip = 1;
-    refused("flip and crop move images", &table, NULL, 0, &o);
+    refused("flip and crop need images, but the records are rows of", &table, NULL, 0, &o);
     o.flip = 0;
     x[5] = INFINITY;
     refused("data set 't': row 0, column 5 is not finite", &table, NULL, 0, &o);
@@ -310,18 +315,18 @@ static void damaged_files_are_named(void **state)
 {
     (void)state;
     static const char *const changes[][3] = {
-        {"schema", "sotto.encoder/1", "holds 'sotto.encoder/1'; expected 'sotto.model/1'"},
+        {"schema", "sotto.encoder/1", "schema is 'sotto.encoder/1'; expected 'sotto.model/1'"},
         {"schema", "sotto.model/2", "expected 'sotto.model/1'"},
         {"model", "vgg", "model 'vgg' is unknown"},
         {"model", "resnet8", "model resnet8 has fixed widths"},
         {"input", "1x28", "metadata 'input' is '1x28'"},
         {"input", "1x28x28x1", "metadata 'input' is"},
         {"input", "1x0x28", "metadata 'input' is"},
-        {"input", "1x26x28", "values; model cnn as described has"},
+        {"input", "1x26x28", "values, but model cnn as described has"},
         {"classes", "1", "metadata 'classes' is '1'"},
-        {"classes", "11", "values; model cnn as described has"},
+        {"classes", "11", "values, but model cnn as described has"},
         {"hidden", "4,,8", "metadata 'hidden' is '4,,8'"},
-        {"hidden", "4096,4096", "values; model cnn as described has"},
+        {"hidden", "4096,4096", "values, but model cnn as described has"},
         {"norm", "layer", "norm 'layer' is unknown"},
         {"weights_sha256", "0", "the weights do not match their checksum"},
         {"recipe", "{}", "recipe: 'model' is missing"},
@@ -388,15 +393,14 @@ static void protect_refuses_a_network(void **state)
     const char *path = path_of("n.safetensors"), *out = path_of("p.safetensors");
     struct sotto_train_options o = tiny();
     struct sotto_network *n = trained(&o);
-    char *certificate = NULL;
+    struct sotto_certificate *certificate = NULL;
     assert_int_equal(sotto_network_save(path, n), SOTTO_OK);
     struct sotto_protect p = {.input = path,
                               .output = out,
                               .release = {.mechanism = "logistic",
                                           .scale = 1,
                                           .sensitivity = {.l1 = 1, .l2 = NAN},
-                                          .fingerprint = "test",
-                                          .source = &exercise}};
+                                          .spend = {.dataset_id = "test", .source = &exercise}}};
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "no privacy statement"));
     sotto_network_free(n);

@@ -16,6 +16,7 @@
 #include "sotto/train.h"
 #include "support/temporary_folder.h"
 #include "train/network/network.h"
+#include "support/certificate_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,9 +63,9 @@ static struct sotto_train_privacy privacy(void)
     struct sotto_train_privacy p;
     sotto_train_privacy_defaults(&p);
     p.target.delta = 1e-5;
-    p.fingerprint = "toy";
-    p.source = &exercise;
-    p.ledger = ledger;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
+    p.spend.ledger = ledger;
     return p;
 }
 
@@ -72,11 +73,14 @@ static sotto_status train(struct sotto_network **n, struct json **certificate,
                           const struct sotto_train_options *o, const struct sotto_train_privacy *p,
                           const struct sotto_context *ctx)
 {
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     sotto_status status = sotto_train_noisy_inputs(n, &text, NULL, &records, NULL, 0, o, p, ctx);
-    if (status == SOTTO_OK)
-        assert_int_equal(json_parse(certificate, text, strlen(text), "certificate"), SOTTO_OK);
-    sotto_text_free(text);
+    if (status == SOTTO_OK) {
+        char *json = certificate_text(text);
+        assert_int_equal(json_parse(certificate, json, strlen(json), "certificate"), SOTTO_OK);
+        sotto_text_free(json);
+    }
+    sotto_certificate_free(text);
     return status;
 }
 
@@ -156,7 +160,7 @@ static double loss_of(double noise, double label_epsilon)
     struct sotto_train_privacy p = privacy();
     struct sotto_train_result r;
     struct sotto_network *n = NULL;
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     strcpy(clear.sha256, "clear");
     for (size_t i = 0; i < MANY; i++)
         labels[i] = (int64_t)i % 2;
@@ -165,15 +169,15 @@ static double loss_of(double noise, double label_epsilon)
     o.epochs = 1;
     o.lr = 1e-2;
     o.residual.kind = NULL, o.residual.gamma = 0;
-    p.insecure = 1;
-    p.insecure_seed = 7;
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = 7;
     p.noise_mode = SOTTO_NOISE_FAST;
     p.label_epsilon = label_epsilon;
     if (sotto_train_noisy_inputs(&n, &text, &r, &clear, NULL, 0, &o, &p, &single) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
-    assert_non_null(strstr(text, "noise was seeded: no privacy guarantee"));
+    assert_true(certificate_holds(text, "noise was seeded: no privacy guarantee"));
     assert_non_null(strstr(network_fact(n, "randomness"), "no privacy guarantee"));
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_network_free(n);
     return r.loss;
 }
@@ -202,7 +206,8 @@ static void watch(void *user, const char *stage, uint64_t done, uint64_t total, 
 static void an_interrupted_epoch_is_charged_again(void **state)
 {
     (void)state;
-    char checkpoint[128], *text = NULL;
+    struct sotto_certificate *text = NULL;
+    char checkpoint[128];
     struct sotto_train_options o = options(2);
     struct sotto_train_privacy p = privacy();
     struct sotto_network *n = NULL;
@@ -237,7 +242,8 @@ static void labels_are_flipped_once_by_the_law(void **state)
     const double t = 1, keep = exp(t) / (exp(t) + CLASSES - 1);
     static float few[MANY * D];
     static int64_t truth[MANY];
-    char checkpoint[128], *text = NULL;
+    struct sotto_certificate *text = NULL;
+    char checkpoint[128];
     struct sotto_dataset many = {
         .name = "many", .n = MANY, .features = few, .columns = D, .labels = truth, .classes = CLASSES};
     strcpy(many.sha256, "many");
@@ -255,8 +261,8 @@ static void labels_are_flipped_once_by_the_law(void **state)
     o.residual.kind = NULL, o.residual.gamma = 0;
     p.noise_mode = SOTTO_NOISE_FAST;
     p.label_epsilon = t;
-    p.insecure = 1;
-    p.insecure_seed = 5;
+    p.spend.insecure = 1;
+    p.spend.insecure_seed = 5;
     assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &many, NULL, 0, &o, &p, &ctx), SOTTO_ESTOPPED);
     struct sotto_tensors saved = {0};
     assert_int_equal(sotto_safetensors_load(&saved, checkpoint), SOTTO_OK);
@@ -277,10 +283,10 @@ static void labels_are_flipped_once_by_the_law(void **state)
     assert_true(fabs((double)to[3] - third) < 4 * sqrt(2 * third / 3 * 1.5));
     if (sotto_train_noisy_inputs(&n, &text, NULL, &many, NULL, 0, &o, &p, &single) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
-    assert_non_null(strstr(text, "noise was seeded: no privacy guarantee"));
+    assert_true(certificate_holds(text, "noise was seeded: no privacy guarantee"));
     assert_non_null(strstr(network_fact(n, "randomness"), "no privacy guarantee"));
     assert_non_null(strstr(network_fact(n, "input_release"), "label_epsilon=1\n"));
-    sotto_text_free(text);
+    sotto_certificate_free(text);
     sotto_network_free(n);
     size_t labels = 0, inputs = 0, size;
     unsigned char *book;
@@ -347,7 +353,8 @@ static void damaged_labels_stop_a_run(void **state)
     assert_int_equal(sotto_safetensors_save(checkpoint, &saved), SOTTO_OK);
     sotto_tensors_clear(&saved);
     assert_int_equal(train(&n, &c, &o, &p, &single), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "labels that this run was charged for"));
+    assert_non_null(
+        strstr(sotto_error_text(), "the labels of this run's charged release are missing or damaged"));
 }
 
 static void what_breaks_the_proof_is_refused(void **state)
@@ -367,28 +374,39 @@ static void what_breaks_the_proof_is_refused(void **state)
         assert_int_not_equal(access(ledger, F_OK), 0);                                                       \
     } while (0)
     REFUSED(o.residual.radius = 0, "needs a radius");
-    REFUSED(o.residual.input_noise = 0, "either input noise above 0 or a target epsilon");
-    REFUSED(p.target.epsilon = 4, "either input noise above 0 or a target epsilon");
+    REFUSED(o.residual.input_noise = 0,
+            "a certificate for inputs needs exactly one of input noise > 0 and a target epsilon");
+    REFUSED(p.target.epsilon = 4,
+            "a certificate for inputs needs exactly one of input noise > 0 and a target epsilon");
     REFUSED(o.residual.input_noise = 0; p.target.epsilon = -4, "epsilon must be > 0");
-    REFUSED(p.label_epsilon = -1, "labels' epsilon must be 0");
-    REFUSED(p.label_epsilon = INFINITY, "labels' epsilon must be 0");
-    REFUSED(p.label_epsilon = NAN, "labels' epsilon must be 0");
+    REFUSED(p.label_epsilon = -1, "the epsilon of the labels must be >= 0, where 0 means public labels (got");
+    REFUSED(p.label_epsilon = INFINITY,
+            "the epsilon of the labels must be >= 0, where 0 means public labels (got");
+    REFUSED(p.label_epsilon = NAN,
+            "the epsilon of the labels must be >= 0, where 0 means public labels (got");
     REFUSED(o.residual.input_noise = 0; p.target.epsilon = 4;
-            p.label_epsilon = 4, "nothing is left for the inputs");
-    REFUSED(o.residual.members = 2; o.residual.separate_inputs = 1, "copies of their own");
-    REFUSED(o.residual.members = 2; o.residual.independent = 1, "copies of their own");
+            p.label_epsilon = 4, "give a larger target epsilon");
+    REFUSED(o.residual.members = 2; o.residual.separate_inputs = 1,
+                                    "a certificate for inputs needs one noisy copy that all members "
+                                    "share; omit separate inputs and independent training");
+    REFUSED(o.residual.members = 2; o.residual.independent = 1,
+                                    "a certificate for inputs needs one noisy copy that all members "
+                                    "share; omit separate inputs and independent training");
     REFUSED(o.residual.gamma = -1, "gamma");
-    REFUSED(o.model = "cnn"; o.residual.kind = NULL; o.residual.gamma = 0, "resnet8 and resnet20");
+    REFUSED(o.model = "cnn"; o.residual.kind = NULL;
+            o.residual.gamma = 0, "supports no noise in its blocks, no clipped inputs and no ensemble "
+                                  "members; expected resnet8 or resnet20");
     REFUSED(o.batch = 1, "cannot train on a batch of 1");
-    REFUSED(p.reserve = EPOCHS + 1, "more than the run's");
+    REFUSED(p.reserve = EPOCHS + 1, "at a time are more than the");
 #undef REFUSED
     const int64_t twice[] = {0, 1, 2, 3, 4, 5, 6, 7, 0};
     struct sotto_train_options o = options(2);
     struct sotto_train_privacy p = privacy();
-    char *text = NULL;
+    struct sotto_certificate *text = NULL;
     assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, &records, twice, 9, &o, &p, &single),
                      SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "row 0 is named twice (entries 0 and 8)"));
+    assert_non_null(
+        strstr(sotto_error_text(), "row 0 is listed twice (entries 0 and 8); expected each record once"));
 }
 
 static void no_memory_is_an_error(void **state)
@@ -402,10 +420,10 @@ static void no_memory_is_an_error(void **state)
         struct sotto_network *n = NULL;
         struct json *c = NULL;
         base_alloc_fail_after(at);
-        char *text = NULL;
+        struct sotto_certificate *text = NULL;
         sotto_status status = sotto_train_noisy_inputs(&n, &text, NULL, &records, NULL, 0, &o, &p, &single);
         base_alloc_fail_after(-1);
-        sotto_text_free(text);
+        sotto_certificate_free(text);
         sotto_network_free(n);
         json_free(c);
         if (status == SOTTO_OK)

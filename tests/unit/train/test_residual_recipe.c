@@ -87,11 +87,12 @@ static void nonsense_is_refused(void **state)
     const struct {
         struct sotto_residual_noise noise;
         const char *word;
-    } cases[] = {{{.kind = "cubic"}, "expected one of"},
-                 {{.gamma = 1}, "say additive or multiplicative"},
-                 {{.kind = "additive", .floor = 1}, "floor belongs"},
-                 {{.separate_inputs = 1}, "separate inputs"},
-                 {{.separate_inputs = 1, .members = 2}, "separate inputs"}};
+    } cases[] = {
+        {{.kind = "cubic"}, "expected one of"},
+        {{.gamma = 1}, "gamma and floor need residual perturbation; give additive or multiplicative"},
+        {{.kind = "additive", .floor = 1}, "a floor needs multiplicative noise"},
+        {{.separate_inputs = 1}, "separate inputs"},
+        {{.separate_inputs = 1, .members = 2}, "separate inputs"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_train_options o;
         sotto_train_defaults(&o);

@@ -31,7 +31,7 @@ static void only_the_ode_comes_back(void **state)
 {
     (void)state;
     struct sotto_sde_run runs[SOTTO_SDE_RUNS], again[SOTTO_SDE_RUNS], other[SOTTO_SDE_RUNS];
-    assert_int_equal(sotto_sde_demo(runs, folder, data, 3, 1), SOTTO_OK);
+    assert_int_equal(sotto_sde_demo(runs, folder, data, 3, 1, NULL), SOTTO_OK);
     assert_string_equal(runs[0].name, "ode");
     assert_true(runs[0].rmse < .02 && runs[0].rmse > 1e-6); /* explicit reverse: close, not exact */
     assert_true(runs[1].rmse < 1e-10);
@@ -39,9 +39,9 @@ static void only_the_ode_comes_back(void **state)
     assert_true(fabs(runs[3].rmse / sqrt(2) - 1) < .1);
     assert_true(fabs(runs[4].rmse / runs[4].predicted - 1) < .15);
     assert_true(runs[5].rmse > 10 * runs[0].rmse);
-    assert_int_equal(sotto_sde_demo(again, folder, data, 3, 1), SOTTO_OK);
+    assert_int_equal(sotto_sde_demo(again, folder, data, 3, 1, NULL), SOTTO_OK);
     assert_memory_equal(runs, again, sizeof runs);
-    assert_int_equal(sotto_sde_demo(other, folder, data, 3, 2), SOTTO_OK);
+    assert_int_equal(sotto_sde_demo(other, folder, data, 3, 2, NULL), SOTTO_OK);
     assert_true(other[3].rmse != runs[3].rmse);
     static const char *const files[] = {"image.png", "ode-features.png", "multiplicative-1-recovered.png",
                                         "sde.json"};
@@ -53,14 +53,14 @@ static void bad_requests_are_refused(void **state)
 {
     (void)state;
     struct sotto_sde_run runs[SOTTO_SDE_RUNS];
-    assert_int_equal(sotto_sde_demo(runs, folder, data, -1, 1), SOTTO_EINVAL);
-    assert_int_equal(sotto_sde_demo(runs, folder, data, (int64_t)data->n, 1), SOTTO_EINVAL);
+    assert_int_equal(sotto_sde_demo(runs, folder, data, -1, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_sde_demo(runs, folder, data, (int64_t)data->n, 1, NULL), SOTTO_EINVAL);
     struct sotto_dataset table = {.name = "table", .n = 1, .columns = 1, .features = (float[]){0}};
-    assert_int_equal(sotto_sde_demo(runs, folder, &table, 0, 1), SOTTO_EINVAL);
+    assert_int_equal(sotto_sde_demo(runs, folder, &table, 0, 1, NULL), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "has no images"));
     for (long n = 0; n < 3; n++) {
         base_alloc_fail_after(n);
-        sotto_status status = sotto_sde_demo(runs, folder, data, 0, 1);
+        sotto_status status = sotto_sde_demo(runs, folder, data, 0, 1, NULL);
         base_alloc_fail_after(-1);
         assert_int_equal(status, SOTTO_ENOMEM);
     }

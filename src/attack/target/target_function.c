@@ -1,0 +1,58 @@
+/* A model that is a function of the caller's program. */
+#include "attack/target/target.h"
+
+#include <string.h>
+
+struct function_target {
+    struct sotto_target target;
+    sotto_model_function *answer;
+    void *user;
+    char *name;
+};
+
+static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+{
+    const struct function_target *f = (const struct function_target *)t;
+    struct status_record before, after;
+    status_get(&before);
+    status_set(&(struct status_record){.code = SOTTO_OK});
+    sotto_status status = f->answer(f->user, posteriors, rows, n);
+    status_get(&after);
+    if (status == SOTTO_OK)
+        status_set(&before); /* a failure that the function mended is none of ours */
+    else if (after.code != status)
+        status_fail(status, "%s: the model's function returned %s", t->name, sotto_status_name(status));
+    return status;
+}
+
+static void close_function(struct sotto_target *t)
+{
+    struct function_target *f = (struct function_target *)t;
+    base_free(f->name);
+    base_free(f);
+}
+
+sotto_status sotto_target_open_function(struct sotto_target **out, const char *name,
+                                        sotto_model_function *answer, void *user, size_t inputs,
+                                        size_t classes)
+{
+    sotto_status status = SOTTO_OK;
+    struct function_target *f = NULL;
+    REQUIRE(name && answer, "target: name and answer must not be NULL");
+    REQUIRE(inputs > 0 && classes > 1, "%s: %zu inputs and %zu classes; expected at least 1 and 2", name,
+            inputs, classes);
+    NEW(f, 1);
+    NEW(f->name, strlen(name) + 1);
+    strcpy(f->name, name);
+    f->target = target_make(f->name, inputs, classes);
+    f->target.query = query;
+    f->target.close = close_function;
+    f->answer = answer;
+    f->user = user;
+    *out = &f->target;
+    f = NULL;
+done:
+    if (f)
+        close_function(&f->target);
+    return status;
+}

@@ -1,0 +1,84 @@
+#include "dp/ledger/spend.h"
+#include "dp/ledger/charge.h"
+#include "dp/mechanism/require.h"
+#include "sotto/io.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct sotto_spend spend_complete(const struct sotto_spend *given, const char *dataset_id,
+                                  const char *purpose, uint64_t stream)
+{
+    struct sotto_spend s = *given;
+    if (!s.dataset_id)
+        s.dataset_id = dataset_id;
+    if (!s.purpose)
+        s.purpose = purpose;
+    s.insecure_seed += stream;
+    return s;
+}
+
+bool spend_given(double x)
+{
+    return x != 0 && !isnan(x);
+}
+
+double spend_delta(double delta, double otherwise)
+{
+    return delta == SOTTO_DELTA_PURE ? 0 : spend_given(delta) ? delta : otherwise;
+}
+
+struct sotto_dp spend_budget(const struct sotto_spend *s)
+{
+    return (struct sotto_dp){s->budget.epsilon, spend_delta(s->budget.delta, NAN)};
+}
+
+/* What was given and what was read from the private data, as one condition. */
+static sotto_status gather_conditions(char out[CONDITION_TEXT], const struct sotto_spend *s)
+{
+    int length = snprintf(out, CONDITION_TEXT, "%s", s->condition ? s->condition : "");
+    for (const char *const *name = s->read_from_data; name && *name && length < CONDITION_TEXT; name++)
+        length += snprintf(out + length, CONDITION_TEXT - (size_t)length,
+                           "%s%s, which was read from the private data", length ? ", and on " : "", *name);
+    if (length >= CONDITION_TEXT)
+        return status_fail(SOTTO_EINVAL, "condition: %d characters; at most %d are allowed", length,
+                           CONDITION_TEXT - 1);
+    return SOTTO_OK;
+}
+
+sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT], const struct sotto_spend *s)
+{
+    sotto_status status = SOTTO_OK;
+    char given[CONDITION_TEXT];
+    TRY(require_reserved(s->reserved, "spend"));
+    if (s->source)
+        TRY(require_reserved(s->source->reserved, "source records"));
+    TRY(charge_identity(dataset_id, s->dataset_id, s->provenance));
+    TRY(ledger_require_budget(spend_budget(s)));
+    TRY(sotto_provenance_once(s->provenance));
+    TRY(gather_conditions(given, s));
+    TRY(certificate_condition(condition, given, s->provenance));
+done:
+    return status;
+}
+
+sotto_status spend_require_adjacency(enum sotto_adjacency adjacency)
+{
+    if (adjacency != SOTTO_REPLACE_ONE && adjacency != SOTTO_ZERO_OUT)
+        return status_fail(
+            SOTTO_EINVAL,
+            "adjacency %s: expected replace-one or zero-out, as the number of records is public "
+            "in private training",
+            sotto_adjacency_name(adjacency));
+    return SOTTO_OK;
+}
+
+sotto_status spend_noise(struct noise **stream, const struct sotto_spend *s)
+{
+    return s->insecure ? noise_open_insecure(stream, s->insecure_seed) : noise_open(stream);
+}
+
+const char *spend_randomness(const struct sotto_spend *s)
+{
+    return s->insecure ? "noise was seeded: no privacy guarantee" : "os";
+}

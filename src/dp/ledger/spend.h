@@ -1,0 +1,32 @@
+/* spend.h - what a release, a reservation and a private training say alike: whose privacy is spent, and where it is
+ * recorded. */
+#ifndef DP_LEDGER_SPEND_H
+#define DP_LEDGER_SPEND_H
+
+#include "dp/ledger/certificate.h"
+#include "rng/noise.h"
+
+/** A copy of `given` in which a trainer names the data set and the purpose that are not given. stream: added to the
+ * seed of insecure noise, so that no two streams of a training are the same. */
+struct sotto_spend spend_complete(const struct sotto_spend *given, const char *dataset_id,
+                                  const char *purpose, uint64_t stream);
+/** *dataset_id (borrowed): the identity that is charged, the one that is given or else that of the provenance;
+ * condition: what epsilon rests on besides the sensitivity, "" for nothing.
+ * EINVAL: no identity, or two that differ; a budget that is none; a record that is named twice; a condition that is
+ * too long. */
+sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT],
+                         const struct sotto_spend *s);
+/** Whether a member of an input struct was given: neither 0 nor NAN. */
+bool spend_given(double x);
+/** The delta that is asked for, where 0 (or NAN) is `otherwise` and SOTTO_DELTA_PURE is 0. */
+double spend_delta(double delta, double otherwise);
+/** The budget as ledgers take it: delta NAN where none was given. */
+struct sotto_dp spend_budget(const struct sotto_spend *s);
+/** EINVAL: a trainer of records protects them under replace-one and zero-out adjacency only. */
+sotto_status spend_require_adjacency(enum sotto_adjacency adjacency);
+/** The stream that noise is drawn from. */
+sotto_status spend_noise(struct noise **stream, const struct sotto_spend *s);
+/** How a ledger entry tells of that stream. */
+const char *spend_randomness(const struct sotto_spend *s);
+
+#endif

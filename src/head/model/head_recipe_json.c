@@ -1,0 +1,70 @@
+/* Recipes back from their text. A recipe is written by hand (head_recipe_text_batches()), as its form is fixed. */
+#include "head/model/head_trainer.h"
+#include "io/json/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static sotto_status read_hidden(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *list;
+    TRY(json_get_array(&list, doc, name, "hidden"));
+    r->hidden_count = json_count(list);
+    if (r->hidden_count > SOTTO_MAX_HIDDEN)
+        FAIL(SOTTO_EFORMAT, "%s: 'hidden' lists %zu layers; at most %d are supported", name, r->hidden_count,
+             SOTTO_MAX_HIDDEN);
+    for (size_t i = 0; i < r->hidden_count; i++) {
+        int64_t width = json_whole(json_at(list, i));
+        if (width < 1)
+            FAIL(SOTTO_EFORMAT, "%s: 'hidden[%zu]' is not a width; expected a whole number of at least 1",
+                 name, i);
+        r->hidden[i] = (size_t)width;
+    }
+done:
+    return status;
+}
+
+sotto_status head_recipe_parse_batches(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    size_t seed = 0;
+    TRY(json_get_size(&r->epochs, doc, name, "epochs"));
+    TRY(json_get_size(&r->batch, doc, name, "batch"));
+    TRY(json_get_real(&r->lr, doc, name, "lr"));
+    TRY(json_get_size(&seed, doc, name, "seed"));
+    r->seed = seed;
+    TRY(read_hidden(r, doc, name));
+done:
+    return status;
+}
+
+sotto_status head_recipe_parse(struct sotto_head_recipe *out, size_t *inputs, size_t *classes,
+                               const char *text, const char *where)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *doc = NULL;
+    struct sotto_head_recipe r = {0};
+    const struct head_trainer *trainer;
+    char name[512];
+    size_t d, k;
+    snprintf(name, sizeof name, "%s: recipe", where);
+    TRY(json_parse(&doc, text, strlen(text), name));
+    TRY(json_get_text(&r.trainer, doc, name, "trainer"));
+    trainer = head_trainer_find(r.trainer);
+    if (trainer)
+        TRY(trainer->parse(&r, doc, name));
+    TRY(json_get_size(&d, doc, name, "inputs"));
+    TRY(json_get_size(&k, doc, name, "classes"));
+    if (head_recipe_check(&r) != SOTTO_OK) { /* also replaces the borrowed trainer by static text */
+        status_prefix(name);
+        status = SOTTO_EFORMAT;
+        goto done;
+    }
+    *out = r;
+    *inputs = d;
+    *classes = k;
+done:
+    json_free(doc);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* certificate_text.h - what stands in the document of a certificate. */
+#ifndef TESTS_SUPPORT_CERTIFICATE_TEXT_H
+#define TESTS_SUPPORT_CERTIFICATE_TEXT_H
+
+#include "sotto/dp.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* sotto_text_free(); NULL: out of memory */
+static inline char *certificate_text(const struct sotto_certificate *c)
+{
+    char *text = NULL;
+    return sotto_certificate_encode(&text, c) == SOTTO_OK ? text : NULL;
+}
+
+static inline bool certificate_holds(const struct sotto_certificate *c, const char *part)
+{
+    char *text = certificate_text(c);
+    bool holds = text && strstr(text, part);
+    sotto_text_free(text);
+    return holds;
+}
+
+#endif

@@ -1,0 +1,278 @@
+/* {0} in a struct of the privacy interface: what 0 stands for, that it never grants more than was asked for, and what
+ * parameters that were read from the private data do to a guarantee. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/certificate_text.h"
+#include "support/exercise.h"
+#include "support/temporary_folder.h"
+#include "dp/ledger/ledger.h"
+#include "sotto/sotto.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static struct sotto_spend toy(void)
+{
+    return (struct sotto_spend){.dataset_id = "toy", .source = &exercise, .ledger = path_of("l.jsonl")};
+}
+
+static struct sotto_release release_of(const char *mechanism)
+{
+    return (struct sotto_release){.mechanism = mechanism,
+                                  .scale = 2,
+                                  .sensitivity = {.l1 = 1, .l2 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                                  .spend = toy()};
+}
+
+static struct sotto_certificate *made;
+
+static sotto_status release(const struct sotto_release *r)
+{
+    float v[2] = {1, 2};
+    sotto_certificate_free(made);
+    made = NULL;
+    return sotto_dp_release(&made, v, 2, r, NULL);
+}
+
+static int tidy(void **state)
+{
+    sotto_certificate_free(made);
+    made = NULL;
+    return remove_folder(state);
+}
+
+#define REFUSED(call, words)                                                                                 \
+    do {                                                                                                     \
+        assert_int_equal(call, SOTTO_EINVAL);                                                                \
+        if (!strstr(sotto_error_text(), words))                                                              \
+            fail_msg("%s", sotto_error_text());                                                              \
+    } while (0)
+
+static void a_release_without_delta_is_pure(void **state)
+{
+    (void)state;
+    struct sotto_release r = release_of("laplace");
+    assert_int_equal(release(&r), SOTTO_OK);
+    assert_true(sotto_certificate_account(made)->delta == 0);
+    double epsilon = sotto_certificate_account(made)->epsilon.upper;
+    r.target.delta = SOTTO_DELTA_PURE;
+    assert_int_equal(release(&r), SOTTO_OK);
+    assert_true(sotto_certificate_account(made)->delta == 0);
+    assert_true(sotto_certificate_account(made)->epsilon.upper == epsilon);
+    r.target.delta = 1e-3; /* the control */
+    assert_int_equal(release(&r), SOTTO_OK);
+    assert_true(sotto_certificate_account(made)->delta == 1e-3);
+    assert_true(sotto_certificate_account(made)->epsilon.upper < epsilon);
+}
+
+static void a_release_without_scale_is_calibrated(void **state)
+{
+    (void)state;
+    struct sotto_release r = release_of("laplace");
+    r.scale = 0;
+    REFUSED(release(&r), "neither a scale nor a target epsilon is given");
+    r.target.epsilon = 0.5;
+    assert_int_equal(release(&r), SOTTO_OK);
+    const struct sotto_account *a = sotto_certificate_account(made);
+    assert_true(a->epsilon.upper <= 0.5 && a->scale >= 2);
+    r.scale = 4; /* a scale that is given is the one */
+    assert_int_equal(release(&r), SOTTO_OK);
+    assert_true(sotto_certificate_account(made)->scale == 4);
+}
+
+static void a_norm_of_0_is_unknown(void **state)
+{
+    (void)state;
+    struct sotto_account zero, nan;
+    struct sotto_sensitivity s = {.l2 = 1, .source = SOTTO_SENSITIVITY_GIVEN};
+    static const char *const names[] = {"gaussian", "laplace", "discrete-gaussian"};
+    for (size_t i = 0; i < 3; i++) {
+        s.dimension = i == 1 ? 4 : 0;
+        s.l1 = 0;
+        assert_int_equal(sotto_account_release(&zero, names[i], 2, &s, 1e-5, 1, NULL), SOTTO_OK);
+        s.l1 = NAN;
+        assert_int_equal(sotto_account_release(&nan, names[i], 2, &s, 1e-5, 1, NULL), SOTTO_OK);
+        assert_true(zero.epsilon.upper == nan.epsilon.upper && zero.epsilon.upper > 0);
+    }
+    s = (struct sotto_sensitivity){.source = SOTTO_SENSITIVITY_GIVEN};
+    REFUSED(sotto_account_release(&zero, "gaussian", 2, &s, 1e-5, 1, NULL), "at least one norm is needed");
+    struct sotto_release r = release_of("laplace");
+    r.sensitivity.l2 = 0;
+    assert_int_equal(release(&r), SOTTO_OK);
+    assert_true(certificate_holds(made, "\"l2\": null"));
+}
+
+static void a_budget_without_delta_takes_that_of_the_release(void **state)
+{
+    (void)state;
+    struct ledger l;
+    struct sotto_release r = release_of("gaussian");
+    r.target.delta = 1e-5;
+    r.spend.budget.epsilon = 100;
+    assert_int_equal(release(&r), SOTTO_OK);
+    assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
+    assert_true(l.budget.epsilon == 100 && l.budget.delta == 1e-5);
+    ledger_close(&l);
+    unlink(path_of("l.jsonl"));
+    r.spend.budget.delta = SOTTO_DELTA_PURE;
+    assert_int_equal(release(&r), SOTTO_EBUDGET); /* Gaussian noise has no pure epsilon */
+    assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
+    assert_true(l.budget.delta == 0);
+    ledger_close(&l);
+}
+
+/* Few records of two classes, by any trainer of heads that draws noise. */
+static sotto_status train(const char *trainer, const char *noise, struct sotto_head_privacy p)
+{
+    static float x[64 * 2];
+    static int64_t y[64];
+    struct sotto_head_recipe recipe;
+    struct sotto_head *h = NULL;
+    for (size_t i = 0; i < 64; i++) {
+        y[i] = (int64_t)(i % 2);
+        x[2 * i] = (float)(i % 2);
+        x[2 * i + 1] = 1;
+    }
+    sotto_head_defaults(&recipe);
+    recipe.trainer = trainer;
+    recipe.noise = noise;
+    recipe.noise_multiplier = 4;
+    recipe.epochs = 1;
+    recipe.batch = 8;
+    p.spend.dataset_id = "toy";
+    p.spend.source = &exercise;
+    p.spend.ledger = path_of("l.jsonl");
+    sotto_certificate_free(made);
+    made = NULL;
+    sotto_status status = sotto_head_train_private(&h, &made, x, y, 64, 2, 2, &recipe, &p, NULL);
+    sotto_head_free(h);
+    return status;
+}
+
+static void a_trainer_without_delta_takes_the_default_or_none(void **state)
+{
+    (void)state;
+    struct sotto_head_privacy p = {.spend = {0}};
+    assert_int_equal(train("dp-sgd", "gaussian", p), SOTTO_OK);
+    assert_true(sotto_certificate_account(made)->delta == sotto_default_delta(64));
+    assert_int_equal(train("functional", "gaussian", p), SOTTO_OK);
+    assert_true(sotto_certificate_account(made)->delta == sotto_default_delta(64));
+    assert_int_equal(train("functional", "laplace", p), SOTTO_OK); /* which has a pure epsilon */
+    assert_true(sotto_certificate_account(made)->delta == 0);
+    p.target.delta = SOTTO_DELTA_PURE;
+    assert_int_equal(train("functional", "laplace", p), SOTTO_OK);
+    assert_true(sotto_certificate_account(made)->delta == 0);
+    REFUSED(train("dp-sgd", "gaussian", p), "delta must be > 0");
+}
+
+static void a_trainer_protects_whole_records(void **state)
+{
+    (void)state;
+    struct sotto_head_privacy p = {.adjacency = SOTTO_REPLACE_INPUT};
+    REFUSED(train("dp-sgd", "gaussian", p), "expected replace-one or zero-out");
+    p.adjacency = SOTTO_ADD_REMOVE;
+    REFUSED(train("dp-sgd", "gaussian", p), "expected replace-one or zero-out");
+    p.adjacency = SOTTO_ZERO_OUT;
+    REFUSED(train("functional", "laplace", p), "expected replace-one");
+    assert_int_equal(train("dp-sgd", "gaussian", p), SOTTO_OK);
+    assert_string_equal(sotto_certificate_account(made)->adjacency, "zero-out");
+    p.adjacency = 0;
+    assert_int_equal(train("dp-sgd", "gaussian", p), SOTTO_OK);
+    assert_string_equal(sotto_certificate_account(made)->adjacency, "replace-one");
+}
+
+static void reserved_members_are_0(void **state)
+{
+    (void)state;
+    struct sotto_release r = release_of("laplace");
+    r.reserved[3] = 1;
+    REFUSED(release(&r), "release: a reserved member is not 0");
+    r = release_of("laplace");
+    r.spend.reserved[0] = 1;
+    REFUSED(release(&r), "spend: a reserved member is not 0");
+    struct sotto_source_records source = exercise;
+    source.reserved[1] = 1;
+    r = release_of("laplace");
+    r.spend.source = &source;
+    REFUSED(release(&r), "source records: a reserved member is not 0");
+    struct sotto_head_privacy p = {.reserved = {1}};
+    REFUSED(train("dp-sgd", "gaussian", p), "head: a reserved member is not 0");
+    REFUSED(train("functional", "laplace", p), "head: a reserved member is not 0");
+    struct sotto_sampled s = {.mechanism = "gaussian",
+                              .noise_multiplier = 1,
+                              .sample_rate = 0.1,
+                              .steps = 1,
+                              .delta = 1e-5,
+                              .reserved = {0, 0, 1}};
+    struct sotto_account a;
+    REFUSED(sotto_account_sampled(&a, &s, NULL), "sampled steps: a reserved member is not 0");
+    struct sotto_dpsgd_request request = {.reserved = {1}};
+    struct sotto_dpsgd_session *session;
+    REFUSED(sotto_dp_reserve(&session, &request, NULL), "reserve: a reserved member is not 0");
+    struct sotto_protect protect = {.input = "a.npy", .output = "b.npy", .reserved = {1}};
+    REFUSED(sotto_protect_file(&made, &protect, NULL), "protect: a reserved member is not 0");
+    assert_int_not_equal(access(path_of("l.jsonl"), F_OK), 0); /* nothing was charged */
+}
+
+static void what_was_read_from_the_data_is_a_condition(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"max_grad_norm", "classes", NULL};
+    struct ledger l;
+    struct sotto_release r = release_of("laplace");
+    assert_int_equal(release(&r), SOTTO_OK);
+    assert_true(sotto_certificate_is_proved(made));
+    r.spend.read_from_data = names;
+    assert_int_equal(release(&r), SOTTO_OK);
+    assert_false(sotto_certificate_is_proved(made));
+    assert_string_equal(
+        sotto_certificate_condition(made),
+        "max_grad_norm, which was read from the private data, and on classes, which was read from "
+        "the private data");
+    assert_non_null(
+        strstr(sotto_certificate_statement(made),
+               "proved: none; conditional on max_grad_norm, which was read from the private data"));
+    assert_true(certificate_holds(made, "\"proved\": \"none\""));
+    assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
+    assert_true(l.proved.releases == 1 && l.conditional.releases == 1);
+    ledger_close(&l);
+    struct sotto_head_privacy p = {.spend = {.read_from_data = names}};
+    assert_int_equal(train("dp-sgd", "gaussian", p), SOTTO_OK);
+    assert_false(sotto_certificate_is_proved(made));
+    assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_OK);
+    assert_true(l.proved.releases == 1 && l.conditional.releases == 2);
+    ledger_close(&l);
+}
+
+static void a_condition_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    char name[400];
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    const char *const names[] = {name, name, NULL};
+    struct sotto_release r = release_of("laplace");
+    r.spend.read_from_data = names;
+    REFUSED(release(&r), "at most 511 are allowed");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, tidy)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_release_without_delta_is_pure),
+        TEST(a_release_without_scale_is_calibrated),
+        TEST(a_norm_of_0_is_unknown),
+        TEST(a_budget_without_delta_takes_that_of_the_release),
+        TEST(a_trainer_without_delta_takes_the_default_or_none),
+        TEST(a_trainer_protects_whole_records),
+        TEST(reserved_members_are_0),
+        TEST(what_was_read_from_the_data_is_a_condition),
+        TEST(a_condition_that_is_too_long_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
