@@ -48,10 +48,9 @@ sotto_status floored_noise_open(struct floored_noise *out, enum floored_law law,
                                 struct noise *keys)
 {
     sotto_status status = SOTTO_OK;
-    const double most = flat ? 0x1p32 : 0x1p44;
-    if (!(m >= 0x1p-30 && m <= most))
-        FAIL(SOTTO_EINVAL, "noise: a scale of %g lattice steps is out of range (2^-30 to %s)", m,
-             flat ? "2^32 with flat doubt" : "2^44");
+    if (!(m >= 0x1p-30 && m <= (flat ? 0x1p32 : 0x1p44)))
+        FAIL(SOTTO_EINVAL,
+             "noise: the scale is %g lattice steps; expected 2^-30 to 2^44 (2^32 with flat doubt)", m);
     TRY(check_rounding());
     out->bounds = floor_bounds_make(law, m, flat, 64);
     noise_bytes(keys, out->key, sizeof out->key);

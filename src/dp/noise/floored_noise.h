@@ -19,8 +19,8 @@ struct floored_noise {
 
 /** Takes a fresh key from `keys`: a stream of the operating system's generator, or a seeded one for tests.
  *  In:  m       scale over lattice step, in [2^-30, 2^44]; exact
- *       flat    the share of draws that the first words leave open does not depend on the noise's size (up to 15
- *               scales, logistic and Laplace; Gaussian: from 0.01 to 8); m <= 2^32
+ *       flat    at least 2^-40 m counts as doubt, so that the share of slow draws does not tell the noise's size (up to
+ *               15 scales, logistic and Laplace; Gaussian: radii from 0.01 to 5); m <= 2^32
  *  Errors: EINVAL: m is out of range; floating-point numbers are not rounded to nearest */
 sotto_status floored_noise_open(struct floored_noise *out, enum floored_law law, double m, bool flat,
                                 struct noise *keys);

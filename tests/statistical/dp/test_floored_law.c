@@ -1,5 +1,5 @@
 /* Draws of exact noise against their laws: every integer at small scales, bins of a twentieth of the scale at large
- * ones, low bits, tails, pairs; and draws whose words have few bits, so that the slow path makes a large share of
+ * ones, low bits, tails, pairs; and draws from words of few bits, so that the slow path makes a large share of
  * them. Seeds are fixed: a pass today is a pass tomorrow. Controls: a scale off by 5 %, refinement that repeats
  * itself. SOTTO_FLOORED_ROUNDS=24 takes 10^8 draws of each law (slow/floored_law). */
 #include <setjmp.h>
