@@ -2,7 +2,7 @@
  * computes the exact answer for mechanisms with finitely many outputs.
  *
  * Every number is an interval that holds the exact value of the rule; its upper end is the guarantee. A rule
- * only knows (epsilon, delta): mechanisms whose noise is known compose tighter (sotto_account_release() with
+ * only knows (epsilon, delta): mechanisms with known noise compose tighter (sotto_account_release() with
  * `compose`, sotto_account_events()). Post-processing needs no function: whatever is computed from a release
  * without the private data keeps its guarantee. Proofs: docs/derivations/composition.md. */
 #ifndef SOTTO_COMPOSE_H

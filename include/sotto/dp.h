@@ -131,7 +131,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
                                 const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
                                 const struct sotto_context *ctx);
-/** Smallest scale (rounded up) whose account at `target` holds.
+/** Smallest scale (rounded up) with an account that meets `target`.
  *
  *  Returns: EDOMAIN no scale reaches the target; EINVAL names the parameter */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
@@ -213,7 +213,7 @@ struct sotto_sampled {
  *
  * The lower end is that of a gradient moved along one coordinate, by its privacy-loss distribution. Samples of a fixed
  * size: by the pair of Balle, Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of
- * two data sets whose records but one are all alike.
+ * two data sets in which all records but one are alike.
  *
  *  Returns: EINVAL names the parameter; ENOTSUP a mechanism without such a bound; ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
@@ -274,7 +274,7 @@ struct sotto_source_records {
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
-/** Whose privacy is spent, where that is recorded, and what it may cost: the same for a release, for a reservation and
+/** Which data set a privacy loss is charged to, where that is recorded, and what it may cost: the same for a release, for a reservation and
  * for the private training of a head or of a network. */
 struct sotto_spend {
     /** Identity of the private data set, the key of its ledger; NULL: the one that the provenance or the data set
@@ -437,7 +437,7 @@ struct sotto_dpsgd_session;
 /** Checks, accounts, writes and fsyncs the entry.
  *
  *  Out:     *out hands out noise for that many steps; close with sotto_dpsgd_session_close()
- *  Returns: EINVAL also for a run that the ledger does not hold, or whose reservations differ from this one in more
+ *  Returns: EINVAL also for a run that the ledger does not hold, or with reservations that differ from this one in more
  *           than their steps; others as sotto_dp_release() and sotto_account_sampled() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out,
                                                          const struct sotto_dpsgd_request *request,
@@ -480,7 +480,7 @@ SOTTO_API void sotto_dpsgd_session_close(struct sotto_dpsgd_session *steps);
 /** Re-derives everything that a certificate says from its own facts.
  *
  *  In:  certificate  the file
- *       output       the released file, whose hash is checked; NULL: none is at hand
+ *       output       the released file: its hash is checked; NULL: none is at hand
  *       ledger       where its entry and commitment must be; NULL: none is at hand
  *  Out: *report      one JSON object, schema sotto.verify/1, with every check (sotto_text_free), also on EGATE
  *  Returns: EGATE a check failed, the first one named; EFORMAT no certificate */
@@ -544,7 +544,7 @@ struct sotto_protect {
  * (docs/FORMATS.md).
  *
  *  In:  release.input_sha256      is not read: it comes from the file
- *       release.spend.dataset_id  for a file whose provenance names none
+ *       release.spend.dataset_id  for a file with a provenance that names none
  *  Out: *certificate              as saved
  *  Returns: EUSAGE  no identity of the data set, or two that differ
  *           EINVAL  a sampled sensitivity is of another recipe or data than the head

@@ -2,7 +2,7 @@
  * training records and its answers, and what it only claims.
  *
  * Proved: sotto_residual_input(), by the noise on the INPUTS alone; and sotto_residual_answers(), corrected,
- * for networks whose branches are clipped. The paper's theorems are here to be compared; each names the
+ * for networks with clipped branches. The paper's theorems are here to be compared; each names the
  * assumption that no code can check. Equations and names follow the paper: radius R, input noise pi, residual
  * noise gamma. */
 #ifndef SOTTO_RESIDUAL_H
@@ -34,7 +34,7 @@ struct sotto_residual_account {
 /** Returns: EINVAL names the member */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_residual_input(struct sotto_residual_account *out,
                                                              const struct sotto_residual_input *in);
-/** Smallest pi whose upper end does not exceed epsilon.
+/** Smallest pi with an upper end of at most epsilon.
  *
  *  In:      in->noise  is not read
  *  Returns: EINVAL epsilon does not exceed the part of the labels */

@@ -99,7 +99,7 @@ static void a_norm_of_0_is_unknown(void **state)
         assert_true(zero.epsilon.upper == nan.epsilon.upper && zero.epsilon.upper > 0);
     }
     s = (struct sotto_sensitivity){.source = SOTTO_SENSITIVITY_GIVEN};
-    REFUSED(sotto_account_release(&zero, "gaussian", 2, &s, 1e-5, 1, NULL), "at least one norm is needed");
+    REFUSED(sotto_account_release(&zero, "gaussian", 2, &s, 1e-5, 1, NULL), "expected at least one norm");
     struct sotto_release r = release_of("laplace");
     r.sensitivity.l2 = 0;
     assert_int_equal(release(&r), SOTTO_OK);
