@@ -3,11 +3,15 @@
  * Start at sotto_head_train(). Shapes: X (n, d) f4 row-major, y (n) in 0..classes-1. */
 #ifndef SOTTO_HEAD_H
 #define SOTTO_HEAD_H
+
 #include "sotto/dp.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
 enum { SOTTO_MAX_HIDDEN = 7 };
+
 /** Everything that decides the trained weights besides the data. {0}: all defaults. */
 struct sotto_head_recipe {
     /** ["adam"], "sgd"; with a proved sensitivity: "convex", "convex-sgd", "convex-lbfgs"; with noise in
@@ -19,6 +23,7 @@ struct sotto_head_recipe {
     size_t epochs, batch;            /**< [20], [25] */
     double lr;                       /**< [1e-3]; Adam: betas .9 .999, epsilon 1e-7 (Keras) */
     uint64_t seed;                   /**< [1] initialisation and batch order; below 2^63 */
+
     /* The convex trainers (docs/derivations/head.md) use these instead of epochs, batch, lr and hidden;
      * "convex-sgd" uses epochs, batch and seed (the one order of its batches) too. None may be chosen by
      * looking at the private data. */
@@ -28,12 +33,14 @@ struct sotto_head_recipe {
     size_t steps;  /**< [500] "convex": full-batch gradient steps from zero, a fixed number */
     double step_size; /**< [0: the largest that the proof allows] "convex", "convex-sgd" */
     double tolerance; /**< [0.01] "convex-lbfgs": stops at a gradient of this times Lipschitz constant / n */
+
     /* The DP trainers use these besides hidden, epochs, lr, seed and batch, which is the EXPECTED number of
      * records of a step. */
     const char *noise;       /**< ["gaussian"], "logistic" */
     double max_grad_norm;    /**< [1] C: a record's gradient of a larger L2 norm is scaled to it */
     double noise_multiplier; /**< [0: found for a target epsilon] noise scale / C */
     double momentum;         /**< [0] "dp-sgd": of the privatised gradient, below 1 */
+
     /* The trainers on second moments (docs/derivations/moments.md) are linear and use `noise` (also
      * "laplace") [the trainer's own], noise_multiplier (over the proved L2 sensitivity; "laplace": L1),
      * clip, bias (in units of clip) and lambda, which is added to the mean products of records of norm 1 [as
@@ -53,7 +60,9 @@ SOTTO_API const char *sotto_head_moment_trainer(size_t i);
 SOTTO_API const char *sotto_head_moment_title(size_t i);
 /** Out: *r: the values in brackets of trainer "adam"; a member that is then set to 0 is its default again (sotto/base.h). */
 SOTTO_API void sotto_head_defaults(struct sotto_head_recipe *r);
+
 struct sotto_head; /* layers: weight (out, in), bias (out), f32 */
+
 /** Trains on X and y: softmax cross-entropy, Glorot uniform weights, zero biases, batches in a new order
  *  every epoch, the last partial batch divided by its real count; or, by a convex trainer, full-batch from
  *  zero. Batches run on one thread. Deterministic: same inputs, recipe and instruction-set level, same bits.
@@ -73,14 +82,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out
 /** What a privately trained head costs, and which ledger is charged. */
 struct sotto_head_privacy {
     /** epsilon [0: the recipe gives the noise_multiplier]: the smallest noise_multiplier for it is found; delta
- * [0: sotto_default_delta(n); on second moments with noise that has a pure epsilon: pure]. */
+     * [0: sotto_default_delta(n); on second moments with noise that has a pure epsilon: pure]. */
     struct sotto_dp target;
     struct sotto_spend spend;
     /** NULL, or the file that will be written: before anything is charged it must be possible to create it, and there
- * must be room for it. */
+     * must be room for it. */
     const char *output;
     /** NULL, or where DP-SGD keeps its state every few seconds and when it is stopped. The same call continues from it:
- * steps that are not in it are drawn and charged anew. The caller removes it once the head is saved. */
+     * steps that are not in it are drawn and charged anew. The caller removes it once the head is saved. */
     const char *checkpoint;
     const char *classes_by; /**< source of the number of classes, for the certificate [NULL: "the caller"] */
     enum sotto_noise_mode noise_mode; /**< [exact] */
@@ -97,13 +106,13 @@ struct sotto_head_privacy {
  *
  * Protected are X and y together, under privacy->adjacency, in everything that leaves this function.
  *
- * In: classes public: it must not be read off the records
- * X, y nothing is refused, logged or shaped by what they hold: a class may be absent, n may be below
- * `classes`, and a record with a label outside of 0 .. classes - 1, or with features that are not all
- * finite, counts as nothing: it keeps its place among the n and adds nothing
- * Out: *certificate how far the records are protected (sotto_certificate_free)
+ *  In:  classes       public: it must not be read off the records
+ *       X, y          nothing is refused, logged or shaped by what they hold: a class may be absent, n may be below
+ *                     `classes`, and a record with a label outside of 0 .. classes - 1, or with features that are not all
+ *                     finite, counts as nothing: it keeps its place among the n and adds nothing
+ *  Out: *certificate  how far the records are protected (sotto_certificate_free)
  *
- * Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
+ *  Returns: those of sotto_head_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(
     struct sotto_head **out, struct sotto_certificate **certificate, const float *x, const int64_t *y,
     size_t n, size_t d, size_t classes, const struct sotto_head_recipe *recipe,
@@ -112,6 +121,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train_private(
  * by class go through sotto_dp_release() once, with a proved replace-one sensitivity (rounding included), and
  * the head is computed from what comes out. Any mechanism that adds noise to vectors will do. EDIVERGED: the
  * noisy equations cannot be solved; the release is charged all the same. */
+
 /** Saves such a head and, beside it, PATH.certificate.json with the file's hash. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,
                                                                 const struct sotto_certificate *certificate);
@@ -159,6 +169,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder_file(struct sotto
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_classes_by(struct sotto_head *h,
                                                                   const char *classes_by);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
+
 /** Query handler: out (n, classes), probabilities or logits. EINVAL: d is not the head's, X is not finite. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_predict(float *out, const struct sotto_head *h,
                                                            const float *x, size_t n, size_t d, int logits,
@@ -167,6 +178,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_predict(float *out, const str
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_accuracy(double *out, const struct sotto_head *h,
                                                             const float *x, const int64_t *y, size_t n,
                                                             size_t d, const struct sotto_context *ctx);
+
 /** What "1-norm and 2-norm" may have meant in the published figures of the additive logistic mechanism:
  * maxima over pairs, reported beside the entrywise norms. NOT sensitivities: no guarantee follows from
  * them. */
@@ -184,6 +196,7 @@ struct sotto_norm_pair {
 /** "induced", ... and a line for people. */
 SOTTO_API const char *sotto_paper_norm_name(enum sotto_paper_norm norm);
 SOTTO_API const char *sotto_paper_norm_title(enum sotto_paper_norm norm);
+
 /** Largest observed change of the weights over random replace-one pairs (Algorithm 2): EVIDENCE, not a bound.
  *
  *  gamma_*: share of such pairs (i, j) of the SAME data with a change above the maximum.
@@ -202,6 +215,7 @@ struct sotto_sensitivity_sample {
                             unknown */
     char recipe_hash[65], data_sha256[65];
     char recipe[512]; /**< canonical text behind recipe_hash (docs/FORMATS.md); "" in files that lack it */
+
     /** 1: no sample but a PROOF for all pairs of neighbouring data sets of `records` records: l1, l2 and linf
      *  bound every change, what rounding adds (`rounding`) included; means and gammas are 0, pairs too. */
     int proved;
@@ -249,6 +263,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_load(struct sotto_sens
 /** The same document on one line; free with sotto_text_free(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_json(char **json,
                                                                const struct sotto_sensitivity_sample *s);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,13 +3,17 @@
  * Start at sotto_train(). A record is an image or a row of a table; an answer is (classes) f4. */
 #ifndef SOTTO_TRAIN_H
 #define SOTTO_TRAIN_H
+
 #include "sotto/autotune.h"
 #include "sotto/data.h"
 #include "sotto/dp.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
 enum { SOTTO_TRAIN_HIDDEN = 8 };
+
 /** Residual perturbation of resnet8 and resnet20: noise in every block, in training and in every answer, and
  * ensembles. It resists attacks only empirically; what noise on the inputs proves is sotto/residual.h. */
 struct sotto_residual_noise {
@@ -60,6 +64,7 @@ struct sotto_train_options {
 };
 /** Out: *o: the values in brackets. */
 SOTTO_API void sotto_train_defaults(struct sotto_train_options *o);
+
 struct sotto_network;
 struct sotto_train_result {
     uint64_t steps;
@@ -86,25 +91,27 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
                                                     const struct sotto_dataset *data, const int64_t *rows,
                                                     size_t n, const struct sotto_train_options *options,
                                                     const struct sotto_context *ctx);
+
 /** Removes a checkpoint and those of members that are trained apart (FILE.memberK). */
 SOTTO_API void sotto_train_forget(const char *checkpoint);
+
 /** What a private training needs besides. Start from {0}, or from sotto_train_privacy_defaults(). */
 struct sotto_train_privacy {
     /** epsilon [0: noise_multiplier is given]: the smallest noise_multiplier for it is found; delta
- * [0: sotto_default_delta(n)]. */
+     * [0: sotto_default_delta(n)]. */
     struct sotto_dp target;
     const char *noise;                /**< ["gaussian"], "logistic" */
     enum sotto_noise_mode noise_mode; /**< [exact] */
     /** [replace-one], or zero-out: Poisson samples only. Training on noisy inputs does not read it: replace-one with
- * label_epsilon, else replace-input. */
+     * label_epsilon, else replace-input. */
     enum sotto_adjacency adjacency;
     /** [poisson], or fixed: `batch` records without replacement in every step, under replace-one only. */
     enum sotto_sampling sampling;
     double noise_multiplier; /**< noise scale / max_grad_norm */
     double max_grad_norm; /**< [1] L2 norm to which a record's gradient is clipped; quantile: to begin with */
     /** ["flat"] scaled down to max_grad_norm; "automatic": to max_grad_norm * |g| / (|g| + 0.01); "layers": each of L
- * layers to max_grad_norm / sqrt(L); "quantile": max_grad_norm follows a quantile of the norms (Andrew et al.
- * 2021), a noisy count that takes its share of the same noise. */
+     * layers to max_grad_norm / sqrt(L); "quantile": max_grad_norm follows a quantile of the norms (Andrew et al.
+     * 2021), a noisy count that takes its share of the same noise. */
     const char *clipping;
     double quantile; /**< [0.5] share of records that are not clipped */
     size_t views;    /**< [1] augmented views of a record; their gradients are averaged before clipping */
@@ -112,11 +119,11 @@ struct sotto_train_privacy {
     size_t reserve;  /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
     double average;  /**< [0: none] decay of the moving average of the weights that is then the result */
     /** [0: labels are public] noisy inputs: labels are released too, once a record, by randomised response of this
- * epsilon, which the certificate counts. */
+     * epsilon, which the certificate counts. */
     double label_epsilon;
     size_t part; /**< [0: chosen] records with gradients in work at a time; a matter of speed */
     /** NULL, or the file that will be written: before anything is charged it must be possible to create it, and there
- * must be room for it. */
+     * must be room for it. */
     const char *output;
     struct sotto_spend spend; /**< dataset_id [NULL: data->dataset_id] */
     /** [0: those of the data set's description] public number of classes, never read off the records. */
@@ -171,6 +178,7 @@ sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **
 /** Saves such a network and, beside it, PATH.certificate.json with the file's hash. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(
     const char *path, const struct sotto_network *n, const struct sotto_certificate *certificate);
+
 /** One .safetensors (docs/FORMATS.md, sotto.model/1). A network made elsewhere needs only the tensors and the
  * keys schema, model, input and classes. EFORMAT: missing or contradicting metadata, tensors of other names
  * or shapes, weights that are not finite or do not match their checksum. */
@@ -196,6 +204,7 @@ SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
 SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
 /** "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);
+
 /** A network with noise answers every query with fresh noise, from the operating system's seed; here by a
  * seed of yours (NULL: the system's again), averaging `repeats` >= 1 answers. Networks without noise ignore
  * both. */
@@ -215,6 +224,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_predict_data(float *out,
                                                                    const struct sotto_dataset *data,
                                                                    const int64_t *rows, size_t n, int logits,
                                                                    const struct sotto_context *ctx);
+
 #ifdef __cplusplus
 }
 #endif
