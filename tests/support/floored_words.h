@@ -69,7 +69,7 @@ static inline void floored_draw(double *k, uint64_t *doubt, const uint64_t *word
     static void name(void **state)                                                                           \
     {                                                                                                        \
         (void)state;                                                                                         \
-        assert_int_equal(ball_run(name##_body, NULL, NULL), SOTTO_OK);                                             \
+        assert_int_equal(ball_run(name##_body, NULL, NULL), SOTTO_OK);                                       \
     }                                                                                                        \
     static sotto_status name##_body(void *arg __attribute__((unused)))
 
