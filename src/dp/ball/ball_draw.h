@@ -22,15 +22,15 @@ struct ball_draw {
     bool discrete;    /* discrete Laplace, `law` being BALL_LAPLACE */
     double m;         /* > 0, taken as exact */
     uint64_t word[2]; /* word[1]: Gaussian only */
-    unsigned known,
-        step; /* bits that count: the first of each word (2 .. 64), and of each refinement (1 .. 64) */
+    unsigned known;   /* bits that count, the first of each word: 2 .. 64 */
+    unsigned step;    /* bits of each refinement, the first: 1 .. 64 */
     ball_refinement *refine;
     const void *arg;
 };
 
 enum { BALL_DRAW_BITS = 61 };
-/** floor(Z), of both values of a Gaussian pair; of discrete noise sign * floor(|Z|). Beyond +-2^BALL_DRAW_BITS
- * it is that end. For the inside of a ball_run().
+/** floor(Z), of both values of a Gaussian pair; of discrete noise sign * floor(|Z|). What is larger than
+ * 2^BALL_DRAW_BITS is cut off there. For the inside of a ball_run().
  *  Out: floor[0], for Gaussian noise floor[1] too */
 void ball_draw(int64_t floor[2], const struct ball_draw *d);
 

@@ -4,7 +4,10 @@
  * so every guarantee of the continuous mechanism holds for it as it is. A draw is the floor that the first
  * words of its position settle, by vectors of doubles with a proved error; where they do not, more bits are
  * taken, in ball arithmetic. Both give the same integer, so a draw is a function of (key, position) alone: not
- * of the instruction set, threads, or how positions are cut into calls. docs/derivations/exact-noise.md. */
+ * of the instruction set, threads, or how positions are cut into calls.
+ *
+ * |q| is at most Q, and q + K is clamped to +-Q by the caller: 2^60 for integers, 2^51 for doubles. K stops at 2 Q,
+ * which makes no difference to that. docs/derivations/exact-noise.md. */
 #ifndef DP_NOISE_FLOORED_NOISE_H
 #define DP_NOISE_FLOORED_NOISE_H
 

@@ -26,12 +26,14 @@ INLINE vu64 u64_all(uint64_t x)
     return x - (vu64){0};
 }
 
-/* Rounded once: two halves, each in the last places of a large number, where that is no instruction. */
+#if !defined(__AVX512DQ__)
+/* Rounded once: two halves, each in the last places of a large number. */
 INLINE vf64 halves(vu64 high, vu64 low, double large)
 {
     vf64 upper = (vf64)(high | (vu64)f64_all(0x1p84)), lower = (vf64)(low | (vu64)f64_all(0x1p52));
     return (upper - f64_all(large)) + lower;
 }
+#endif
 INLINE vf64 unsigned_value(vu64 w)
 {
 #if defined(__AVX512DQ__)
