@@ -86,7 +86,8 @@ static void draw_weights(const struct nn_model *model, uint64_t seed, uint64_t s
     for (size_t l = 0; 2 * l < tensors->count; l++) {
         struct rng r = rng_stream(seed, RNG_INIT, stream, l);
         const struct tensor *weight = &tensors->items[2 * l], *bias = &tensors->items[2 * l + 1];
-        double limit = sqrt(6 / (double)(weight->count / bias->count + bias->count));
+        size_t inputs = weight->count / bias->count, outputs = bias->count;
+        double limit = sqrt(6 / (double)(inputs + outputs));
         for (size_t i = 0; i < weight->count; i++)
             weight->value[i] = (float)(limit * (2 * rng_unit(&r) - 1));
     }

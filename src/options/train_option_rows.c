@@ -100,9 +100,9 @@ static const struct sotto_option privacy_rows[] = {
              "model; 0: none"},
     {"micro-batch", COUNT(part, "N"), .range = "[0,1048576]", .group = "DP-SGD",
      .help = "records processed at a time; changes speed and memory only (default: chosen)"},
-    {"epsilon", REAL(target.epsilon, "E"), .value = "nan", .group = "Guarantee (DP-SGD, certified inputs)",
+    {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "target epsilon; the smallest noise that meets it is found", .old_names = "target-epsilon"},
-    {"delta", REAL(target.delta, "D"), .value = "nan", .group = "Guarantee (DP-SGD, certified inputs)",
+    {"delta", REAL(target.delta, "D"), .value = "auto", .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
     {"label-epsilon", REAL(label_epsilon, "E"), .value = "0", .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "epsilon of randomised response on the labels, once for each record (--certify-inputs); 0: "
@@ -110,7 +110,7 @@ static const struct sotto_option privacy_rows[] = {
     {"reserve-steps", COUNT(reserve, "N"), .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "steps (--certify-inputs: epochs) charged to the ledger at a time; smaller values waste less "
              "budget when a run is stopped (default: all)"},
-    {.name = NULL}};
+    OPTIONS_END};
 
 const struct sotto_option *sotto_train_privacy_options(void)
 {

@@ -271,18 +271,19 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
 {
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
-    struct private_run r = {.p = *privacy, .fault = fault ? fault->clip : 1};
+    struct private_run r = {.fault = fault ? fault->clip : 1};
     struct sotto_train_result found;
     struct sotto_train_options o = {0};
     int64_t *all = NULL;
     TRY(train_options_resolve(&o, options));
+    TRY(train_privacy_resolve(&r.p, privacy));
     if (!rows) {
         n = data->n;
         NEW(all, n);
         for (size_t i = 0; i < n; i++)
             all[i] = (int64_t)i;
     }
-    TRY(silent_records_make(&r.records, data, privacy));
+    TRY(silent_records_make(&r.records, data, &r.p));
     TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, &o, ctx));
     TRY(supervised_rows_once(&r.t));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));

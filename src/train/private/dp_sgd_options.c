@@ -17,6 +17,14 @@ void sotto_train_privacy_defaults(struct sotto_train_privacy *p)
     sotto_options_defaults(p, sotto_train_privacy_options());
 }
 
+sotto_status train_privacy_resolve(struct sotto_train_privacy *out, const struct sotto_train_privacy *given)
+{
+    sotto_status status = sotto_options_resolve(out, given, sotto_train_privacy_options());
+    if (status == SOTTO_OK && given)
+        out->target = given->target; /* its zeros have a rule of their own (sotto/dp.h) */
+    return status;
+}
+
 static const char *const clippings[] = {"flat", "automatic", "layers", "quantile"};
 static const char *const noises[] = {"gaussian", "logistic"};
 
@@ -65,7 +73,6 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     sotto_status status = SOTTO_OK;
     TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
     TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers, quantile"));
-    TRY(require_reserved(p->reserved, "train"));
     TRY(spend_require_adjacency(p->adjacency));
     REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED,
             "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",

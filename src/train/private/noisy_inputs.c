@@ -6,6 +6,7 @@
  *
  * The network is trained without its row of input noise, because its inputs have it already, and gets that
  * row back at the end: it answers as one that was trained with noise of its own. */
+#include "train/private/dp_sgd.h"
 #include "train/private/noisy_inputs.h"
 
 #include "base/file.h"
@@ -363,12 +364,13 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
 {
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
-    struct noisy_run r = {.p = *privacy, .data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};
+    struct noisy_run r = {.data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};
     struct sotto_train_result found;
     struct sotto_train_options o = {0};
     char with_rows[NOISY_INPUTS_TEXT + 192];
     int64_t *all = NULL;
     TRY(train_options_resolve(&o, options));
+    TRY(train_privacy_resolve(&r.p, privacy));
     if (!rows) {
         r.n = data->n;
         NEW(all, r.n);

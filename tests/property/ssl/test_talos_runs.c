@@ -170,7 +170,7 @@ static void bad_input_is_one_clear_line(void **state)
     expect_error(&o, SOTTO_EINVAL,
                  "alternation 'even-odd' is unknown; expected one of: odd-even, two-pass, joint");
     o = with("joint"), talos.adversary_steps = 1001;
-    expect_error(&o, SOTTO_EINVAL, "adversary_steps must be at most 1000 (got 1001)");
+    expect_error(&o, SOTTO_EINVAL, "adversary_steps must be at least 1 and at most 1000 (got 1001)");
     o = with("joint"), talos.reads = "lips";
     expect_error(&o, SOTTO_EINVAL,
                  "input 'lips' of the classifier is unknown; expected one of: views, images, views-of-three");

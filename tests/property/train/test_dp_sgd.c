@@ -549,16 +549,16 @@ static void bad_requests_have_one_line(void **state)
     BAD(r.p.clipping = "soft", SOTTO_EINVAL, "expected one of: flat, automatic, layers, quantile");
     BAD(r.p.noise_multiplier = 0, SOTTO_EINVAL, "noise_multiplier must be finite and > 0");
     BAD(r.p.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be finite and > 0");
-    BAD(r.p.max_grad_norm = 0, SOTTO_EINVAL, "max_grad_norm must be finite and > 0");
+    BAD(r.p.max_grad_norm = SOTTO_ZERO, SOTTO_EINVAL, "max_grad_norm must be finite and > 0");
     BAD(r.p.max_grad_norm = 1e29, SOTTO_EINVAL, "max_grad_norm must be at most 1e+28");
     BAD(r.p.quantile = 1, SOTTO_EINVAL, "quantile must be above 0 and below 1");
-    BAD(r.p.views = 0, SOTTO_EINVAL, "views must be at least 1");
+    BAD(r.p.views = SOTTO_NONE, SOTTO_EINVAL, "views must be at least 1");
     BAD(r.p.views = 2, SOTTO_EINVAL, "views without flip or crop are all the same");
     BAD(r.p.average = 1, SOTTO_EINVAL, "average must be at least 0 and below 1");
     BAD(r.p.reserve = 200, SOTTO_EINVAL, "steps at a time are more than the 100");
     BAD(r.p.part = (size_t)1 << 21, SOTTO_EINVAL, "part must be at most");
     BAD(r.p.target.epsilon = -1, SOTTO_EINVAL, "epsilon");
-    BAD(r.p.target.delta = 0, SOTTO_EINVAL, "delta");
+    BAD(r.p.target.delta = SOTTO_DELTA_PURE, SOTTO_EINVAL, "delta");
     BAD(r.o.metrics = path_of("metrics.jsonl"), SOTTO_EINVAL,
         "metrics: private training writes no losses and accuracies, which would reveal records; omit "
         "metrics");
