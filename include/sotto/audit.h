@@ -216,7 +216,8 @@ struct sotto_audit_refound {
 };
 struct sotto_audit_vulnerable_member {
     int64_t row; /**< -1: rows were not asked for */
-    /** separation: |mean IN - mean OUT| of the record's scores in units of the two spreads; NAN: too few reference models. */
+    /** separation: distance of the mean scores of models trained on it and models not trained on it, in units of the two
+     *  spreads; NAN: too few reference models. */
     double score, separation;
     size_t nonmembers_as_high;           /**< non-members with a score at least as high */
     int fallback;                        /**< 1: the score uses statistics of its class or of all records */
