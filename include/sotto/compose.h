@@ -77,7 +77,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_replace_one(struct sotto_c
 /** One of n mechanisms, drawn at random: (largest epsilon, sum of probability times delta).
  *
  *  In: parts          (n)
- *      probabilities  (n) which do not depend on the data and add up to 1 within 1e-9; NULL: unknown ones */
+ *      probabilities  (n) which do not depend on the data and add up to 1 within 1e-9; NULL: unknown ones, so the largest
+ *                     delta counts */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_mixture(struct sotto_composed *out,
                                                               const struct sotto_dp *parts,
                                                               const double *probabilities, size_t n,
