@@ -22,7 +22,7 @@ struct sotto_estimate {
     double estimate, lower, upper;
 };
 
-/** Records above one threshold that was chosen on other records. */
+/** Records with a score above one threshold that was chosen on other records. */
 struct sotto_audit_flagged {
     double threshold;
     struct sotto_estimate tpr, fpr; /**< of members, of non-members; fpr is the realised one */
@@ -40,7 +40,7 @@ struct sotto_audit_rate {
     double fpr;                    /**< the rate of the options */
     const char *refused;           /**< why it cannot be measured; NULL: the rest is filled in */
     struct sotto_audit_flagged at; /**< .tpr is the result */
-    int weak;                      /**< fewer than 10/fpr non-members */
+    int weak;                      /**< 1: fewer than 10 / fpr non-members */
     double least_detectable; /**< smallest true rate that 4 of 5 audits of this size tell from guessing */
     struct sotto_audit_bootstrap bootstrap;
 };
@@ -67,22 +67,26 @@ struct sotto_audit_bound {
     size_t n_member, n_nonmember, group_size; /**< group_size 0: single records */
     const char *assumption;
 };
+/** What one attack says of a claimed epsilon. */
 struct sotto_audit_attack_claim {
     struct sotto_audit_bound bound; /**< at this attack's share of the error probability */
-    int contradicted;
+    int contradicted;               /**< 1: the lower bound is above the claimed epsilon */
 };
+/** A lower bound on epsilon from guesses about the records of one training. */
 struct sotto_audit_one_run {
-    size_t records, guesses, right;
+    size_t records, guesses, right;        /**< records; those that were guessed; guesses that were right */
     double delta, confidence, lower_bound; /**< lower_bound: of epsilon */
     const char *assumption;
 };
+/** How the odds of being flagged differ between members and non-members. */
 struct sotto_audit_odds {
-    struct sotto_estimate ln_odds_ratio;
+    struct sotto_estimate ln_odds_ratio; /**< Fisher's exact conditional interval */
     double threshold;
     const char *of;
     size_t n_member, n_nonmember;
 };
-/** Records without statistics of their own. */
+/** Records without statistics of their own (too few reference models, too rare a class). The statistics of their class or of
+ *  all records stand in. */
 struct sotto_audit_fallback {
     size_t member, nonmember;
     size_t *member_rows, *nonmember_rows; /**< their rows; NULL: not asked for, or none on either side */
@@ -128,7 +132,7 @@ struct sotto_audit_accuracy {
 /** Accuracy of the model under attack. */
 struct sotto_audit_accuracies {
     struct sotto_audit_accuracy member, nonmember;
-    double gap;
+    double gap; /**< of members minus non-members */
 };
 
 enum sotto_check_level { SOTTO_CHECK_OK, SOTTO_CHECK_WARNING, SOTTO_CHECK_UNKNOWN };
@@ -144,7 +148,7 @@ struct sotto_audit_classes {
     double p; /**< p-value of equal shares of the classes on both sides */
     size_t classes, *member, *nonmember;
 };
-/** A check that comes before any claim. Of the four pointers the one that the check names is set. */
+/** A check that comes before any claim. Of the four pointers below, the one that `name` says is set. */
 struct sotto_audit_check {
     const char *name; /**< "duplicates", "distribution", "classes" or "generalisation" */
     enum sotto_check_level level;
@@ -155,10 +159,10 @@ struct sotto_audit_check {
     struct sotto_estimate *gap; /**< of the two accuracies */
 };
 
-/** One verdict on the claim, over all attacks. */
+/** One verdict on the claim, over all attacks. A claim that is not contradicted is not proved. */
 struct sotto_audit_claim {
     double epsilon, delta, lower_bound, confidence;
-    int contradicted;
+    int contradicted;   /**< 1: at least one lower bound is above the claimed epsilon */
     const char *attack; /**< with the largest bound; NULL: none ran */
     size_t attacks;
 };
@@ -168,7 +172,7 @@ struct sotto_audit_slice {
     size_t n_member, n_nonmember, scored_member, scored_nonmember;
     struct sotto_estimate auc, tpr, fpr;
 };
-/** One attack, chosen beforehand, on parts of the records; intervals hold for all slices at once. */
+/** One attack, chosen independently of the results, on parts of the records; intervals hold for all slices at once. */
 struct sotto_audit_slices {
     const char *attack;
     double threshold, confidence;
@@ -176,16 +180,21 @@ struct sotto_audit_slices {
     size_t count;
 };
 
-/** Over trainings of the recipe. */
+/** Spread over the models that the recipe trains. */
 struct sotto_audit_spread {
     double mean, deviation, lowest, highest;
 };
 struct sotto_audit_spread_rate {
     double fpr;
     struct sotto_audit_spread tpr;
-    struct sotto_audit_flagged transferred; /**< the median of their thresholds, on the real target */
+    struct sotto_audit_flagged transferred; /**< the models' median threshold, on the real target */
 };
-/** Which records trainings of the reference models flag again. */
+/** Which records trainings of the reference models flag again.
+ *
+ *  jaccard  records flagged by both models / records flagged by either, among the records that trained both; mean over pairs
+ *  pairs    of reference models
+ *  judged   records that trained 4 or more models
+ *  steady   of those: flagged by at least 80 % of the models trained on them and by none of the others */
 struct sotto_audit_stability {
     double fpr, jaccard; /**< fpr NAN: no training had a threshold */
     size_t pairs, steady, judged;
@@ -200,15 +209,18 @@ struct sotto_audit_left_out {
     struct sotto_audit_stability *stability; /**< NULL: not the attack of the slices */
 };
 
+/** How often trainings flagged one record. */
 struct sotto_audit_refound {
     size_t runs, flagged;    /**< trainings that saw the record; those of them that flagged it */
     size_t others, mistaken; /**< trainings that did not see it; those of them that flagged it */
 };
 struct sotto_audit_vulnerable_member {
     int64_t row; /**< -1: rows were not asked for */
+    /** separation: distance of the mean scores of models trained on it and models not trained on it, in units of the two
+     *  spreads; NAN: too few reference models. */
     double score, separation;
-    size_t nonmembers_as_high;
-    int fallback;
+    size_t nonmembers_as_high;           /**< non-members with a score at least as high */
+    int fallback;                        /**< 1: the score uses statistics of its class or of all records */
     struct sotto_audit_refound *repeats; /**< NULL: no reference models */
 };
 /** The members with the highest scores of one attack, highest first. */

@@ -1,10 +1,10 @@
-/* compose.h - what guarantees add up to: composition rules for stated (epsilon, delta), and a checker that
- * computes the exact answer for mechanisms with finitely many outputs.
+/* compose.h - what guarantees add up to: composition rules for stated (epsilon, delta), and a checker that computes the
+ * exact answer for mechanisms with finitely many outputs.
  *
- * Every number is an interval that holds the exact value of the rule; its upper end is the guarantee. A rule
- * only knows (epsilon, delta): mechanisms with known noise compose tighter (sotto_account_release() with
- * `compose`, sotto_account_events()). Post-processing needs no function: whatever is computed from a release
- * without the private data keeps its guarantee. Proofs: docs/derivations/composition.md. */
+ * Every number is an interval that holds the exact value of the rule; its upper end is the guarantee. A rule only knows
+ * (epsilon, delta): mechanisms with known noise compose tighter (sotto_account_release() with `compose`,
+ * sotto_account_events()). Post-processing needs no function: whatever is computed from a release without the private data
+ * keeps its guarantee. Proofs: docs/derivations/composition.md. */
 #ifndef SOTTO_COMPOSE_H
 #define SOTTO_COMPOSE_H
 
@@ -22,55 +22,73 @@ struct sotto_composed {
 
 /* All rules:
  *
- *  In:      adjacency       that of the parts: replace-one or add-remove
- *  Out:     *out            untouched on failure; an upper epsilon of INFINITY: the rule gives nothing at this delta
- *  Returns: EINVAL an epsilon that is not in [0, 1e100], a delta that is not in [0, 1), an empty list */
+ *  In:      adjacency  that of the parts: replace-one or add-remove
+ *  Out:     *out       untouched on failure; an upper epsilon of INFINITY: the rule gives nothing at this delta
+ *  Returns: EINVAL  an epsilon that is not in [0, 1e100], a delta that is not in [0, 1), an empty list */
 
-/** Sums of epsilons and deltas; the parts may be chosen one after the other, knowing earlier results. */
+/** Sums of epsilons and deltas.
+ *
+ *  In: parts  (n); they may be chosen one after the other, knowing earlier results */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_basic(struct sotto_composed *out,
                                                             const struct sotto_dp *parts, size_t n,
                                                             enum sotto_adjacency adjacency);
-/** k times (epsilon, delta_each), in total at `delta`: k eps (e^eps - 1) + eps sqrt(2 k ln(1/d')), d' = delta
- * - k delta_each. Source: Dwork, Rothblum, Vadhan 2010. */
+/** k times the same, in total at `delta`: k eps (e^eps - 1) + eps sqrt(2 k ln(1/d')), d' = delta - k delta_each.
+ *
+ *  In:     each  (eps, delta_each)
+ *  Source: Dwork, Rothblum, Vadhan 2010 */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_advanced(struct sotto_composed *out,
                                                                struct sotto_dp each, size_t k, double delta,
                                                                enum sotto_adjacency adjacency);
-/** The best that holds for every mechanism that is (epsilon, delta_each); k <= 2^20. Source: Kairouz, Oh,
- * Viswanath 2015, theorem 3.3. */
+/** k times the same: the best that holds for every mechanism that is (epsilon, delta_each).
+ *
+ *  In:     k  <= 2^20
+ *  Source: Kairouz, Oh, Viswanath 2015, theorem 3.3 */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_optimal(struct sotto_composed *out,
                                                               struct sotto_dp each, size_t k, double delta,
                                                               enum sotto_adjacency adjacency);
-/** Its simple upper bound (theorem 3.4 there): the smallest of three closed forms. */
+/** The simple upper bound of sotto_compose_optimal(): the smallest of three closed forms.
+ *
+ *  Source: Kairouz, Oh, Viswanath 2015, theorem 3.4 */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_simple(struct sotto_composed *out, struct sotto_dp each,
                                                              size_t k, double delta,
                                                              enum sotto_adjacency adjacency);
-/** One mechanism for each part of a partition by a function of the record. Under add-remove the largest
- * counts. A replaced record may leave one part and enter another: the two largest add up; within one part it
- * is a replacement, or, where only add-remove is shown, a group of two.
+/** One mechanism for each part of a partition by a function of the record.
  *
- *  In:      parts_hold  what each part was shown for
+ *  add-remove   the largest counts
+ *  replace-one  a replaced record may leave one part and enter another: the two largest add up; within one part it is a
+ *               replacement, or, where only add-remove is shown, a group of two
+ *
+ *  In:      parts       (n)
+ *           parts_hold  what each part was shown for
  *           target      what is asked for: replace-one or add-remove
- *  Returns: ENOTSUP parts that were shown for replace-one alone, which says nothing about parts that grow or shrink */
+ *  Returns: ENOTSUP  parts that were shown for replace-one alone, which says nothing about parts that grow or shrink */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_parallel(struct sotto_composed *out,
                                                                const struct sotto_dp *parts, size_t n,
                                                                enum sotto_adjacency parts_hold,
                                                                enum sotto_adjacency target);
-/** Data sets that differ in g >= 1 records: (g eps, delta (e^(g eps) - 1) / (e^eps - 1)). */
+/** Data sets that differ in several records: (g eps, delta (e^(g eps) - 1) / (e^eps - 1)).
+ *
+ *  In: g  records, at least 1 */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_group(struct sotto_composed *out, struct sotto_dp each,
                                                             size_t g, enum sotto_adjacency adjacency);
 /** Replace-one from add-remove: a replacement removes one record and adds one, a group of two. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_replace_one(struct sotto_composed *out,
                                                                   struct sotto_dp each);
-/** One of n mechanisms, drawn with probabilities that do not depend on the data (NULL: unknown ones):
- * (largest epsilon, sum of probability times delta). The probabilities must add up to 1 within 1e-9. */
+/** One of n mechanisms, drawn at random: (largest epsilon, sum of probability times delta).
+ *
+ *  In: parts          (n)
+ *      probabilities  (n) which do not depend on the data and add up to 1 within 1e-9; NULL: unknown ones, so the largest
+ *                     delta counts */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_mixture(struct sotto_composed *out,
                                                               const struct sotto_dp *parts,
                                                               const double *probabilities, size_t n,
                                                               enum sotto_adjacency adjacency);
 
-/** Something that was done with the private data; independent noise each time. Three kinds: noise of `scale`
- * (l1, l2, 0 where unknown, dimension, value_step as in struct sotto_sensitivity); Poisson-sampled steps (noise_multiplier >
- * 0, add-remove, clipped to norm 1); mechanism "stated": an (epsilon, delta) from elsewhere. */
+/** Something that was done with the private data; independent noise each time. Three kinds:
+ *
+ *  noise                  of `scale`; l1, l2 (0: unknown), dimension, value_step as in struct sotto_sensitivity
+ *  Poisson-sampled steps  noise_multiplier > 0, add-remove, clipped to norm 1
+ *  mechanism "stated"     an (epsilon, delta) from elsewhere */
 struct sotto_event {
     const char *mechanism;
     size_t count;
@@ -86,43 +104,53 @@ struct sotto_event {
 };
 /** Epsilon of all events together at `delta`, by every bound that applies: one interval.
  *
- *  In:      target  replace-one: an add-remove event counts as a group of two, but sampled steps are taken as they are
- *                   where their pair is known (Gaussian noise, or clipping by L1)
- *  Out:     *out    mechanism "composition" and scale NAN, unless there is one kind of event
- *  Returns: ENOTSUP a replace-one event under add-remove, or SOTTO_SAME_ADJACENCY where they differ
- *           EINVAL  names the event ("events[2]: ...") */
+ *  In:      events   (n)
+ *           target   replace-one: an add-remove event counts as a group of two, but sampled steps are taken as they are
+ *                    where their pair is known (Gaussian noise, or clipping by L1)
+ *  Out:     *out     mechanism "composition" and scale NAN, unless there is one kind of event
+ *  Returns: ENOTSUP  a replace-one event under add-remove, or SOTTO_SAME_ADJACENCY where they differ
+ *           EINVAL   names the event ("events[2]: ...") */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events(struct sotto_account *out,
                                                              const struct sotto_event *events, size_t n,
                                                              double delta, enum sotto_adjacency target,
                                                              const struct sotto_context *ctx);
-/** The same for a file of schema sotto.events/1 (docs/FORMATS.md), JSON or, by its ending .yaml or .yml, YAML.
+/** The same for a file of schema sotto.events/1 (docs/FORMATS.md).
  *
- *  Returns: EFORMAT names what is wrong with the file */
+ *  In:      path     JSON or, by its ending .yaml or .yml, YAML
+ *  Returns: EFORMAT  names what is wrong with the file
+ *           those of sotto_account_events() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_events_file(struct sotto_account *out, const char *path,
                                                                   double delta, enum sotto_adjacency target,
                                                                   const struct sotto_context *ctx);
-/** The same for the state of an Opacus accountant as JSON: {"history": [[noise_multiplier, sample_rate,
- * num_steps], ...], "mechanism": "rdp" | "prv" | "gdp"}, or the bare list. Gaussian, add-remove. */
+/** The same for the state of an Opacus accountant: Gaussian noise, add-remove.
+ *
+ *  In: path  JSON: {"history": [[noise_multiplier, sample_rate, num_steps], ...], "mechanism": "rdp" | "prv" | "gdp"}, or
+ *            the bare list */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_opacus_file(struct sotto_account *out, const char *path,
                                                                   double delta, enum sotto_adjacency target,
                                                                   const struct sotto_context *ctx);
 
-/** Writes an Opacus history into a ledger, one entry for each triple: "as stated by the caller", so in the
- * conditional column, accounted at `delta` under add-remove (a group of two in the ledger's replace-one
- * total). Nothing is written when the file is refused.
+/** Writes an Opacus history into a ledger. Nothing is written when the file is refused.
  *
+ *  In:      history  the file, as for sotto_account_opacus_file()
+ *           delta    at which entries are accounted, under add-remove (a group of two in the ledger's replace-one total)
+ *  Out:     ledger   one more entry for each triple: "as stated by the caller", so in the conditional column
  *  Returns: those of the reader and of the ledger */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_import_opacus(const char *ledger, const char *history,
                                                                    double delta,
                                                                    const struct sotto_context *ctx);
 
-/** The definition itself, for two output distributions on n points, taken as they stand (they should add up to 1), in
- * both directions: the smallest delta at epsilon, the smallest epsilon at delta.
+/** The definition itself, for two output distributions, in both directions: the smallest delta at epsilon.
  *
- *  Out:     *epsilon  INFINITY where none holds
- *  Returns: EINVAL a negative or infinite probability */
+ *  In:      p, q     (n) taken as they stand; each should add up to 1
+ *  Returns: EINVAL  a negative or infinite probability */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_delta(struct sotto_interval *delta, const double *p,
                                                            const double *q, size_t n, double epsilon);
+/** The same: the smallest epsilon at delta.
+ *
+ *  In:      p, q      (n)
+ *  Out:     *epsilon  INFINITY where none holds
+ *  Returns: EINVAL  a negative or infinite probability */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_finite_epsilon(struct sotto_interval *epsilon, const double *p,
                                                              const double *q, size_t n, double delta,
                                                              const struct sotto_context *ctx);

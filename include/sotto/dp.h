@@ -38,11 +38,11 @@ enum sotto_adjacency {
     SOTTO_BOTH_ADJACENCIES, /**< of parts (compose.h): shown for replace-one and for add-remove */
     SOTTO_SAME_ADJACENCY    /**< of a total (compose.h): the one that all its parts have */
 };
-/** "replace-one", "add-remove", "zero-out", "replace-input"; "unknown" for the others. */
+/** Returns: "replace-one", "add-remove", "zero-out", "replace-input"; "unknown" for the others. */
 SOTTO_API const char *sotto_adjacency_name(enum sotto_adjacency adjacency);
-/** The other way round.
+/** The adjacency of that name.
  *
- *  Returns: EINVAL names the known ones */
+ *  Returns: EINVAL  names the known ones */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_adjacency_find(enum sotto_adjacency *adjacency,
                                                              const char *name);
 
@@ -56,7 +56,7 @@ enum sotto_sensitivity_source {
 struct sotto_sensitivity {
     double l1, l2; /**< entrywise norms; 0: unknown (at least one is known) */
     /** Coordinates of the released vector; 0: unknown. A known dimension sharpens bounds by L2, gives
-     * l1 <= sqrt(n) l2, and pays for rounding to the noise lattice (2^-52 of the scale each). */
+     * l1 <= sqrt(n) l2, and pays for rounding to the noise lattice (2^-52 of the scale for each coordinate). */
     size_t dimension;
     enum sotto_sensitivity_source source;
     char evidence[65]; /**< hash of the recipe it was measured for, or "" */
@@ -95,30 +95,34 @@ struct sotto_account {
     struct sotto_interval other_epsilon;
 };
 
-/** i-th mechanism that has an account, NULL after the last; and one line about it. */
+/** Name of the i-th mechanism that has an account. Returns: NULL after the last. */
 SOTTO_API const char *sotto_mechanism_name(size_t i);
+/** One line about the i-th mechanism. Returns: NULL after the last. */
 SOTTO_API const char *sotto_mechanism_title(size_t i);
 /** What a mechanism guarantees.
  *
  *  In:  delta    0: pure epsilon-DP
  *       compose  identical releases, at least 1
- *  Returns: EINVAL names the parameter */
+ *  Returns: EINVAL   names the parameter */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_release(struct sotto_account *out,
                                                               const char *mechanism, double scale,
                                                               const struct sotto_sensitivity *sensitivity,
                                                               double delta, size_t compose,
                                                               const struct sotto_context *ctx);
-/** The mechanism's own curve at one shift: microseconds, where sotto_account_release() looks for the best of all
+/** The mechanism's own curve at one shift: takes microseconds, where sotto_account_release() looks for the best of all
  * bounds. Adjacency is that of the sensitivity.
  *
- *  Out: upper end  holds for every adjacent pair
- *       lower end  what one coordinate gives that moves as far as the norms allow; 0 where only a dominating pair is
- *                  known
- *  Returns: EINVAL names the parameter; EDOMAIN the curve needs a norm that is not given */
+ *  In:      delta     0: pure epsilon-DP
+ *  Out:     *epsilon  upper end: holds for every adjacent pair
+ *                     lower end: what one coordinate gives that moves as far as the norms allow; 0 where only a
+ *                     dominating pair is known
+ *  Returns: EINVAL   names the parameter
+ *           EDOMAIN  the curve needs a norm that is not given */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_epsilon(struct sotto_interval *epsilon, const char *mechanism,
                                                       double scale,
                                                       const struct sotto_sensitivity *sensitivity,
                                                       double delta);
+/** The same curve, the other way round: the smallest delta at an epsilon. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_delta(struct sotto_interval *delta, const char *mechanism,
                                                     double scale, const struct sotto_sensitivity *sensitivity,
                                                     double epsilon);
@@ -126,14 +130,17 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_delta(struct sotto_interval *delta
  * the C library. Bounds by the privacy loss (exact for gaussian and logistic, on a grid for laplace) and by Renyi
  * divergence.
  *
- *  Returns: ENOTSUP other mechanisms; EDOMAIN losses too large for a grid; ENOMEM */
+ *  Returns: ENOTSUP  other mechanisms
+ *           EDOMAIN  losses too large for a grid
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
                                 const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
                                 const struct sotto_context *ctx);
 /** Smallest scale (rounded up) with an account that meets `target`.
  *
- *  Returns: EDOMAIN no scale reaches the target; EINVAL names the parameter */
+ *  Returns: EDOMAIN  no scale reaches the target
+ *           EINVAL   names the parameter */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate(double *scale, const char *mechanism,
                                                         const struct sotto_sensitivity *sensitivity,
                                                         struct sotto_dp target,
@@ -154,7 +161,7 @@ struct sotto_classical_gaussian {
 };
 /** For comparing only (plots mark it "not private" where is_private is 0).
  *
- *  Returns: EINVAL names the parameter */
+ *  Returns: EINVAL  names the parameter */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_gaussian_classical(struct sotto_classical_gaussian *out,
                                                                  double l2, struct sotto_dp target);
 
@@ -163,7 +170,8 @@ enum { SOTTO_MAX_MECHANISMS = 8 };
  * discrete ones unless sensitivity->value_step says that they fit, and K-norm noise unless the dimension is known.
  *
  *  Out:     accounts[0..*count)  each at its calibrated scale, least noise first
- *  Returns: EDOMAIN no mechanism reaches the target; others as sotto_calibrate() */
+ *  Returns: EDOMAIN  no mechanism reaches the target
+ *           others as sotto_calibrate() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_choose(struct sotto_account accounts[SOTTO_MAX_MECHANISMS],
                                                      size_t *count,
                                                      const struct sotto_sensitivity *sensitivity,
@@ -181,14 +189,14 @@ enum sotto_sampling {
      * one record more or less changes how many are drawn, or from how many. */
     SOTTO_SAMPLING_FIXED
 };
-/** "poisson", "fixed". */
+/** Returns: "poisson", "fixed". */
 SOTTO_API const char *sotto_sampling_name(enum sotto_sampling sampling);
-/** The other way round.
+/** The sampling of that name.
  *
- *  Returns: EINVAL names the known ones */
+ *  Returns: EINVAL  names the known ones */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sampling_find(enum sotto_sampling *sampling, const char *name);
-/** The rate of samples of `sample` records out of `records` > 0; of a fixed size: rounded up, so that the
- * account holds. */
+/** Returns: the rate of samples of `sample` records out of `records` > 0; of a fixed size: rounded up, so that the
+ *           account holds. */
 SOTTO_API double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records);
 
 /** DP-SGD: `steps` steps, each a sum of gradients clipped to norm C over a sample of rate `sample_rate`, plus noise of
@@ -204,38 +212,44 @@ struct sotto_sampled {
     enum sotto_sampling sampling; /**< [poisson], or fixed: under replace-one only */
     uint64_t reserved[4];         /**< zeros: room for later members */
 };
-/** The smallest of these upper bounds:
+/** Accounts for all steps together.
  *
- *  Renyi divergence of integer and fractional orders (Mironov, Talwar, Zhang 2019; logistic by the L2 theorem; a
- *  replaced record as a group of two)
- *  the sum of pure epsilons (clipping by L1)
- *  the privacy-loss distribution (Gaussian noise, or clipping by L1)
- *
- * The lower end is that of a gradient moved along one coordinate, by its privacy-loss distribution. Samples of a fixed
- * size: by the pair of Balle, Barthe, Gaboardi 2018 (docs/derivations/pld.md, section 3.2); the lower end is that of
- * two data sets in which all records but one are alike.
- *
- *  Returns: EINVAL names the parameter; ENOTSUP a mechanism without such a bound; ENOMEM */
+ *  Out:     *out  upper end of epsilon: the smallest of these bounds:
+ *                   Renyi divergence of integer and fractional orders (Mironov, Talwar, Zhang 2019; logistic by the L2
+ *                     theorem; a replaced record as a group of two)
+ *                   the sum of pure epsilons (clipping by L1)
+ *                   the privacy-loss distribution (Gaussian noise, or clipping by L1)
+ *                 lower end: that of a gradient moved along one coordinate, by its privacy-loss distribution
+ *                 samples of a fixed size: by the pair of Balle, Barthe, Gaboardi 2018 (docs/derivations/pld.md,
+ *                   section 3.2); the lower end is that of two data sets in which all records but one are alike
+ *  Returns: EINVAL   names the parameter
+ *           ENOTSUP  a mechanism without such a bound
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled(struct sotto_account *out,
                                                               const struct sotto_sampled *sampled,
                                                               const struct sotto_context *ctx);
-/** The same, and in other_adjacency and other_epsilon what it is under the other adjacency, add-remove or
- * replace-one, at the same delta. Samples of a fixed size have no other: it stays empty. */
+/** The same, also under the other adjacency.
+ *
+ *  Out: *out  other_adjacency, other_epsilon: what it is under the other one, add-remove or replace-one, at the same
+ *             delta; empty for samples of a fixed size, which have no other */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_both(struct sotto_account *out,
                                                                    const struct sotto_sampled *sampled,
                                                                    const struct sotto_context *ctx);
-/** Default delta of private trainers: 1 / (10 records), rounded down to a power of ten; 0 for 0 records. */
+/** Returns: default delta of private trainers: 1 / (10 records), rounded down to a power of ten; 0 for 0 records. */
 SOTTO_API double sotto_default_delta(size_t records);
 /** sotto_account_sampled(), proved again in ball arithmetic (FLINT) by the privacy-loss distribution, in seconds.
  *
- *  Returns: ENOTSUP another mechanism, or replace-one; EDOMAIN losses too large for a grid; ENOMEM */
+ *  Returns: ENOTSUP  another mechanism, or replace-one
+ *           EDOMAIN  losses too large for a grid
+ *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_sampled_certified(struct sotto_account *out,
                                                                         const struct sotto_sampled *sampled,
                                                                         const struct sotto_context *ctx);
 /** A noise multiplier with upper epsilon <= target_epsilon, within about 1e-6 of the smallest.
  *
  *  In:      sampled->noise_multiplier  is not read
- *  Returns: EDOMAIN no noise multiplier reaches the target; others as sotto_account_sampled() */
+ *  Returns: EDOMAIN  no noise multiplier reaches the target
+ *           others as sotto_account_sampled() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_multiplier,
                                                                 const struct sotto_sampled *sampled,
                                                                 double target_epsilon,
@@ -243,8 +257,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled(double *noise_mu
 /** Calibrated so that the certified account holds: starts from the calibration above and steps up until the
  * upper end in balls is at most the target. Many seconds when sampled.
  *
- *  Out:     the certified account; its scale is the scale (sampled: the noise multiplier) to use
- *  Returns: EDOMAIN the target is not reached; others as calibration and certified account */
+ *  Out:     *out     the certified account; its scale is the scale (sampled: the noise multiplier) to use
+ *  Returns: EDOMAIN  the target is not reached
+ *           others as the calibration and the certified account */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_certified(struct sotto_account *out,
                                                                   const char *mechanism,
                                                                   const struct sotto_sensitivity *sensitivity,
@@ -267,15 +282,16 @@ struct sotto_source_records {
     size_t n;
     /** NULL, or other data sets that the same people are in (NULL-terminated): each of their ledgers is charged too. */
     const char *const *same_people;
-    int move_ledger; /**< 1: the data set's ledger moves to the file that is named */
-    /** 1: sotto generates this set or knows it as a public benchmark: an exercise, which may keep a ledger anywhere,
-     * and is not compared with other sets. */
+    /** 1: the data set's ledger moves to the file that is named. */
+    int move_ledger;
+    /** 1: sotto generates this set or knows it as a public benchmark. That is an exercise, which may keep a ledger
+     * anywhere, and is not compared with other sets. */
     int public_set;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
-/** Which data set a privacy loss is charged to, where that is recorded, and what it may cost: the same for a release, for a reservation and
- * for the private training of a head or of a network. */
+/** Which data set a privacy loss is charged to, where that is recorded, and what it may cost: the same for a release, for
+ * a reservation and for the private training of a head or of a network. */
 struct sotto_spend {
     /** Identity of the private data set, the key of its ledger; NULL: the one that the provenance or the data set
      * names. */
@@ -284,10 +300,11 @@ struct sotto_spend {
      * afterwards another one is refused (EUSAGE). */
     const char *ledger;
     const char *purpose; /**< recorded in the ledger; NULL: none, or the trainer's own */
-    /** epsilon > 0: recorded in the ledger; a recorded budget can only be tightened. delta [0: the recorded one's, else
-     * the release's]. */
+    /** epsilon > 0: recorded in the ledger; a recorded budget can only be tightened.
+     * delta: [0: the recorded one's, else the release's] */
     struct sotto_dp budget;
-    const struct sotto_provenance *provenance; /**< which records they are; NULL: unknown */
+    /** Which records they are; NULL: unknown. */
+    const struct sotto_provenance *provenance;
     /** The records of the imported set behind them; NULL: unknown. */
     const struct sotto_source_records *source;
     /** NULL, or what an epsilon rests on besides the sensitivity: the certificate then proves nothing and states
@@ -315,22 +332,24 @@ struct sotto_release {
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
-/** What a release, or a run of private training, guarantees and where it was recorded. Made by the calls that charge
- * a ledger; free with sotto_certificate_free(). What the functions below hand out lives as long as the certificate. */
+/** What a release, or a run of private training, guarantees and where it was recorded. Made by the calls that charge a
+ * ledger; free with sotto_certificate_free(). What the functions below hand out lives as long as the certificate. */
 struct sotto_certificate;
-/** The account: of the release, or of all steps that the run was charged for. */
+/** Returns: the account of the release, or of all steps that the run was charged for. */
 SOTTO_API const struct sotto_account *sotto_certificate_account(const struct sotto_certificate *certificate);
-/** As accounted, so with any enlargement by rounding. Norms that are unknown are NAN. */
+/** Returns: the sensitivity as accounted, so with any enlargement by rounding. Norms that are unknown are NAN. */
 SOTTO_API const struct sotto_sensitivity *
 sotto_certificate_sensitivity(const struct sotto_certificate *certificate);
-/** 1: the guarantee is proved. 0: it rests on sotto_certificate_condition(), or there is none as noise was seeded. */
+/** Returns: 1: the guarantee is proved. 0: it rests on sotto_certificate_condition(), or there is none because the noise
+ *           was seeded. */
 SOTTO_API int sotto_certificate_is_proved(const struct sotto_certificate *certificate);
-/** All that epsilon rests on without proof; "" for nothing. */
+/** Returns: all that epsilon rests on without proof; "" for nothing. */
 SOTTO_API const char *sotto_certificate_condition(const struct sotto_certificate *certificate);
-/** The guarantee in one line. */
+/** Returns: the guarantee in one line. */
 SOTTO_API const char *sotto_certificate_statement(const struct sotto_certificate *certificate);
-/** Number and hash of its entry in the ledger. */
+/** Returns: number of its entry in the ledger. */
 SOTTO_API size_t sotto_certificate_entry(const struct sotto_certificate *certificate);
+/** Returns: hash of its entry in the ledger. */
 SOTTO_API const char *sotto_certificate_hash(const struct sotto_certificate *certificate);
 /** One line: mechanism, scale, and the guarantee.
  *
@@ -358,9 +377,10 @@ SOTTO_API void sotto_certificate_free(struct sotto_certificate *certificate);
  * noise to vector[0..n). Values are rounded to the lattice of the noise by integers; the result is a point of that
  * lattice, rounded once to a float. A value beyond 2^120 steps of the lattice counts as that many, in silence.
  *
- *  In:  discrete mechanisms need whole multiples of sensitivity.value_step (0: 1)
- *  Out: vector        untouched on failure
- *       *certificate  give it to sotto_certificate_save() once the output file is written
+ *  In:      vector        (n); discrete mechanisms need whole multiples of sensitivity.value_step (0: 1)
+ *  Out:     vector        with noise; untouched on failure
+ *           *certificate  give it to sotto_certificate_save() once the output file is written; free with
+ *                         sotto_certificate_free()
  *  Returns: EINVAL   a parameter, or a value that is not finite
  *           EDOMAIN  no scale reaches the target
  *           EBUDGET  the budget that the ledger records would be exceeded
@@ -381,18 +401,22 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release_double(struct sotto_cer
 /** The exponential mechanism, by the same path, drawn exactly from the scores rounded to the lattice. HIGHER scores
  * are likelier. Its running time depends on the scores.
  *
- *  In:  sensitivity.l1  the most by which one score can change between adjacent data sets
- *  Out: *chosen         i with probability proportional to exp(scores[i] / (2 scale)) */
+ *  In:      scores                  (n)
+ *           release->sensitivity.l1  the most by which one score can change between adjacent data sets
+ *  Out:     *chosen                 i with probability proportional to exp(scores[i] / (2 scale))
+ *  Returns: those of sotto_dp_release() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_select(size_t *chosen,
                                                         struct sotto_certificate **certificate,
                                                         const double *scores, size_t n,
                                                         const struct sotto_release *release,
                                                         const struct sotto_context *ctx);
 /** Randomised response, by the same path; exact. Every label is kept with probability e^t / (e^t + classes - 1),
- * t = 1 / scale, else replaced by one of the others. One record per label, so the guarantee is t for any n.
+ * t = 1 / scale, else replaced by one of the others. One record for each label, so the guarantee is t for any n.
  *
- *  In:  labels[i]       in {0, ..., classes - 1}
- *       sensitivity.l1  must be 1 */
+ *  In:      labels                   (n) in 0 .. classes - 1
+ *           release->sensitivity.l1  must be 1
+ *  Out:     labels                   randomised
+ *  Returns: those of sotto_dp_release() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(struct sotto_certificate **certificate,
                                                            int64_t *labels, size_t n, size_t classes,
                                                            const struct sotto_release *release,
@@ -407,23 +431,26 @@ enum sotto_noise_mode {
      * certificate say so. */
     SOTTO_NOISE_FAST
 };
-/** "exact", "fast". */
+/** Returns: "exact", "fast". */
 SOTTO_API const char *sotto_noise_mode_name(enum sotto_noise_mode mode);
-/** The other way round.
+/** The noise mode of that name.
  *
- *  Returns: EINVAL names the known ones */
+ *  Returns: EINVAL  names the known ones */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_mode_find(enum sotto_noise_mode *mode, const char *name);
 
-/** Iterated mechanisms (DP-SGD) charge the ledger for a whole run, or a block of it, in one entry before the
- * first step. What is charged is never refunded: a run that stops early, or is interrupted and redraws steps,
- * pays for the steps it reserved, and resuming reserves the rest anew. Short blocks waste less. */
+/** Iterated mechanisms (DP-SGD) charge the ledger for a whole run, or a block of it, in one entry before the first step.
+ * What is charged is never refunded: a run that stops early, or is interrupted and redraws steps, pays for the steps
+ * it reserved, and resuming reserves the rest anew. Short blocks waste less. */
 struct sotto_dpsgd_request {
-    struct sotto_sampled sampled; /**< steps: how many are reserved; delta: the one that is recorded */
-    double max_grad_norm; /**< norm (sampled.clipping) to which every record's contribution is clipped */
-    size_t dimension;     /**< values per step */
-    size_t first_step;    /**< of the run, for the record: where a checkpoint resumes; else 0 */
+    /** steps: how many are reserved; delta: the one that is recorded */
+    struct sotto_sampled sampled;
+    /** Norm (sampled.clipping) to which every record's contribution is clipped. */
+    double max_grad_norm;
+    size_t dimension;  /**< values in a step */
+    size_t first_step; /**< of the run, for the record: where a checkpoint resumes; else 0 */
     struct sotto_spend spend;
-    size_t records; /**< in the private data set; samples of a fixed size: must be given */
+    /** In the private data set; samples of a fixed size: must be given. */
+    size_t records;
     /** The run that goes on after an interruption, as sotto_dpsgd_session_run() named it; NULL: a new run. */
     const char *run;
     enum sotto_noise_mode noise_mode; /**< [exact] */
@@ -436,17 +463,19 @@ struct sotto_dpsgd_request {
 struct sotto_dpsgd_session;
 /** Checks, accounts, writes and fsyncs the entry.
  *
- *  Out:     *out hands out noise for that many steps; close with sotto_dpsgd_session_close()
- *  Returns: EINVAL also for a run that the ledger does not hold, or with reservations that differ from this one in more
- *           than their steps; others as sotto_dp_release() and sotto_account_sampled() */
+ *  Out:     *out    hands out noise for that many steps; close with sotto_dpsgd_session_close()
+ *  Returns: EINVAL  also: a run that the ledger does not hold, or with reservations that differ from this one in more
+ *                   than their steps
+ *           others as sotto_dp_release() and sotto_account_sampled() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out,
                                                          const struct sotto_dpsgd_request *request,
                                                          const struct sotto_context *ctx);
 /** Which of the records 0 .. n-1 are in the next step, as the reservation's sampling says: by coins, or by a draw
  * without replacement, from the stream that also gives the noise; so what is sampled is what is accounted.
  *
- *  In:  rows     room for n
- *  Out: rows[0 .. *count) ascending; *count may be 0 (the step is then noise alone)
+ *  In:      rows     room for n
+ *  Out:     rows     [0 .. *count) ascending
+ *           *count   may be 0: the step is then noise alone
  *  Returns: EBUDGET  all reserved steps are used
  *           EINVAL   this step was sampled before; n is 2^32 or more, or not the reservation's (a fixed size) */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_dpsgd_session *steps, uint32_t *rows,
@@ -458,20 +487,24 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_dpsgd_sessi
  * Nothing about the values is refused, as that would tell about the records: beyond 2^120 lattice steps (fast: 2^30
  * scales, floats: 2^16), where the noise would be lost, a value counts as that limit, and NaN as 0.
  *
- *  In:      sum[0..dimension)  over the records of sotto_dp_sample(), contributions clipped to max_grad_norm
+ *  In:      sum      (dimension) over the records of sotto_dp_sample(), contributions clipped to max_grad_norm
+ *  Out:     sum      with noise
  *  Returns: EBUDGET  all reserved steps are used
  *           EINVAL   the step was not sampled (rates below 1); `sum` is then untouched and the step not used */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_dpsgd_session *steps, double *sum);
 /** The same for a sum of floats. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *steps, float *sum);
-/** Steps drawn so far (of this reservation), the run's name and the hash of its entry: what a checkpoint
- * keeps. A resumed run passes first_step and run back to sotto_dp_reserve(). */
+/* What a checkpoint keeps. A resumed run passes first_step and run back to sotto_dp_reserve(). */
+/** Returns: steps drawn so far, of this reservation. */
 SOTTO_API size_t sotto_dpsgd_session_used(const struct sotto_dpsgd_session *steps);
+/** Returns: the run's name. */
 SOTTO_API const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *steps);
+/** Returns: the hash of the run's entry in the ledger. */
 SOTTO_API const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *steps);
 /** The certificate of what the run made so far, finished or interrupted: charged are the steps of all its
  * reservations, also those that the ledger alone remembers.
  *
+ *  Out:     *certificate  free with sotto_certificate_free()
  *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dpsgd_session_certificate(
     struct sotto_certificate **certificate, const struct sotto_dpsgd_session *steps);
@@ -479,49 +512,52 @@ SOTTO_API void sotto_dpsgd_session_close(struct sotto_dpsgd_session *steps);
 
 /** Re-derives everything that a certificate says from its own facts.
  *
- *  In:  certificate  the file
- *       output       the released file: its hash is checked; NULL: none is at hand
- *       ledger       where its entry and commitment must be; NULL: none is at hand
- *  Out: *report      one JSON object, schema sotto.verify/1, with every check (sotto_text_free), also on EGATE
- *  Returns: EGATE a check failed, the first one named; EFORMAT no certificate */
+ *  In:      certificate  the file
+ *           output       the released file: its hash is checked; NULL: none is at hand
+ *           ledger       where its entry and commitment must be; NULL: none is at hand
+ *  Out:     *report      one JSON object, schema sotto.verify/1, with every check, also on EGATE; free with
+ *                        sotto_text_free()
+ *  Returns: EGATE    a check failed, the first one named
+ *           EFORMAT  no certificate */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_verify(char **report, const char *certificate,
                                                                  const char *output, const char *ledger,
                                                                  const struct sotto_context *ctx);
 /** Where the ledger of a data set is: the file that was registered, else $XDG_DATA_HOME/sotto/ledger/ID.jsonl,
  * which need not exist.
  *
- *  Out:     *path  free with sotto_text_free()
- *  Returns: EUSAGE the file that was registered is not there */
+ *  Out:     *path   free with sotto_text_free()
+ *  Returns: EUSAGE  the file that was registered is not there */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_find(char **path, const char *dataset_id);
-/** Opens or continues the ledger of a data set and records its officer's budget, which a release can tighten for
- * itself and cannot widen.
+/** Opens or continues the ledger of a data set and records its officer's budget. A release can tighten that
+ * budget for itself and cannot widen it.
  *
  *  In:      ledger, source  as in struct sotto_spend
  *           budget          delta 0: pure epsilon-DP
- *           contact         of the person who answers for it, or NULL
- *  Out:     *path           where it is (sotto_text_free)
- *  Returns: EBUDGET the ledger holds a tighter one */
+ *           contact         of the person who answers for it; NULL: none
+ *  Out:     *path           where it is; free with sotto_text_free()
+ *  Returns: EBUDGET  the ledger holds a tighter one */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_init(char **path, const char *dataset_id,
                                                           const char *ledger, struct sotto_dp budget,
                                                           const char *contact,
                                                           const struct sotto_source_records *source,
                                                           const struct sotto_context *ctx);
-/** Its entries: time, purpose, mechanism, epsilon and delta of each charge, and what all up to it add up to at the
- * delta of the budget (without one: the largest of the entries). Checks the chain.
+/** The entries of a ledger. Checks the chain.
  *
- *  Out: *json  schema sotto.ledger_show/1 (sotto_text_free) */
+ *  Out: *json  schema sotto.ledger_show/1: time, purpose, mechanism, epsilon and delta of each charge, and what all up
+ *              to it add up to at the delta of the budget (without one: the largest of the entries); free with
+ *              sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_show(char **json, const char *ledger,
                                                           const struct sotto_context *ctx);
-/** The same as a table of lines. */
+/** Out: *text: the same as a table of lines; free with sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_table(char **text, const char *ledger,
                                                            const struct sotto_context *ctx);
-/** What a ledger adds up to at `delta`: the proved column (or "none"), the conditional column, the budget. Checks the
- * chain.
+/** What a ledger adds up to at `delta`. Checks the chain.
  *
- *  Out: *json  schema sotto.ledger_account/1 (sotto_text_free) */
+ *  Out: *json  schema sotto.ledger_account/1: the proved column (or "none"), the conditional column, the budget; free
+ *              with sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_ledger_account(char **json, const char *ledger, double delta,
                                                              const struct sotto_context *ctx);
-/** The account as one JSON object, schema sotto.account/1 (sotto_text_free). */
+/** Out: *json: the account as one JSON object, schema sotto.account/1; free with sotto_text_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const struct sotto_account *account);
 
 /** A release from file to file:
@@ -543,9 +579,9 @@ struct sotto_protect {
 /** Writes `output` and `output`.certificate.json. Of text metadata recipe, shape and classes are kept and nothing else
  * (docs/FORMATS.md).
  *
- *  In:  release.input_sha256      is not read: it comes from the file
- *       release.spend.dataset_id  for a file with a provenance that names none
- *  Out: *certificate              as saved
+ *  In:      release.input_sha256      is not read: it comes from the file
+ *           release.spend.dataset_id  for a file with a provenance that names none
+ *  Out:     *certificate              as saved; free with sotto_certificate_free()
  *  Returns: EUSAGE  no identity of the data set, or two that differ
  *           EINVAL  a sampled sensitivity is of another recipe or data than the head
  *           others as the readers and sotto_dp_release() */
@@ -553,8 +589,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(struct sotto_certific
                                                            const struct sotto_protect *protect,
                                                            const struct sotto_context *ctx);
 
-/** MEASURING only: the same noise law by a fast double sampler from a seeded stream, no ledger, never
- * released. */
+/** For MEASURING only: the same noise law by a fast double sampler from a seeded stream. No ledger is charged, so what
+ * comes out must never be released. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_simulate(float *vector, size_t n, const char *mechanism,
                                                              double scale, uint64_t seed, uint64_t draw);
 

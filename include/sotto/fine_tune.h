@@ -1,5 +1,5 @@
-/* fine_tune.h - trains encoder and head together on labelled PRIVATE images: the variant about which nothing
- * is proved. Here to be measured beside heads on a frozen encoder. */
+/* fine_tune.h - trains encoder and head together on labelled PRIVATE images: the variant about which nothing is proved. It
+ * is here so that it can be measured beside heads on a frozen encoder. */
 #ifndef SOTTO_FINE_TUNE_H
 #define SOTTO_FINE_TUNE_H
 
@@ -35,23 +35,22 @@ struct sotto_fine_tune_options {
 /** Out: every member of *o gets its default. */
 SOTTO_API void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o);
 
-/** Continues from a pre-trained encoder, which stays as it is, with a new head on top: softmax cross-entropy, one
- *  augmented view for each image, f32. Each epoch shuffles the rows and drops the last, incomplete batch (a batch larger
- *  than n is n). The same options, data, threads and instruction set give the same bytes.
+/** Continues from a pre-trained encoder, which stays as it is, with a new head on top: softmax cross-entropy, one augmented
+ *  view for each image, f32. Each epoch shuffles the rows and drops the last, incomplete batch (a batch larger than n is n).
+ *  The same options, data, threads and instruction set give the same bytes.
  *
- *  Both results are stamped "no privacy statement": sotto_protect_file() refuses them, and sotto_sensitivity_prove()
- *  refuses any head that says it stands on such an encoder.
+ *  Both results are stamped "no privacy statement": sotto_protect_file() refuses them, and sotto_sensitivity_prove() refuses
+ *  any head that states that it stands on such an encoder.
  *
- *  In:  from      the pre-trained encoder
- *       rows (n)  rows of `data`, labelled images
- *  Out: *encoder  free with sotto_encoder_free()
- *       *head     free with sotto_head_free()
- *       *loss     mean over the last epoch in nats; may be NULL
- *
+ *  In:      from      the pre-trained encoder
+ *           rows (n)  rows of `data`, labelled images
+ *  Out:     *encoder  free with sotto_encoder_free()
+ *           *head     free with sotto_head_free()
+ *           *loss     mean over the last epoch in nats; may be NULL
  *  Returns: EINVAL     an option, the rows or the images do not fit; a single class; no labels
  *           EDIVERGED  the loss became NaN or infinite
  *           ESTOPPED   nothing is kept
- *  Source: Keras's semisupervised_simclr.py (fine-tuning stage) */
+ *  Source:  Keras's semisupervised_simclr.py (fine-tuning stage) */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head **head, double *loss,
                 const struct sotto_encoder *from, const struct sotto_dataset *data, const int64_t *rows,

@@ -12,7 +12,8 @@ extern "C" {
 #endif
 
 /** The page of a report: one self-contained HTML document. It loads nothing, reads without script, and escapes all text.
- *  In:      report_json: a "sotto.report/1" document (docs/FORMATS.md). Same document, same bytes.
+ *  Same document, same bytes.
+ *  In:      report_json: a "sotto.report/1" document (docs/FORMATS.md)
  *  Out:     *html: the page
  *  Returns: EFORMAT  names the member that is missing or wrong
  *           ENOMEM */
@@ -33,8 +34,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *htm
  *  Returns: EFORMAT, ENOMEM  as above */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_judge(char **judged, const char *report_json);
 
-/** Writes the companions of a page: MODEL_CARD.md (the findings, and lines to fill in by hand) and attacks.csv (a line for
- *  each attack and false-positive rate).
+/** Writes the companions of a page.
+ *
+ *  MODEL_CARD.md  the findings, and lines to fill in by hand
+ *  attacks.csv    a line for each attack and false-positive rate
+ *
  *  In:      folder: exists
  *           report_json: a "sotto.report/1" document
  *  Returns: EFORMAT, ENOMEM  as above
@@ -53,10 +57,9 @@ struct sotto_audit_facts {
     size_t inputs_count;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
-/** The page of an audit.
+/** The page of an audit. If the environment has SOURCE_DATE_EPOCH, that is the time that the page shows.
  *  In:      audit: the result
  *           facts: NULL: nothing besides
- *           The environment's SOURCE_DATE_EPOCH, if set, is the time that the page shows.
  *  Out:     *html: the page that sotto_report_audit() writes
  *  Returns: EFORMAT      the result holds something that a report refuses
  *           ENOENT, EIO  an input file cannot be hashed
@@ -108,8 +111,9 @@ struct sotto_compare_result {
     const char *version, *title;
     size_t row_count;
     struct sotto_compare_row *rows; /**< the first is what the others are compared with */
-    int shared[SOTTO_AXES];         /**< 1: every row has this axis; the front is over these */
-    size_t choice[SOTTO_AXES]; /**< the row which improves this axis most and worsens none; 0: no row does */
+    int shared[SOTTO_AXES];         /**< 1: every row has this axis; the front is over these axes */
+    /** The row that improves this axis most and worsens none; 0: no row does. */
+    size_t choice[SOTTO_AXES];
     struct sotto_audit_memory *memory; /**< internal: holds all of the above */
 };
 /** Compares utility, membership (largest AUC), membership of the encoder (largest AUC) and attribute inference of several

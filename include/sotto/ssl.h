@@ -9,24 +9,24 @@
 extern "C" {
 #endif
 
-/** Talos (He & Zhang 2021): the encoder is trained against a classifier that reads a sensitive attribute from its
- *  embeddings (three dense layers, 64 wide). Odd epochs, counted from 1, teach the classifier; even ones teach the encoder,
- *  on contrastive loss - lambda * loss of the classifier. Twice the epochs of a plain run therefore give the encoder as many
- *  steps.
+/** Talos (He & Zhang 2021): the encoder is trained against a classifier that reads a sensitive attribute from its embeddings
+ *  (three dense layers, 64 wide). Odd epochs, counted from 1, teach the classifier; even ones teach the encoder, on
+ *  contrastive loss - lambda * loss of the classifier. So with twice the epochs of a plain run the encoder gets as many
+ *  steps as in that run.
  *
- *  As published this loss has no lower end: the encoder can make a classifier that stands still as wrong as it likes, and
- *  from some lambda on does nothing else. Bounded, the part of a record in the classifier's loss is min(loss, -ln share of
- *  its value among the images): it stops to count once the classifier knows no more of it than the shares tell.
+ *  As published this loss has no lower bound: the encoder can make a classifier that stands still as wrong as it likes, and
+ *  from some lambda on does nothing else. With `bounded` a record counts in the classifier's loss with min(loss, -ln share
+ *  of its value among the images): it stops to count once the classifier knows no more of it than the shares tell.
  *
- *  Talos censors what this classifier finds and proves nothing. Measure with an attacker of its own training (sotto_audit()
- *  with features and attribute), also to choose lambda. */
+ *  Talos censors what this classifier finds and proves nothing. Measure with an attacker that is trained separately
+ *  (sotto_audit() with features and attribute), also to choose lambda. */
 struct sotto_talos {
     /** [0: no censoring] >= 0. */
     double lambda;
     /** ["odd-even"] as published; "two-pass": every epoch teaches the encoder, then the classifier, as in the authors' code;
      *  "joint": every step teaches both, so the classifier keeps up and a run costs no more than a plain one. */
     const char *alternation;
-    /** [0]; 1: the encoder's loss has a lower end (above). */
+    /** [0]; 1: the encoder's loss has a lower bound (above). */
     int bounded;
     /** [1] steps of the classifier on each batch of its turn, up to 1000. */
     size_t adversary_steps;
@@ -95,14 +95,14 @@ struct sotto_pretrain_result {
     double loss;
     /** Contrastive (or rotation) accuracy over the last epoch. */
     double accuracy;
-    /** The same of Talos's classifier, in nats; 0 without Talos. */
+    /** The loss and accuracy of Talos's classifier, loss in nats; 0 without Talos. */
     double adversary_loss, adversary_accuracy;
     /** Training time of this process, augmentation included. */
     double seconds, images_per_second;
     size_t planned_bytes;
     /** What the run computed with; backend with its version. */
     char dtype[8], backend[64];
-    /** The same, and why. */
+    /** dtype and backend, and why they were chosen. */
     struct sotto_autotune choice;
 };
 /** Trains an encoder. Each epoch shuffles the rows and drops the last, incomplete batch. Grey images are replicated to 3
@@ -111,10 +111,9 @@ struct sotto_pretrain_result {
  *  The same options, data, thread count, instruction set and oneDNN give the same bytes, interrupted or not; "auto" counts
  *  as what it chose. With another thread count the backend sums in another order: the last bits differ.
  *
- *  In:  rows (n)  rows of `data`; NULL: all
- *  Out: *out      free with sotto_encoder_free()
- *       *result   may be NULL
- *
+ *  In:      rows (n)  rows of `data`; NULL: all
+ *  Out:     *out      free with sotto_encoder_free()
+ *           *result   may be NULL
  *  Returns: EINVAL     an option does not fit the data, or the checkpoint was made with other options or other data
  *           EDIVERGED  the loss became NaN or infinite
  *           ENOTSUP    dtype "bf16" without hardware for it, or a backend that was not built
@@ -128,19 +127,30 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_pretrain(struct sotto_encoder **ou
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_random(struct sotto_encoder **out,
                                                              const struct sotto_dataset *data,
                                                              const char *encoder, uint64_t seed);
+/** Writes a safetensors file (docs/FORMATS.md).
+ *
+ *  Returns: ECREATE, EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_save(const char *path, const struct sotto_encoder *e);
-/** In: path: an encoder, or a whole network of sotto_train() on colour images: its layers below the last (the supervised
- *  counterpart). */
+/** In:      path  an encoder; or a whole network of sotto_train() on colour images: the encoder is then its layers below the
+ *                 last (the supervised counterpart)
+ *  Out:     *out  free with sotto_encoder_free()
+ *  Returns: ENOENT, EIO, EFORMAT, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_load(struct sotto_encoder **out, const char *path);
-/** The bytes of that file, to memory and from memory.
- *  In:      bytes (size): borrowed during the call
- *  Out:     *bytes (*size): free with sotto_bytes_free(); *out: free with sotto_encoder_free()
- *  Returns: as the forms above, without ENOENT, ECREATE and EIO; errors speak of "encoder in memory" */
+/** The bytes of that file, to memory.
+ *
+ *  Out:     *bytes (*size): free with sotto_bytes_free()
+ *  Returns: as sotto_encoder_save(), without ECREATE and EIO; errors speak of "encoder in memory" */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_save_bytes(void **bytes, size_t *size,
                                                                  const struct sotto_encoder *e);
+/** An encoder from the bytes of such a file.
+ *
+ *  In:      bytes (size): borrowed during the call
+ *  Out:     *out: free with sotto_encoder_free()
+ *  Returns: as sotto_encoder_load(), without ENOENT and EIO; errors speak of "encoder in memory" */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_load_bytes(struct sotto_encoder **out,
                                                                  const void *bytes, size_t size);
 SOTTO_API void sotto_encoder_free(struct sotto_encoder *e);
+/** Returns: D, the numbers of one embedding. */
 SOTTO_API size_t sotto_encoder_width(const struct sotto_encoder *e);
 /** Returns: "none: ..." if private records trained the encoder (fine_tune.h), else "". Lives as long as the encoder. */
 SOTTO_API const char *sotto_encoder_statement(const struct sotto_encoder *e);
@@ -149,9 +159,8 @@ SOTTO_API const char *sotto_encoder_sha256(const struct sotto_encoder *e);
 
 /** Embeddings of images as they are, in f32 and inference mode; padded and replicated as in training.
  *
- *  In:  rows (n)  rows of `data`; NULL: rows 0 .. n-1
- *  Out: out       (n, D), D = sotto_encoder_width()
- *
+ *  In:      rows (n)  rows of `data`; NULL: rows 0 .. n-1
+ *  Out:     out       (n, D), D = sotto_encoder_width()
  *  Returns: EINVAL  the images have another size than the encoder's input
  *           ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed(float *out, const struct sotto_encoder *e,
@@ -162,7 +171,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed(float *out, const struct sot
 struct sotto_view_options {
     /** [10] of each image. */
     size_t views;
-    /** As in pre-training, as all that follows [the encoder's own, else the default of pre-training]. */
+    /** [the encoder's own, else the default of pre-training] This member and those below mean what they mean in struct
+     *  sotto_pretrain_options. */
     const char *augmentation;
     double min_area, brightness, jitter;
     /** Where augmentation is NULL: the encoder's own. */
@@ -173,8 +183,12 @@ struct sotto_view_options {
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
+/** Out: *v: every member gets its default for the encoder. */
 SOTTO_API void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e);
-/** Out: out: (n, views, D), embeddings of random views. The views of an image depend on seed and row alone.
+/** Embeddings of random views. The views of an image depend on seed and row alone.
+ *
+ *  In:      rows (n)  rows of `data`; NULL: rows 0 .. n-1
+ *  Out:     out       (n, views, D)
  *  Returns: those of sotto_embed() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e,
                                                           const struct sotto_dataset *data,
@@ -182,10 +196,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed_views(float *out, const stru
                                                           const struct sotto_view_options *views,
                                                           const struct sotto_context *ctx);
 
-/** Fixed features, without any training: a wavelet scattering transform of two orders over 2 octaves and 8 directions (Bruna
- *  & Mallat 2013), 81 channels at every fourth pixel of each of the image's own channels (no padding to 32 pixels, grey
- *  stays grey): 81 x 7 x 7 for 28x28, 243 x 8 x 8 for 32x32 in colour. Features of an image depend on that image alone, so
- *  they cost no privacy. */
+/** Fixed features, without any training: a wavelet scattering transform of two orders over 2 octaves and 8 directions. It has
+ *  81 channels at every fourth pixel of each of the image's own channels (no padding to 32 pixels, grey stays grey): 81 x 7
+ *  x 7 for 28x28, 243 x 8 x 8 for 32x32 in colour. Features of an image depend on that image alone, so they cost no privacy.
+ *
+ *  Source: Bruna & Mallat 2013 */
 struct sotto_scattering {
     /** [27] neighbouring channels are normalised together within an image, in this many groups, to mean 0 and variance 1;
      *  SOTTO_NONE: not at all. Must divide the channels. */
@@ -198,17 +213,17 @@ struct sotto_scattering {
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
+/** Out: every member of *s gets the default in brackets. */
 SOTTO_API void sotto_scattering_defaults(struct sotto_scattering *s);
-/** Out: shape: channels, rows, columns of the features of an image.
+/** Out:     shape: channels, rows, columns of the features of an image
  *  Returns: EINVAL  the data are not images, or an option does not fit */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_scattering_shape(size_t shape[3],
                                                                const struct sotto_dataset *data,
                                                                const struct sotto_scattering *s);
-/** The same bits for any number of threads.
+/** Computes these features. The same bits for any number of threads.
  *
- *  In:  rows (n)  rows of `data`; NULL: rows 0 .. n-1
- *  Out: out       (n, channels * rows * columns), channel first
- *
+ *  In:      rows (n)  rows of `data`; NULL: rows 0 .. n-1
+ *  Out:     out       (n, channels * rows * columns), channel first
  *  Returns: EINVAL  as sotto_scattering_shape(); images below 8 or above 256 pixels
  *           ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_scatter(float *out, const struct sotto_dataset *data,
@@ -217,12 +232,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_scatter(float *out, const struct s
                                                       const struct sotto_context *ctx);
 
 /** Shifts and scales every column of x by mean and deviation of that column of public_x, in place. A column that is
- *  constant there becomes 0.
+ *  constant in public_x becomes 0.
  *
- *  In:  public_x  (n_public, width): embeddings of PUBLIC images by the same encoder; statistics of private ones would
- *                 have to be paid for
- *  Out: x         (n, width)
- *
+ *  In:      public_x  (n_public, width): embeddings of PUBLIC images by the same encoder; statistics of private ones would
+ *                     have to be paid for
+ *  Out:     x         (n, width)
  *  Returns: EINVAL  fewer than 2 public rows, or values that are not finite */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_standardise(float *x, size_t n, size_t width,
                                                           const float *public_x, size_t n_public);
@@ -230,7 +244,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_standardise(float *x, size_t n, si
 /** k-nearest-neighbour accuracy of test rows among train rows: majority of the k most similar by cosine. Equal votes go to
  *  the class of the nearer neighbour, equal similarities to the smaller index.
  *
- *  In:  x (n, width), y (n) of both; k: 20 is usual
+ *  In:      train_x    (n_train, width)
+ *           train_y    (n_train)
+ *           test_x     (n_test, width)
+ *           test_y     (n_test)
+ *           k          20 is usual
+ *  Out:     *accuracy  share of right answers
  *  Returns: EINVAL  nothing to compare, k out of range, values that are not finite
  *           ENOMEM, ESTOPPED */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x,
