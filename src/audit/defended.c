@@ -5,6 +5,7 @@
  * attributes by logistic regression and a network. Decisions are fixed on the attacker's rows. */
 #include "audit/audit_memory.h"
 #include "audit/defence_result.h"
+#include "base/reserved.h"
 #include "audit/fit/attribute_model.h"
 #include "audit/measure/confusion.h"
 #include "audit/measure/metrics.h"
@@ -106,7 +107,7 @@ static sotto_status teach(struct defence_trial *s)
     recipe.hidden[0] = 512, recipe.hidden[1] = 256, recipe.hidden[2] = 128;
     recipe.epochs = s->trial->epochs ? s->trial->epochs : NETWORK_EPOCHS;
     recipe.batch = 64;
-    recipe.seed = (s->trial->seed + 1) & INT64_MAX; /* other weights than the defender's */
+    recipe.seed = sotto_given_seed((s->trial->seed + 1) & INT64_MAX); /* other weights than the defender's */
     sotto_head_free(s->net);
     s->net = NULL;
     s->learned = s->train;
@@ -302,6 +303,7 @@ sotto_status sotto_defence_measure(char **json, const struct sotto_defence_trial
     struct defence_result r = {.protected_label = trial->posteriors ? "membership" : "attribute",
                                .attacker_rows = trial->attacker->n,
                                .adaptive = trial->attacker_after ? &adaptive : NULL};
+    TRY(require_reserved(trial->reserved, "defend"));
     TRY(check(&s));
     s.train = trial->attacker->x, s.test = trial->rows.x;
     TRY(run_trial(&r.before, &s));

@@ -1,18 +1,22 @@
 /* The account again, in ball arithmetic: the same inputs, checked by the same code, but every bound comes
-* from dp/ball, which rests on FLINT and on IEEE 754's basic operations, not on the accuracy of the C
-* library. The double path proposes orders and starting points; balls decide. */
+ * from dp/ball, which rests on FLINT and on IEEE 754's basic operations, not on the accuracy of the C
+ * library. The double path proposes orders and starting points; balls decide. */
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
+#include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
 #include "num/special.h"
+
 #include <stdio.h>
 #include <string.h>
+
 static void reset(struct sotto_account *a)
 {
     a->bound_count = 0;
     a->epsilon = (struct sotto_interval){0, INFINITY};
     snprintf(a->accountant, sizeof a->accountant, "none");
 }
+
 static void add_bound(struct sotto_account *a, const char *name, double epsilon)
 {
     struct sotto_bound *b = &a->bounds[a->bound_count++];
@@ -23,6 +27,7 @@ static void add_bound(struct sotto_account *a, const char *name, double epsilon)
         memcpy(a->accountant, b->name, sizeof b->name);
     }
 }
+
 static bool noise_of(enum ball_noise *out, const char *mechanism)
 {
     static const char *const names[] = {
@@ -34,8 +39,11 @@ static bool noise_of(enum ball_noise *out, const char *mechanism)
         }
     return false;
 }
+
 /* ---- sampled iterations ---- */
+
 enum { ORDERS = 512 };
+
 static double sampled_renyi_bound(const struct mechanism *m, const struct sotto_sampled *s)
 {
     double best = INFINITY;
@@ -46,13 +54,15 @@ static double sampled_renyi_bound(const struct mechanism *m, const struct sotto_
     }
     return best;
 }
+
 struct sampled_task {
     struct sotto_account account; /* in: the account in doubles */
     const struct sotto_sampled *sampled;
 };
+
 /* A Gaussian is as bad along one coordinate as it can be, so its grid is both bounds; so is that of any noise
-* where gradients are clipped by L1. For logistic noise on a vector clipped by L2 the theorem compares Renyi
-* divergences only: the grid of one coordinate is a lower bound. */
+ * where gradients are clipped by L1. For logistic noise on a vector clipped by L2 the theorem compares Renyi
+ * divergences only: the grid of one coordinate is a lower bound. */
 static sotto_status certify_sampled(void *arg)
 {
     sotto_status status = SOTTO_OK;
@@ -74,6 +84,7 @@ static sotto_status certify_sampled(void *arg)
 done:
     return status;
 }
+
 sotto_status sotto_account_sampled_certified(struct sotto_account *out, const struct sotto_sampled *sampled,
                                              const struct sotto_context *ctx)
 {
@@ -88,11 +99,14 @@ sotto_status sotto_account_sampled_certified(struct sotto_account *out, const st
 done:
     return status;
 }
+
 /* ---- releases ---- */
+
 struct curve {
     enum ball_noise noise;
     double t, k, n; /* n > 0: renyi of t / sqrt n, n times */
 };
+
 /* Upper ends only: each is the start of the next operation. */
 static double renyi_at(double alpha, const struct curve *c)
 {
@@ -100,19 +114,23 @@ static double renyi_at(double alpha, const struct curve *c)
     double times = iv_scale(iv(c->k), c->n > 0 ? c->n : 1).hi;
     return iv_scale(iv(ball_renyi(c->noise, t, alpha).hi), times).hi;
 }
+
 static struct interval near_curve(double alpha, const void *arg)
 {
     return iv(renyi_at(alpha, arg));
 }
+
 struct objective {
     const struct curve *curve;
     double delta;
 };
+
 static double near_epsilon(double alpha, const void *arg)
 {
     const struct objective *o = arg;
     return renyi_to_epsilon(near_curve(alpha, o->curve), alpha, o->delta).hi;
 }
+
 /* Any order is valid; the double path aims. */
 static double renyi_bound(const struct curve *c, double delta)
 {
@@ -120,7 +138,9 @@ static double renyi_bound(const struct curve *c, double delta)
     double alpha = minimise_log(1 + 1e-7, 1e12, 1, near_epsilon, &o);
     return ball_renyi_to_epsilon(renyi_at(alpha, c), alpha, delta).hi;
 }
+
 enum { CONTOUR_MOST = 4096 };
+
 /* k scalar pairs of shift t: [of t.lo, of t.hi]. */
 static sotto_status scalar_epsilon(struct interval *out, enum ball_noise noise, struct interval t, size_t k,
                                    double delta)
@@ -135,7 +155,7 @@ static sotto_status scalar_epsilon(struct interval *out, enum ball_noise noise, 
         else if (k == 1 || noise == BALL_GAUSSIAN)
             found[i] = ball_epsilon(noise, ends[i], delta);
         else if (noise == BALL_LOGISTIC && k <= CONTOUR_MOST)
-            found[i] = ball_composed_epsilon(ends[i], k, delta);
+            found[i] = certified_composed_epsilon(ends[i], k, delta);
         else
             TRY(ball_compose_epsilon(&found[i], &step, k, delta, NAN));
     }
@@ -143,6 +163,7 @@ static sotto_status scalar_epsilon(struct interval *out, enum ball_noise noise, 
 done:
     return status;
 }
+
 static const char *scalar_name(enum ball_noise noise, size_t k)
 {
     if (noise == BALL_GAUSSIAN)
@@ -151,6 +172,7 @@ static const char *scalar_name(enum ball_noise noise, size_t k)
            : noise == BALL_LOGISTIC && k <= CONTOUR_MOST ? "contour by l1"
                                                          : "pld by l1";
 }
+
 struct release_task {
     struct sotto_account account; /* in: the account in doubles */
     enum ball_noise noise;
@@ -159,6 +181,7 @@ struct release_task {
     double delta;
     size_t compose;
 };
+
 static sotto_status certify_release(void *arg)
 {
     sotto_status status = SOTTO_OK;
@@ -202,6 +225,7 @@ static sotto_status certify_release(void *arg)
 done:
     return status;
 }
+
 sotto_status sotto_account_release_certified(struct sotto_account *out, const char *mechanism, double scale,
                                              const struct sotto_sensitivity *sensitivity, double delta,
                                              size_t compose, const struct sotto_context *ctx)

@@ -1,7 +1,7 @@
 /* Different releases, composed: Renyi divergences of every order add up, pure epsilons add up, shifts of
-* equal noise chain (L1) or add in squares (Gaussian). A stated (epsilon, delta) is never worse than
-* something that fails with probability delta and else is randomised response (Kairouz, Oh, Viswanath 2015),
-* so it has a Renyi curve too, and all its deltas are paid first. */
+ * equal noise chain (L1) or add in squares (Gaussian). A stated (epsilon, delta) is never worse than
+ * something that fails with probability delta and else is randomised response (Kairouz, Oh, Viswanath 2015),
+ * so it has a Renyi curve too, and all its deltas are paid first. */
 #include "dp/account/events.h"
 #include "dp/account/account_pld.h"
 #include "base/memory.h"
@@ -9,18 +9,22 @@
 #include "dp/account/event_part.h"
 #include "dp/mechanism/pure_pair.h"
 #include "num/special.h"
+
 #include <stdio.h>
 #include <string.h>
+
 struct total {
     const struct part *parts;
     size_t n;
     double delta; /* what is left for the losses */
 };
+
 /* Poisson sampling seen by one replaced record: its doubling is not a group's. */
 static bool takes_place(const struct part *p)
 {
     return sampled_replaces(&p->sampled) && p->sampled.sampling == SOTTO_SAMPLING_POISSON;
 }
+
 /* Sum of pure epsilons; INFINITY where one has none. */
 static struct interval pure_total(const struct total *t)
 {
@@ -38,6 +42,7 @@ static struct interval pure_total(const struct total *t)
     }
     return sum;
 }
+
 static struct interval rho_total(const struct total *t)
 {
     struct interval sum = iv(0);
@@ -52,6 +57,7 @@ static struct interval rho_total(const struct total *t)
     }
     return sum;
 }
+
 /* All events the same noise law: their shifts are one shift. */
 static void one_law(struct sotto_account *out, const struct total *t)
 {
@@ -80,6 +86,7 @@ static void one_law(struct sotto_account *out, const struct total *t)
                               m->composed(t->parts[0].shifts.l1, releases, t->delta).hi);
     }
 }
+
 static void one_statement(struct sotto_account *out, const struct total *t)
 {
     double releases = 0;
@@ -92,6 +99,7 @@ static void one_statement(struct sotto_account *out, const struct total *t)
         account_add_bound(out, "optimal composition",
                           randomised_response_composed(t->parts[0].pure.hi, releases, t->delta).hi);
 }
+
 /* Any part alone tells no more than all together. */
 static double lower_of(const struct total *t, enum part_kind kind, double delta,
                        const struct sotto_context *ctx)
@@ -112,7 +120,9 @@ static double lower_of(const struct total *t, enum part_kind kind, double delta,
     }
     return lower;
 }
+
 /* --- checking ------------------------------------------------------------------------------------------- */
+
 static sotto_status make_noise(struct part *p, const struct sotto_event *e, double group)
 {
     sotto_status status = SOTTO_OK;
@@ -133,8 +143,9 @@ static sotto_status make_noise(struct part *p, const struct sotto_event *e, doub
 done:
     return status;
 }
+
 /* `replaced`: the group is one record that takes another's place, else as many that come or go; of samples of
-* a fixed size, as many that are replaced. */
+ * a fixed size, as many that are replaced. */
 static sotto_status make_sampled(struct part *p, const struct sotto_event *e, double group, bool replaced)
 {
     sotto_status status = SOTTO_OK;
@@ -174,6 +185,7 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
 done:
     return status;
 }
+
 static sotto_status make_stated(struct part *p, const struct sotto_event *e, size_t group)
 {
     sotto_status status = SOTTO_OK;
@@ -185,6 +197,7 @@ static sotto_status make_stated(struct part *p, const struct sotto_event *e, siz
 done:
     return status;
 }
+
 static sotto_status make_part(struct part *p, const struct sotto_event *e, size_t index,
                               enum sotto_adjacency target)
 {
@@ -216,6 +229,7 @@ done:
     }
     return status;
 }
+
 static sotto_status common_adjacency(enum sotto_adjacency *out, const struct sotto_event *events, size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -230,6 +244,7 @@ static sotto_status common_adjacency(enum sotto_adjacency *out, const struct sot
     *out = events[0].adjacency;
     return SOTTO_OK;
 }
+
 /* What the stated deltas leave of delta; below 0: they take more than there is. */
 static struct interval delta_left(const struct part *parts, size_t n, double delta)
 {
@@ -242,6 +257,7 @@ static struct interval delta_left(const struct part *parts, size_t n, double del
         }
     return any ? iv_neg(iv_expm1(log_rest)) : iv(delta);
 }
+
 /* A single kind of noise keeps its name and scale. */
 static void name_it(struct sotto_account *out, const struct total *t)
 {
@@ -263,6 +279,7 @@ static void name_it(struct sotto_account *out, const struct total *t)
         snprintf(out->sampling, sizeof out->sampling, "%s", sotto_sampling_name(first->sampled.sampling));
     out->standard_deviation = account_deviation(first->m, &first->shifts) * out->scale;
 }
+
 static void add_up(struct sotto_account *out, const struct total *t)
 {
     struct interval pure = pure_total(t), rho = rho_total(t);
@@ -279,6 +296,7 @@ static void add_up(struct sotto_account *out, const struct total *t)
     one_statement(out, t);
     account_add_bound(out, "renyi", parts_renyi(t->parts, t->n, t->delta));
 }
+
 /* Worth its time only where no closed form has settled the matter. */
 static sotto_status add_pld(struct sotto_account *out, const struct total *t, const struct sotto_context *ctx)
 {
@@ -296,6 +314,7 @@ static sotto_status add_pld(struct sotto_account *out, const struct total *t, co
 done:
     return status;
 }
+
 sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_event *events, size_t n,
                                   double delta, enum sotto_adjacency target, const struct sotto_context *ctx)
 {

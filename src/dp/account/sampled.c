@@ -1,13 +1,15 @@
 /* Sampled noise (DP-SGD): account and calibration. Bounds come from sampled_renyi.c and, where the
-* curve of one coordinate bounds the whole gradient, from its privacy-loss distribution. */
+ * curve of one coordinate bounds the whole gradient, from its privacy-loss distribution. */
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
 #include "dp/account/calibrate_refine.h"
 #include "dp/account/event_part.h"
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
+
 #include <stdio.h>
 #include <string.h>
+
 /* Of all steps together, clipped by L1. */
 static double pure_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
 {
@@ -15,6 +17,7 @@ static double pure_epsilon(const struct mechanism *m, const struct sotto_sampled
         return NAN;
     return iv_scale(sampled_pure(s), (double)s->steps).hi;
 }
+
 static double renyi_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
 {
     const struct part steps = {.kind = PART_SAMPLED,
@@ -28,11 +31,13 @@ static double renyi_epsilon(const struct mechanism *m, const struct sotto_sample
         return parts_renyi(&steps, 1, s->delta);
     return sampled_renyi_epsilon(m, s->noise_multiplier, s->sample_rate, (double)s->steps, s->delta);
 }
+
 /* Without privacy-loss distributions. */
 static double fast_upper(const struct mechanism *m, const struct sotto_sampled *s)
 {
     return fmin(renyi_epsilon(m, s), pure_epsilon(m, s)); /* NaN: none */
 }
+
 static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled *s,
                            const struct sotto_context *ctx)
 {
@@ -41,6 +46,7 @@ static sotto_status by_pld(struct interval *epsilon, const struct sotto_sampled 
                                          sampled_replaces(s), s->steps, s->sampling};
     return account_pld(epsilon, &all, 1, s->delta, ctx);
 }
+
 static sotto_status check(const struct mechanism **m, const struct sotto_sampled *s)
 {
     sotto_status status = SOTTO_OK;
@@ -76,6 +82,7 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
 done:
     return status;
 }
+
 sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto_sampled *s,
                                    const struct sotto_context *ctx)
 {
@@ -115,6 +122,7 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
 done:
     return status;
 }
+
 sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct sotto_sampled *s,
                                         const struct sotto_context *ctx)
 {
@@ -134,6 +142,7 @@ sotto_status sotto_account_sampled_both(struct sotto_account *out, const struct 
 done:
     return status;
 }
+
 double sotto_default_delta(size_t records)
 {
     size_t power = 1;
@@ -141,12 +150,14 @@ double sotto_default_delta(size_t records)
         power *= 10;
     return records == 0 ? 0 : 0.1 / (double)power;
 }
+
 struct search {
     const struct mechanism *m;
     struct sotto_sampled sampled;
     double target;
     const struct sotto_context *ctx;
 };
+
 static bool holds(double noise_multiplier, const void *arg)
 {
     const struct search *s = arg;
@@ -156,6 +167,7 @@ static bool holds(double noise_multiplier, const void *arg)
         return true;
     return fast_upper(s->m, &trial) <= s->target;
 }
+
 static sotto_status upper_of(double *epsilon, double noise_multiplier, const void *arg)
 {
     const struct search *s = arg;
@@ -167,6 +179,7 @@ static sotto_status upper_of(double *epsilon, double noise_multiplier, const voi
         *epsilon = fmin(pld.hi, fast_upper(s->m, &trial));
     return status;
 }
+
 sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sotto_sampled *sampled,
                                      double target_epsilon, const struct sotto_context *ctx)
 {

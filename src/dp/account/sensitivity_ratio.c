@@ -1,6 +1,8 @@
 /* Sensitivities in units of the noise: what one norm says about the other, and how many whole steps fit. */
 #include "dp/account/accountant.h"
+
 #include <math.h>
+
 struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s)
 {
     struct sotto_sensitivity normal = *s;
@@ -10,6 +12,7 @@ struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s)
         normal.l2 = NAN;
     return normal;
 }
+
 sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
                                     const struct sotto_sensitivity *s)
 {
@@ -38,6 +41,7 @@ sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
 done:
     return status;
 }
+
 /* A lattice step that others give: a power of two. */
 static sotto_status require_step(double step)
 {
@@ -47,6 +51,7 @@ static sotto_status require_step(double step)
         status = status_fail(SOTTO_EINVAL, "value_step must be a power of two (got %g)", step);
     return status;
 }
+
 /* Differences of whole multiples of the step: l1 is a whole multiple too, and |v| <= v^2 for whole v. */
 static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
                                 const struct sotto_sensitivity *s)
@@ -74,6 +79,7 @@ static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
 done:
     return status;
 }
+
 sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
                                    const struct sotto_sensitivity *sensitivity)
 {

@@ -1,5 +1,5 @@
 /* Every reservation is an entry of its own; those of one run carry its name. Reading them back from the
-* ledger, and not from what the run remembers, is what charges steps that were interrupted and forgotten. */
+ * ledger, and not from what the run remembers, is what charges steps that were interrupted and forgotten. */
 #include "dp/ledger/dpsgd_reservations.h"
 #include "dp/account/account_pld.h"
 #include "dp/noise/lattice.h"
@@ -8,15 +8,19 @@
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
 #include "num/interval.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
 static const char *const noise_modes[] = {"exact", "fast"};
 static const char label_mechanism[] = "randomised-response";
+
 const char *sotto_noise_mode_name(enum sotto_noise_mode mode)
 {
     return (unsigned)mode <= SOTTO_NOISE_FAST ? noise_modes[mode] : "unknown";
 }
+
 sotto_status sotto_noise_mode_find(enum sotto_noise_mode *out, const char *name)
 {
     for (int i = 0; i <= SOTTO_NOISE_FAST; i++)
@@ -26,12 +30,14 @@ sotto_status sotto_noise_mode_find(enum sotto_noise_mode *out, const char *name)
         }
     return status_fail(SOTTO_EINVAL, "noise mode '%.40s' is unknown; expected exact or fast", name);
 }
+
 double run_multiplier(const struct dpsgd_facts *f)
 {
     struct interval n = iv((double)f->dimension), moved = f->clipping == SOTTO_NORM_L1 ? n : iv_sqrt(n);
     struct interval rounding = iv_scale(moved, lattice_step(f->scale));
     return iv_div(iv(f->scale), iv_add(iv(f->max_grad_norm), rounding)).lo;
 }
+
 void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *f)
 {
     json_put_text(object, "mechanism", f->mechanism);
@@ -55,11 +61,13 @@ void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *f)
         json_put(object, "labels", labels);
     }
 }
+
 /* NAN: no bound, and none of the sum. */
 static double plus(double x, double y)
 {
     return isnan(x) ? x : iv_add(iv(x), iv(y)).hi;
 }
+
 /* A replaced record replaces an input and a label, which are released apart: their losses add up. */
 static sotto_status add_labels(struct sotto_account *a, const struct dpsgd_facts *f)
 {
@@ -76,11 +84,13 @@ static sotto_status add_labels(struct sotto_account *a, const struct dpsgd_facts
 done:
     return status;
 }
+
 static void name_zero_out(char adjacency[16])
 {
     if (strcmp(adjacency, "add-remove") == 0)
         snprintf(adjacency, 16, "zero-out");
 }
+
 sotto_status run_complete_account(struct sotto_account *account, const struct dpsgd_facts *f)
 {
     name_zero_out(account->adjacency);
@@ -91,12 +101,14 @@ sotto_status run_complete_account(struct sotto_account *account, const struct dp
     }
     return f->label_scale > 0 ? add_labels(account, f) : SOTTO_OK;
 }
+
 const char *run_sampler(const struct dpsgd_facts *f)
 {
     return f->noise_mode == SOTTO_NOISE_FAST
                ? RUN_FAST_SAMPLER ": 48 or 64 bits of a ChaCha20 stream for each value, in single precision"
                : "exact, integers only: floor of the continuous law on a power-of-two lattice";
 }
+
 void run_put_note(struct sotto_account *account, const struct dpsgd_facts *f)
 {
     if (f->noise_mode == SOTTO_NOISE_FAST) /* the weightier of two notes */
@@ -105,6 +117,7 @@ void run_put_note(struct sotto_account *account, const struct dpsgd_facts *f)
                  "at %.3g scales, are not excluded",
                  fast_reach(mechanism_find(f->mechanism)->fast));
 }
+
 static sotto_status get_labels(struct dpsgd_facts *f, const struct json *object, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -120,6 +133,7 @@ static sotto_status get_labels(struct dpsgd_facts *f, const struct json *object,
 done:
     return status;
 }
+
 sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -149,6 +163,7 @@ sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object,
 done:
     return status;
 }
+
 sotto_status dpsgd_reservations_make_room(struct dpsgd_reservations *run)
 {
     sotto_status status = SOTTO_OK;
@@ -165,11 +180,13 @@ sotto_status dpsgd_reservations_make_room(struct dpsgd_reservations *run)
 done:
     return status;
 }
+
 void dpsgd_reservations_add(struct dpsgd_reservations *run, const struct dpsgd_reservation *one)
 {
     run->items[run->count++] = *one;
     run->charged += one->steps;
 }
+
 sotto_status dpsgd_reservations_copy(struct dpsgd_reservations *out, const struct dpsgd_reservations *run)
 {
     sotto_status status = SOTTO_OK;
@@ -183,6 +200,7 @@ sotto_status dpsgd_reservations_copy(struct dpsgd_reservations *out, const struc
 done:
     return status;
 }
+
 struct json *dpsgd_reservations_json(const struct dpsgd_reservations *run)
 {
     struct json *list = json_make_array();
@@ -196,11 +214,13 @@ struct json *dpsgd_reservations_json(const struct dpsgd_reservations *run)
     }
     return list;
 }
+
 void dpsgd_reservations_free(struct dpsgd_reservations *run)
 {
     base_free(run->items);
     run->items = NULL;
 }
+
 static bool same_facts(const struct dpsgd_facts *a, const struct dpsgd_facts *b)
 {
     return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
@@ -210,11 +230,13 @@ static bool same_facts(const struct dpsgd_facts *a, const struct dpsgd_facts *b)
            a->label_scale == b->label_scale &&
            (a->label_scale == 0 || strcmp(a->label_entry, b->label_entry) == 0);
 }
+
 /* What paid for steps under a condition pays for none without it; the other way round is honest. */
 static bool same_condition(const struct dpsgd_facts *entry, const struct dpsgd_facts *facts)
 {
     return !entry->condition || (facts->condition && strcmp(entry->condition, facts->condition) == 0);
 }
+
 /* One line of the ledger; others than this run's reservations are passed over. */
 static sotto_status take_line(struct dpsgd_reservations *run, const struct json *entry, int64_t last,
                               const char *name, const struct dpsgd_facts *facts)
@@ -247,6 +269,7 @@ static sotto_status take_line(struct dpsgd_reservations *run, const struct json 
 done:
     return status;
 }
+
 sotto_status dpsgd_reservations_read(struct dpsgd_reservations *out, const char *ledger, const char *id,
                                      int64_t last, const struct dpsgd_facts *facts)
 {
@@ -268,6 +291,7 @@ done:
     dpsgd_reservations_free(&run);
     return status;
 }
+
 sotto_status run_labels_read(struct run_labels *out, const char *ledger, const char *hash)
 {
     sotto_status status = SOTTO_OK;

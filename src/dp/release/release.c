@@ -1,14 +1,16 @@
 /* The only door to privacy noise. Order matters: check everything, account, budget, ledger entry on disk, and
-* only then a stream to draw noise from. A failure before the entry leaves no trace; after it the entry stays
-* and is charged. */
+ * only then a stream to draw noise from. A failure before the entry leaves no trace; after it the entry stays
+ * and is charged. */
 #include "dp/release/release.h"
 #include "base/sha256.h"
 #include "dp/ledger/certificate_json.h"
 #include "dp/ledger/charge.h"
 #include "dp/noise/lattice_fixed.h"
 #include "dp/ledger/spend.h"
+
 #include <stdio.h>
 #include <string.h>
+
 static sotto_status account_for(struct sotto_account *account, const struct sotto_release *r,
                                 const struct mechanism *m, const struct sotto_sensitivity *sensitivity,
                                 const struct sotto_context *ctx)
@@ -28,9 +30,10 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
 done:
     return status;
 }
+
 /* SHA-256 over a random nonce, kept in the ledger, and the input's hash. The bare hash of the unprotected
-* weights is a function of the private data that anyone could test guesses against, so it never leaves the
-* ledger. */
+ * weights is a function of the private data that anyone could test guesses against, so it never leaves the
+ * ledger. */
 static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const char *input,
                       struct noise *stream)
 {
@@ -44,6 +47,7 @@ static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const
     sha256_update(&sum, input ? input : "", input ? strlen(input) : 0);
     sha256_hex(&sum, commitment);
 }
+
 static struct json *ledger_entry(const struct release_plan *p, const char *nonce)
 {
     const struct sotto_release *r = p->release;
@@ -69,6 +73,7 @@ static struct json *ledger_entry(const struct release_plan *p, const char *nonce
     json_put_text(&entry, "input_nonce", nonce);
     return entry;
 }
+
 /* Why a mechanism of that kind cannot be drawn by the function that was called. */
 static const char *const other_doors[] = {
     [RELEASE_LATTICE] = "adds noise to a vector; expected exponential or randomised-response here",
@@ -77,6 +82,7 @@ static const char *const other_doors[] = {
     [RELEASE_CHOICE] = "selects one of several candidates by their scores; it adds no noise to a vector",
     [RELEASE_LABELS] = "replaces labels; it adds no noise to a vector",
     [RELEASE_NONE] = "is for comparing only; 'gaussian' releases the same noise with its exact guarantee"};
+
 sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds,
                           const struct sotto_context *ctx)
 {
@@ -97,6 +103,7 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
 done:
     return status;
 }
+
 static struct certificate_facts facts_of(const struct release_plan *p)
 {
     return (struct certificate_facts){.account = &p->account,
@@ -109,6 +116,7 @@ static struct certificate_facts facts_of(const struct release_plan *p)
                                       .condition = p->condition,
                                       .purpose = p->release->spend.purpose};
 }
+
 sotto_status release_record(struct noise **stream, struct sotto_certificate **certificate,
                             const struct release_plan *p, const struct sotto_context *ctx)
 {

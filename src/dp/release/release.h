@@ -1,9 +1,11 @@
 /* release.h - what all kinds of releases share: everything that happens before noise is drawn. */
 #ifndef DP_RELEASE_RELEASE_H
 #define DP_RELEASE_RELEASE_H
+
 #include "dp/account/accountant.h"
 #include "dp/ledger/certificate.h"
 #include "rng/noise.h"
+
 /** What is about to be released. Made by release_plan(), completed by the kind of release. */
 struct release_plan {
     const struct sotto_release *release;
@@ -16,12 +18,14 @@ struct release_plan {
     const char *sampler;            /* one line for people */
     int lattice_exponent;           /* step of the lattice on which everything was rounded: 2^exponent */
 };
+
 /** Checks the request, finds the scale, accounts. `kinds`: bits 1 << enum release_kind that the caller can
-* draw. EINVAL, EDOMAIN. Nothing is written. */
+ * draw. EINVAL, EDOMAIN. Nothing is written. */
 sotto_status release_plan(struct release_plan *plan, const struct sotto_release *release, size_t n,
                           unsigned kinds, const struct sotto_context *ctx);
 /** Ledger entry on disk, then a stream to draw from (noise_close) and the certificate
-* (sotto_certificate_free). On failure both are NULL. Errors of sotto_dp_release(). */
+ * (sotto_certificate_free). On failure both are NULL. Errors of sotto_dp_release(). */
 sotto_status release_record(struct noise **stream, struct sotto_certificate **certificate,
                             const struct release_plan *plan, const struct sotto_context *ctx);
+
 #endif

@@ -1,7 +1,7 @@
 /* Noise for many steps under one ledger entry. Order as in release.c: check, account, entry on disk, and only
-* then noise. What is accounted is a noise multiplier that the rounding of sums has made a little smaller
-* (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
-* reservation that the ledger holds under the run's name. */
+ * then noise. What is accounted is a noise multiplier that the rounding of sums has made a little smaller
+ * (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
+ * reservation that the ledger holds under the run's name. */
 #include "base/memory.h"
 #include "dp/account/accountant.h"
 #include "dp/ledger/certificate.h"
@@ -12,13 +12,16 @@
 #include "par/par.h"
 #include "dp/ledger/certificate_json.h"
 #include "dp/ledger/spend.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 /* Sums of up to 2^30 scales in double (fast_unit), and 2^16 in float, keep fast noise to 2^-8 of a scale and
-* better; larger ones are clamped to that. */
+ * better; larger ones are clamped to that. */
 static const int fast_room[] = {30, 16};
+
 struct sotto_dpsgd_session {
     const struct mechanism *mechanism;
     struct noise *stream;
@@ -42,6 +45,7 @@ struct sotto_dpsgd_session {
     char *purpose, *condition;
     size_t records;
 };
+
 void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
 {
     if (!s)
@@ -59,18 +63,22 @@ void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
     base_free(s->drawn);
     base_free(s);
 }
+
 size_t sotto_dpsgd_session_used(const struct sotto_dpsgd_session *s)
 {
     return s->used;
 }
+
 const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *s)
 {
     return s->entry;
 }
+
 const char *sotto_dpsgd_session_run(const struct sotto_dpsgd_session *s)
 {
     return s->run.id;
 }
+
 static sotto_status check(const struct sotto_dpsgd_request *r)
 {
     sotto_status status = SOTTO_OK;
@@ -100,14 +108,16 @@ static sotto_status check(const struct sotto_dpsgd_request *r)
 done:
     return status;
 }
+
 static struct sotto_sensitivity clipped(const struct dpsgd_facts *f)
 {
     struct sotto_sensitivity s = {.l1 = NAN, .l2 = NAN, .source = SOTTO_SENSITIVITY_CLIPPED};
     *(f->clipping == SOTTO_NORM_L1 ? &s.l1 : &s.l2) = f->max_grad_norm;
     return s;
 }
+
 /* The ledger keeps the account of this reservation alone, for a replaced record whatever the certificate will
-* speak of; it composes by the facts. */
+ * speak of; it composes by the facts. */
 static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                              const struct sotto_account *account)
 {
@@ -129,6 +139,7 @@ static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct s
     json_put_text(&entry, "randomness", spend_randomness(&r->spend));
     return entry;
 }
+
 /* Never from a seed: two seeded runs are two runs. */
 static sotto_status name_run(char id[RUN_ID + 1])
 {
@@ -141,6 +152,7 @@ static sotto_status name_run(char id[RUN_ID + 1])
     noise_close(os);
     return SOTTO_OK;
 }
+
 /* The labels of this run, which the same ledger was charged for. */
 static sotto_status find_labels(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                                 const char *ledger)
@@ -160,6 +172,7 @@ static sotto_status find_labels(struct sotto_dpsgd_session *s, const struct sott
 done:
     return status;
 }
+
 /* What the run has charged before, and what it costs with this reservation. */
 static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                              const char *ledger, const struct sotto_sampled *sampled,
@@ -192,6 +205,7 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
 done:
     return status;
 }
+
 static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
                            const struct sotto_sampled *sampled, const struct sotto_account *account,
                            const struct sotto_context *ctx)
@@ -216,6 +230,7 @@ done:
     charge_close(&charge);
     return status;
 }
+
 sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *r,
                               const struct sotto_context *ctx)
 {
@@ -273,6 +288,7 @@ done:
     sotto_dpsgd_session_close(s);
     return status;
 }
+
 static sotto_status check_left(const struct sotto_dpsgd_session *s)
 {
     if (s->used == s->reserved)
@@ -280,6 +296,7 @@ static sotto_status check_left(const struct sotto_dpsgd_session *s)
                            s->reserved);
     return SOTTO_OK;
 }
+
 sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size_t *count, size_t n)
 {
     sotto_status status = SOTTO_OK;
@@ -300,10 +317,12 @@ sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size
 done:
     return status;
 }
+
 static double value_at(const void *sum, size_t i, bool single)
 {
     return single ? (double)((const float *)sum)[i] : ((const double *)sum)[i];
 }
+
 static void put_value(void *sum, size_t i, double x, bool single)
 {
     if (single)
@@ -311,8 +330,9 @@ static void put_value(void *sum, size_t i, double x, bool single)
     else
         ((double *)sum)[i] = x;
 }
+
 /* What fast noise would be lost in, made as large as it may be; NaN is 0, as on the lattice. In silence: a
-* refusal would tell about the records, and a clamp brings no two sums further apart. */
+ * refusal would tell about the records, and a clamp brings no two sums further apart. */
 static void clamp_sum(const struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     const double most = ldexp(s->fast.scale, fast_room[single]) * (1 - 0x1p-20);
@@ -324,6 +344,7 @@ static void clamp_sum(const struct sotto_dpsgd_session *s, void *sum, bool singl
         put_value(sum, i, isnan(x) ? 0 : fmax(-most, fmin(x, most)), single);
     }
 }
+
 static void add_exact(struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     for (size_t i = 0; i < s->dimension; i++)
@@ -333,8 +354,9 @@ static void add_exact(struct sotto_dpsgd_session *s, void *sum, bool single)
     for (size_t i = 0; i < s->dimension; i++)
         put_value(sum, i, (double)lattice_value(2 * s->q[i] + s->drawn[i], s->lattice), single);
 }
+
 /* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
-* run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
+ * run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
 static void add_fast(struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     unsigned char key[CHACHA_KEY];
@@ -345,6 +367,7 @@ static void add_fast(struct sotto_dpsgd_session *s, void *sum, bool single)
     fast_noise_add(sum, s->dimension, &how, key);
     base_wipe(key, sizeof key);
 }
+
 static sotto_status add_noise(struct sotto_dpsgd_session *s, void *sum, bool single)
 {
     sotto_status status = SOTTO_OK;
@@ -361,14 +384,17 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, void *sum, bool sin
 done:
     return status;
 }
+
 sotto_status sotto_dp_step(struct sotto_dpsgd_session *s, double *sum)
 {
     return add_noise(s, sum, false);
 }
+
 sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *s, float *sum)
 {
     return add_noise(s, sum, true);
 }
+
 /* The account is that of all charged steps, whatever became of them. */
 sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certificate,
                                              const struct sotto_dpsgd_session *s)

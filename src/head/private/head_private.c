@@ -1,8 +1,8 @@
 /* DP-SGD on a head. What is proved rests on three things here: who is in a step is decided by the
-* reservation's own coins, the sum is of gradients clipped as head_clip.h says, and nothing else of the
-* records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
-* order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
-* head_linear.h, which does all of a step's sum in one pass. */
+ * reservation's own coins, the sum is of gradients clipped as head_clip.h says, and nothing else of the
+ * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
+ * order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
+ * head_linear.h, which does all of a step's sum in one pass. */
 #include "base/file.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
@@ -14,12 +14,15 @@
 #include "head/model/head_trainer.h"
 #include "head/train/head_plain.h"
 #include "io/json/json.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
 enum { CHECKPOINT_SECONDS = 5, OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
 enum { CHUNK = 256 }; /* records whose layers are in memory at a time */
+
 struct private_trainer {
     struct head_plain network; /* weights, layers of CHUNK records */
     const struct clip_kernels *kernels;
@@ -37,6 +40,7 @@ struct private_trainer {
     double *record_square; /* (n): squared norms of the records */
     double *batch_square;  /* (CHUNK): of those in memory */
 };
+
 /* Called twice: to measure, then to place. */
 static void layout(struct private_trainer *t)
 {
@@ -64,6 +68,7 @@ static void layout(struct private_trainer *t)
     t->rows = arena_take(a, t->network.data->n, sizeof *t->rows);
     t->record_square = arena_take(a, t->network.data->n, sizeof *t->record_square);
 }
+
 static void plan_one_pass(struct private_trainer *t)
 {
     const struct head_layer *layer = &t->network.net.layer[0];
@@ -76,6 +81,7 @@ static void plan_one_pass(struct private_trainer *t)
     t->linear.w = layer->w;
     t->linear.sum = t->vector;
 }
+
 static void plan_layers(struct private_trainer *t)
 {
     double *sum = t->vector;
@@ -92,6 +98,7 @@ static void plan_layers(struct private_trainer *t)
         sum += (layer->in + 1) * layer->out;
     }
 }
+
 static sotto_status plan(struct private_trainer *t, const struct head_data *data,
                          const struct sotto_head_recipe *chunked)
 {
@@ -112,15 +119,18 @@ static sotto_status plan(struct private_trainer *t, const struct head_data *data
 done:
     return status;
 }
+
 static void clear(struct private_trainer *t)
 {
     head_plain_clear(&t->network);
     arena_clear(&t->memory);
 }
+
 double head_clip_norm(double max_grad_norm, size_t n)
 {
     return max_grad_norm / (1 + 2 * (double)n * ((double)n + 8) * 0x1p-53) * (1 - 0x1p-48);
 }
+
 /* Weights in double, in file order, to the network's padded floats, a row for each input. */
 static void show_weights(struct private_trainer *t)
 {
@@ -134,6 +144,7 @@ static void show_weights(struct private_trainer *t)
             layer->w[layer->in * layer->ld + o] = (float)*w++;
     }
 }
+
 static void initialise(struct private_trainer *t)
 {
     double *w = t->w;
@@ -148,6 +159,7 @@ static void initialise(struct private_trainer *t)
     }
     show_weights(t);
 }
+
 /* Records of a sample lie far apart: the next ones are on their way while one is copied. */
 enum { AHEAD = 4 };
 static inline void fetch(const float *x, size_t count)
@@ -155,6 +167,7 @@ static inline void fetch(const float *x, size_t count)
     for (size_t i = 0; i < count; i += 64 / sizeof *x)
         __builtin_prefetch(x + i);
 }
+
 /* Records of the sample that count as nothing leave it: their part of the sum is 0. */
 static size_t drop_nothing(uint32_t *rows, size_t count, const int64_t *y)
 {
@@ -165,6 +178,7 @@ static size_t drop_nothing(uint32_t *rows, size_t count, const int64_t *y)
     }
     return kept;
 }
+
 /* The clipped sum over the sample. */
 static void sum_layers(struct private_trainer *t, size_t count, double norm)
 {
@@ -185,6 +199,7 @@ static void sum_layers(struct private_trainer *t, size_t count, double norm)
         t->kernels->add(t->clip, network->net.layers, rows, norm, &t->scratch);
     }
 }
+
 static void sum_gradients(struct private_trainer *t, size_t count, double norm)
 {
     if (t->one_pass)
@@ -192,6 +207,7 @@ static void sum_gradients(struct private_trainer *t, size_t count, double norm)
     else
         sum_layers(t, count, norm);
 }
+
 /* vector: the noisy sum. */
 static void update(struct private_trainer *t, const struct sotto_head_recipe *r, size_t step)
 {
@@ -204,14 +220,17 @@ static void update(struct private_trainer *t, const struct sotto_head_recipe *r,
     }
     show_weights(t);
 }
+
 static sotto_status check_weights(const struct private_trainer *t, size_t epoch)
 {
     return t->noisy->within(t->w, t->count, 0x1p126) ? SOTTO_OK : head_diverged(epoch, t->network.recipe);
 }
+
 static size_t steps_of(const struct sotto_head_recipe *r, size_t n)
 {
     return (size_t)ceil((double)r->epochs * (double)n / (double)r->batch);
 }
+
 /* A run from where it stands; `state` tells where, for the next checkpoint. */
 struct head_run {
     struct private_trainer *trainer;
@@ -220,12 +239,14 @@ struct head_run {
     struct head_checkpoint state;
     time_t saved;
 };
+
 static sotto_status keep(struct head_run *r, size_t step)
 {
     r->saved = time(NULL);
     r->state.step = step;
     return r->checkpoint ? head_checkpoint_save(r->checkpoint, &r->state) : SOTTO_OK;
 }
+
 /* Stopped: the state is kept, so that what was paid for is not lost. */
 static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, const struct sotto_context *ctx)
 {
@@ -239,6 +260,7 @@ static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, co
         status_set(&stopped);
     return kept == SOTTO_OK ? status : kept;
 }
+
 static sotto_status train(struct head_run *r, size_t n, struct sotto_dpsgd_session *reserved,
                           const struct sotto_context *ctx)
 {
@@ -263,6 +285,7 @@ static sotto_status train(struct head_run *r, size_t n, struct sotto_dpsgd_sessi
 done:
     return status;
 }
+
 /* Weights and moments from a checkpoint, or from the start. */
 static sotto_status begin(struct head_run *r, const struct head_data *data)
 {
@@ -285,6 +308,7 @@ static sotto_status begin(struct head_run *r, const struct head_data *data)
 done:
     return status;
 }
+
 static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *run,
                             const struct head_data *data, const struct sotto_head_privacy *p,
                             const struct sotto_context *ctx)
@@ -316,6 +340,7 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
                     first, steps);
     return status;
 }
+
 /* The smallest noise for the target. What rounding to the lattice takes is below the last 1e-9. */
 static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p,
                               const struct sotto_context *ctx)
@@ -336,6 +361,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
 done:
     return status;
 }
+
 static sotto_status train_private(struct sotto_head **out, struct sotto_certificate **certificate,
                                   const struct head_data *records, const struct sotto_head_recipe *recipe,
                                   const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
@@ -392,6 +418,7 @@ done:
     sotto_head_free(h);
     return status;
 }
+
 static sotto_status check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
@@ -406,6 +433,7 @@ static sotto_status check(struct sotto_head_recipe *r)
 done:
     return status;
 }
+
 static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
 {
     char norm[32], momentum[32], multiplier[32], noise[HEAD_RECIPE_TEXT / 2];
@@ -417,6 +445,7 @@ static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, 
              r->noise, multiplier);
     head_recipe_text_batches(out, r, inputs, classes, noise);
 }
+
 static sotto_status parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -428,17 +457,20 @@ static sotto_status parse(struct sotto_head_recipe *r, const struct json *doc, c
 done:
     return status;
 }
+
 static double radius(const struct sotto_head_recipe *r)
 {
     (void)r;
     return 0;
 }
+
 const struct head_trainer head_trainer_dp_sgd = {.name = "dp-sgd",
                                                  .check = check,
                                                  .text = text,
                                                  .parse = parse,
                                                  .radius = radius,
                                                  .train_private = train_private};
+
 const struct head_trainer head_trainer_dp_adam = {.name = "dp-adam",
                                                   .check = check,
                                                   .text = text,

@@ -1,15 +1,18 @@
 /* A head from second moments: sums, one release, equations. Nothing of the records goes around the
-* release. */
+ * release. */
 #include "head/private/moments.h"
+
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
 static sotto_status find_scale(struct sotto_account *account, struct sotto_head_recipe *r,
                                const struct sotto_sensitivity *sensitivity,
                                const struct sotto_head_privacy *p, const struct sotto_context *ctx)
@@ -24,6 +27,7 @@ static sotto_status find_scale(struct sotto_account *account, struct sotto_head_
 done:
     return status;
 }
+
 static sotto_status release(struct sotto_certificate **certificate, float *vector, size_t dimension,
                             const struct sotto_account *account, const struct sotto_sensitivity *sensitivity,
                             const struct head_data *data, const struct sotto_head_privacy *p,
@@ -41,6 +45,7 @@ static sotto_status release(struct sotto_certificate **certificate, float *vecto
                                           .records = data->n};
     return sotto_dp_release(certificate, vector, dimension, &request, ctx);
 }
+
 static void unpack(struct noisy_moments *m, const float *vector, struct moment_weights from)
 {
     for (size_t i = 0; i < m->q; i++)
@@ -51,6 +56,7 @@ static void unpack(struct noisy_moments *m, const float *vector, struct moment_w
     for (size_t i = 0; i < m->q * m->outputs; i++)
         m->cross[i] = *vector++ / from.cross;
 }
+
 /* Solutions estimate u_y, and p_k = 1/K + (z_k - mean z) / K near 0: logits are K times as large. */
 static sotto_status write_head(struct sotto_head *h, const struct noisy_moments *m,
                                const struct moment_shape *s, double radius)
@@ -70,6 +76,7 @@ static sotto_status write_head(struct sotto_head *h, const struct noisy_moments 
             return status_fail(SOTTO_EDIVERGED, "head: a weight is infinite; give a larger --lambda");
     return SOTTO_OK;
 }
+
 /* The head that the released sums give. */
 static sotto_status solve(struct sotto_head *h, struct noisy_moments *m, const float *released,
                           const struct sotto_head_recipe *r, const struct moment_shape *shape,
@@ -85,12 +92,14 @@ static sotto_status solve(struct sotto_head *h, struct noisy_moments *m, const f
 done:
     return status;
 }
+
 /* Pure where the noise can be, so that no delta is granted that was not asked for. */
 static double default_delta(const struct sotto_head_recipe *r, size_t records)
 {
     const struct mechanism *m = mechanism_find(r->noise);
     return m && m->pure ? 0 : sotto_default_delta(records);
 }
+
 static sotto_status check_request(const struct sotto_head_recipe *r, const struct sotto_head_privacy *privacy)
 {
     sotto_status status = SOTTO_OK;
@@ -105,6 +114,7 @@ static sotto_status check_request(const struct sotto_head_recipe *r, const struc
 done:
     return status;
 }
+
 sotto_status moment_train(struct sotto_head **out, struct sotto_certificate **certificate,
                           const struct head_data *records, const struct sotto_head_recipe *recipe,
                           const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)

@@ -1,19 +1,25 @@
 /* Options of private training: defaults, checks, calibration. */
 #include "train/private/dp_sgd.h"
+
 #include "sotto/option.h"
+
 #include "base/status.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
 void sotto_train_privacy_defaults(struct sotto_train_privacy *p)
 {
     *p = (struct sotto_train_privacy){0};
     sotto_options_defaults(p, sotto_train_privacy_options());
 }
+
 static const char *const clippings[] = {"flat", "automatic", "layers", "quantile"};
 static const char *const noises[] = {"gaussian", "logistic"};
+
 static sotto_status one_of(const char **text, const char *what, const char *const *known, size_t count,
                            const char *expected)
 {
@@ -24,16 +30,19 @@ static sotto_status one_of(const char **text, const char *what, const char *cons
         }
     return status_fail(SOTTO_EINVAL, "%s '%s' is unknown; expected one of: %s", what, *text, expected);
 }
+
 enum nn_clipping dp_sgd_clipping(const struct sotto_train_privacy *p)
 {
     return p->clipping == clippings[1]   ? NN_CLIP_AUTOMATIC
            : p->clipping == clippings[2] ? NN_CLIP_LAYERS
                                          : NN_CLIP_FLAT;
 }
+
 int dp_sgd_follows_quantile(const struct sotto_train_privacy *p)
 {
     return p->clipping == clippings[3];
 }
+
 /* The smallest noise for the target; what rounding to the lattice takes is below the last 1e-9. */
 static sotto_status calibrate(struct sotto_train_privacy *p, double rate, const struct sotto_context *ctx)
 {
@@ -49,6 +58,7 @@ static sotto_status calibrate(struct sotto_train_privacy *p, double rate, const 
 done:
     return status;
 }
+
 sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n,
                             const struct sotto_context *ctx)
 {
@@ -83,6 +93,7 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
 done:
     return status;
 }
+
 struct dp_sgd_shares dp_sgd_shares_of(double noise_multiplier, size_t batch)
 {
     double count = 10 * noise_multiplier / (double)batch;
@@ -90,6 +101,7 @@ struct dp_sgd_shares dp_sgd_shares_of(double noise_multiplier, size_t batch)
         count = 0.3;
     return (struct dp_sgd_shares){sqrt(1 - count * count), count};
 }
+
 double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, double quantile)
 {
     double share = noisy / (2 * count * (double)batch) + 0.5;

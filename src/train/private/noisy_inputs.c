@@ -1,12 +1,13 @@
 /* Training on inputs that were released with noise: what is proved rests on the noise alone (derivations/
-* residual.md, section 1). Every epoch all inputs are clipped and released anew by the reservation that was
-* charged; the training below sees nothing else of them, so weights, losses and checkpoints are
-* post-processing. Labels are used as they are, and count as public, or are released once, before the first
-* step, by randomised response.
-*
-* The network is trained without its row of input noise, because its inputs have it already, and gets that
-* row back at the end: it answers as one that was trained with noise of its own. */
+ * residual.md, section 1). Every epoch all inputs are clipped and released anew by the reservation that was
+ * charged; the training below sees nothing else of them, so weights, losses and checkpoints are
+ * post-processing. Labels are used as they are, and count as public, or are released once, before the first
+ * step, by randomised response.
+ *
+ * The network is trained without its row of input noise, because its inputs have it already, and gets that
+ * row back at the end: it answers as one that was trained with noise of its own. */
 #include "train/private/noisy_inputs.h"
+
 #include "base/file.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
@@ -16,9 +17,11 @@
 #include "par/par.h"
 #include "train/private/silent_records.h"
 #include "train/plain/supervised.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
 struct noisy_run {
     struct supervised t; /* first: the step's own gradient takes it for its state */
     struct training_loop loop;
@@ -38,7 +41,9 @@ struct noisy_run {
     char rows_sha256[SHA256_HEX], text[NOISY_INPUTS_TEXT];
     struct held_file held; /* room for the output */
 };
+
 /* ---- the release ---- */
+
 static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
 {
     sotto_status status = SOTTO_OK;
@@ -68,8 +73,9 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
 done:
     return status;
 }
+
 /* Once for the whole run: its checkpoints keep what came out, and which entry paid for it. The seeded twin of
-* this stream is none of the inputs'. */
+ * this stream is none of the inputs'. */
 static sotto_status release_labels(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
@@ -88,6 +94,7 @@ done:
     sotto_certificate_free(certificate);
     return status;
 }
+
 static void take_input(float *out, const struct noisy_run *r, size_t i)
 {
     size_t at = (size_t)r->rows[i] * r->d;
@@ -96,6 +103,7 @@ static void take_input(float *out, const struct noisy_run *r, size_t i)
                  : r->data->images                             ? (float)r->data->images[at + j] / 255.0f
                                                                : r->data->features[at + j];
 }
+
 static double norm_of(const float *x, size_t d)
 {
     double square = 0;
@@ -103,6 +111,7 @@ static double norm_of(const float *x, size_t d)
         square += (double)x[j] * (double)x[j];
     return sqrt(square);
 }
+
 /* Rounding must not lift the norm over the radius again. */
 static void clip(float *x, size_t d, double radius)
 {
@@ -110,6 +119,7 @@ static void clip(float *x, size_t d, double radius)
     for (size_t j = 0; norm > radius && j < d; j++)
         x[j] = (float)((double)x[j] * (radius / norm * (1 - 0x1p-20)));
 }
+
 static sotto_status release(struct noisy_run *r, uint64_t epoch)
 {
     sotto_status status = SOTTO_OK;
@@ -122,6 +132,7 @@ static sotto_status release(struct noisy_run *r, uint64_t epoch)
 done:
     return status;
 }
+
 static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
@@ -137,7 +148,9 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
 done:
     return status;
 }
+
 /* ---- before ---- */
+
 static sotto_status check_asked(const struct noisy_run *r, const struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
@@ -163,6 +176,7 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
 done:
     return status;
 }
+
 /* The noise for a target, on the safe side of what the lattice's rounding costs. */
 static sotto_status calibrate(struct noisy_run *r, size_t epochs, const struct sotto_context *ctx)
 {
@@ -177,6 +191,7 @@ static sotto_status calibrate(struct noisy_run *r, size_t epochs, const struct s
 done:
     return status;
 }
+
 static sotto_status make_room(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
@@ -205,6 +220,7 @@ static sotto_status make_room(struct noisy_run *r)
 done:
     return status;
 }
+
 static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capacity)
 {
     sotto_status status = SOTTO_OK;
@@ -221,6 +237,7 @@ static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capaci
 done:
     return status;
 }
+
 /* Records and options, as far as plain training can check them; then those of the release. */
 static sotto_status resolve(struct noisy_run *r, const struct sotto_train_options *options, char *with_rows,
                             size_t capacity, const struct sotto_context *ctx)
@@ -256,7 +273,9 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
 done:
     return status;
 }
+
 /* ---- the run ---- */
+
 static sotto_status run(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
@@ -276,6 +295,7 @@ static sotto_status run(struct noisy_run *r)
 done:
     return status;
 }
+
 /* The same weights in a network with clipped and noisy inputs. */
 static sotto_status add_input_noise(struct noisy_run *r)
 {
@@ -299,6 +319,7 @@ done:
     sotto_tensors_clear(&tensors);
     return status;
 }
+
 static sotto_status finish(struct sotto_network **out, struct sotto_certificate **certificate,
                            struct noisy_run *r)
 {
@@ -321,6 +342,7 @@ done:
     sotto_network_free(n);
     return status;
 }
+
 static void clear(struct noisy_run *r)
 {
     file_release(&r->held);
@@ -331,6 +353,7 @@ static void clear(struct noisy_run *r)
     base_free(r->labels);
     base_free(r->all);
 }
+
 sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **certificate,
                                       struct sotto_train_result *result, const struct sotto_dataset *data,
                                       const int64_t *rows, size_t n,
@@ -342,8 +365,10 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
     int pool = par_pool_threads();
     struct noisy_run r = {.p = *privacy, .data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};
     struct sotto_train_result found;
+    struct sotto_train_options o = {0};
     char with_rows[NOISY_INPUTS_TEXT + 192];
     int64_t *all = NULL;
+    TRY(train_options_resolve(&o, options));
     if (!rows) {
         r.n = data->n;
         NEW(all, r.n);
@@ -351,7 +376,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
             all[i] = (int64_t)i;
         r.rows = all;
     }
-    TRY(resolve(&r, options, with_rows, sizeof with_rows, ctx));
+    TRY(resolve(&r, &o, with_rows, sizeof with_rows, ctx));
     TRY(supervised_plan(&r.t));
     if (r.p.output)
         TRY(file_hold(&r.held, r.p.output,
@@ -365,7 +390,7 @@ done:
     par_set_threads(pool);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
-                          options->checkpoint ? "the same command continues" : "a new run is charged again");
+                          o.checkpoint ? "the same command continues" : "a new run is charged again");
     clear(&r);
     base_free(all);
     return status;

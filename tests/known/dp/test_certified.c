@@ -1,22 +1,27 @@
 /* The certified path against known answers. Origin: dp.md 3(g) (logistic: closed forms checked by quadrature,
-* finite sum and contour in 113-bit arithmetic agreeing to 16 digits), 3(d) (analytic Gaussian), 3(b)
-* (sampled Renyi), 3(c) (sampled logistic by connect-the-dots at 1e-5, last digits +-1e-6). */
+ * finite sum and contour in 113-bit arithmetic agreeing to 16 digits), 3(d) (analytic Gaussian), 3(b)
+ * (sampled Renyi), 3(c) (sampled logistic by connect-the-dots at 1e-5, last digits +-1e-6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
+#include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
 #include "support/oracle_sweep.h"
 #include "sotto/dp.h"
+
 #include <math.h>
 #include <string.h>
+
 static void close_to(struct interval got, double expected, double relative)
 {
     double slack = relative * fabs(expected);
     if (!(got.lo <= got.hi && fabs(got.lo - expected) <= slack && fabs(got.hi - expected) <= slack))
         fail_msg("got [%.17g, %.17g], expected %.17g", got.lo, got.hi, expected);
 }
+
 /* [lo, hi] holds x and is at most `wide` wide, relatively. */
 static void encloses(struct interval e, double x, double wide)
 {
@@ -25,6 +30,7 @@ static void encloses(struct interval e, double x, double wide)
     if (!(e.hi - e.lo <= wide * x))
         fail_msg("[%.17g, %.17g] is %.3g wide, expected %.3g", e.lo, e.hi, (e.hi - e.lo) / x, wide);
 }
+
 static void closed_forms(void **state)
 {
     (void)state;
@@ -61,6 +67,7 @@ static void closed_forms(void **state)
     close_to(ball_renyi(BALL_LAPLACE, 1, 2), 0.6191236299985928, 1e-14);
     close_to(ball_renyi(BALL_GAUSSIAN, 0.5, 8), 1, 1e-15);
 }
+
 static void logistic_compositions(void **state)
 {
     (void)state;
@@ -72,10 +79,11 @@ static void logistic_compositions(void **state)
         {2, 1.99411030000470, 3.94305995182782, 16.71191346662778, 104.1988407536056, 764.6693982119248}};
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 5; j++)
-            close_to(j ? ball_composed_epsilon(known[i][0], k[j], 1e-5)
+            close_to(j ? certified_composed_epsilon(known[i][0], k[j], 1e-5)
                        : ball_epsilon(BALL_LOGISTIC, known[i][0], 1e-5),
                      known[i][j + 1], 1e-11);
 }
+
 static void sampled_renyi_orders(void **state)
 {
     (void)state;
@@ -92,6 +100,7 @@ static void sampled_renyi_orders(void **state)
         close_to(ball_sampled_renyi(known[i].multiplier, 2, known[i].rate, known[i].alpha), known[i].expected,
                  3e-11);
 }
+
 static void grids_enclose_exact_answers(void **state)
 {
     (void)state;
@@ -113,8 +122,9 @@ static void grids_enclose_exact_answers(void **state)
     assert_int_equal(ball_compose_epsilon(&e, &sampled, 100, 1e-5, 1e-4), SOTTO_OK);
     assert_true(e.lo < 2.565517 && e.hi > 2.565514 && e.hi - e.lo < 2e-5);
 }
+
 /* One step has a closed form: coarse grids of random steps must hold it, from both sides. Sampled:
-* delta(eps) = q delta_0(ln((e^eps - 1 + q) / q)), in the larger direction. */
+ * delta(eps) = q delta_0(ln((e^eps - 1 + q) / q)), in the larger direction. */
 static void grids_enclose_random_steps(void **state)
 {
     (void)state;
@@ -134,6 +144,7 @@ static void grids_enclose_random_steps(void **state)
                      (int)noise, t, rate, delta, grid, e.lo, e.hi, exact);
     }
 }
+
 /* Two atoms: k Laplace releases, where epsilon is t k minus little. Both atoms lie between grid points. */
 static void laplace_atoms(void **state)
 {
@@ -145,6 +156,7 @@ static void laplace_atoms(void **state)
     assert_true(coarse.lo <= fine.lo && fine.lo <= fine.hi && fine.hi <= coarse.hi);
     assert_true(fine.hi < 2 && fine.hi - fine.lo < 2e-5);
 }
+
 static void sampled_gaussian(void **state)
 {
     (void)state; /* the specification's speed case */
@@ -164,6 +176,7 @@ static void sampled_gaussian(void **state)
     assert_true(certified.epsilon.lower <= fast.epsilon.upper &&
                 fast.epsilon.lower <= certified.epsilon.upper);
 }
+
 /* Every account: the certified interval and that in doubles both hold the truth, so they overlap. */
 static void accounts_overlap(void **state)
 {
@@ -193,6 +206,7 @@ static void accounts_overlap(void **state)
     assert_int_equal(sotto_account_release_certified(&pure, "laplace", 2, &kinds[0], 0, 3, NULL), SOTTO_OK);
     assert_true(pure.epsilon.upper == 1.5 && pure.epsilon.lower == 1.5);
 }
+
 /* Calibration in doubles may lie a hair below: the certified end must not. */
 static void certified_calibration_never_overshoots(void **state)
 {
@@ -244,6 +258,7 @@ static void certified_calibration_never_overshoots(void **state)
     assert_int_equal(sotto_calibrate_certified(&a, "knorm", &s, (struct sotto_dp){1, 1e-5}, 1, NULL),
                      SOTTO_ENOTSUP);
 }
+
 static void refusals(void **state)
 {
     (void)state;
@@ -268,6 +283,7 @@ static void refusals(void **state)
     assert_int_equal(ball_compose_epsilon(&e, &step, SIZE_MAX, 1e-5, NAN), SOTTO_EDOMAIN);
     assert_true(a.scale == 7 && e.lo == 1 && e.hi == 2);
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms),

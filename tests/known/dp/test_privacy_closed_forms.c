@@ -1,24 +1,29 @@
 /* Known answers of the accountants. Origins: specification logistic-mechanism.md (closed forms, checked there
-* by quadrature), dp.md 3(d) (analytic Gaussian after Balle and Wang 2018), 3(g) (logistic), papers.md B.8
-* and B.2 (calibration). */
+ * by quadrature), dp.md 3(d) (analytic Gaussian after Balle and Wang 2018), 3(g) (logistic), papers.md B.8
+ * and B.2 (calibration). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "dp/account/accountant.h"
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
+
 #include <string.h>
+
 static void close_to(double got, double expected, double relative)
 {
     if (!(fabs(got - expected) <= relative * fabs(expected)))
         fail_msg("got %.17g, expected %.17g", got, expected);
 }
+
 static const struct mechanism *m_of(const char *name)
 {
     return mechanism_find(name);
 }
+
 static void logistic_hockey_stick(void **state)
 {
     (void)state; /* dp.md (g): delta at eps = 0, a/4, a/2, 3a/4 */
@@ -35,6 +40,7 @@ static void logistic_hockey_stick(void **state)
             assert_true(d.lo <= d.hi);
         }
 }
+
 static void logistic_epsilon(void **state)
 {
     (void)state; /* dp.md (g): eps at delta = 1e-5, one release */
@@ -46,6 +52,7 @@ static void logistic_epsilon(void **state)
         close_to(e.hi, known[i][1], 2e-13);
     }
 }
+
 static void logistic_shift_for_a_target(void **state)
 {
     (void)state; /* dp.md (g): calibration */
@@ -64,6 +71,7 @@ static void logistic_shift_for_a_target(void **state)
         close_to(1 / scale, known[i][2], 1e-13);
     }
 }
+
 static void logistic_renyi(void **state)
 {
     (void)state; /* dp.md (g) */
@@ -80,10 +88,11 @@ static void logistic_renyi(void **state)
     close_to(m_of("logistic")->renyi_ball(iv(1), 100, 8).hi, 1.3090829, 1e-7);
     close_to(m_of("logistic")->renyi_ball(iv(1), 1e12, 8).hi, 8.0 / 6, 1e-9);
 }
+
 static void logistic_composition(void **state)
 {
     (void)state; /* dp.md (g): eps at delta = 1e-5 after k = 2, 10, 100, 1000; finite sum and contour in 113
-bits agree there */
+                    bits agree there */
     const double k[] = {2, 10, 100, 1000}, a[] = {0.1, 0.5, 1, 2};
     const double known[4][4] = {{0.18701862956339, 0.61161637048479, 2.32091241076471, 8.92737173687175},
                                 {0.96644392336437, 3.51748950754174, 15.54865317462431, 79.19680041791194},
@@ -107,6 +116,7 @@ bits agree there */
         assert_true(fabs(1 / scale / needed[i][1] - 1) < 5e-6);
     }
 }
+
 static void logistic_by_l2(void **state)
 {
     (void)state; /* papers.md B.2: delta 1e-5, Delta_2 = 1, all by RDP */
@@ -126,6 +136,7 @@ static void logistic_by_l2(void **state)
     assert_int_equal(sotto_calibrate(&scale, "gaussian", &s, (struct sotto_dp){1, 1e-5}, NULL), SOTTO_OK);
     assert_true(fabs(scale - 0.149) < 5e-4);
 }
+
 static void gaussian_calibration(void **state)
 {
     (void)state; /* dp.md (d) */
@@ -152,6 +163,7 @@ static void gaussian_calibration(void **state)
         close_to(scale, composed[i][1], 1e-7);
     }
 }
+
 static void gaussian_delta_of_the_classical_formula(void **state)
 {
     (void)state; /* dp.md (d): what sigma_c = sqrt(2 ln(1.25/delta))/eps really achieves at delta = 1e-5 */
@@ -161,6 +173,7 @@ static void gaussian_delta_of_the_classical_formula(void **state)
         close_to(m_of("gaussian")->delta(iv(1 / sigma), known[i][0]).hi, known[i][1], 2e-4);
     }
 }
+
 static void laplace_closed_forms(void **state)
 {
     (void)state;
@@ -171,6 +184,7 @@ static void laplace_closed_forms(void **state)
     close_to(m->renyi(iv(1), 2).hi, log(2.0 / 3 * exp(1) + 1.0 / 3 * exp(-2)), 1e-14);
     close_to(m->renyi(iv(1e-6), 2).hi, 1e-12 * (1 - 1e-6 / 3), 1e-8); /* a^2 - a^3/3 near 0 */
 }
+
 static void conversions(void **state)
 {
     (void)state;
@@ -178,6 +192,7 @@ static void conversions(void **state)
     /* dp.md (b): Gaussian at sigma 4.530877117 by RDP is exactly (1, 1e-6) */
     close_to(zcdp_epsilon(1 / (2 * 4.530877117 * 4.530877117), 1e-6), 1, 1e-8);
 }
+
 static void the_mechanism_with_least_noise(void **state)
 {
     (void)state; /* dp.md (g): standard deviation for (1, 1e-5) in total, unit sensitivity, k releases */
@@ -207,6 +222,7 @@ static void the_mechanism_with_least_noise(void **state)
     assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){1, 0}, 1, NULL), SOTTO_EDOMAIN);
     assert_int_equal(sotto_choose(a, &count, &s, (struct sotto_dp){-1, 0}, 1, NULL), SOTTO_EINVAL);
 }
+
 static void sampled_iterations(void **state)
 {
     (void)state; /* dp.md (b): Renyi divergence of the sampled Gaussian at (q, sigma, alpha) */
@@ -246,6 +262,7 @@ static void sampled_iterations(void **state)
     assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper <= target && a.epsilon.lower > 0);
 }
+
 static void sampled_inputs_are_checked(void **state)
 {
     (void)state;
@@ -342,6 +359,7 @@ static void sampled_inputs_are_checked(void **state)
     assert_int_equal(sotto_calibrate_sampled(&multiplier, &tiny, 1e-9, NULL), SOTTO_EDOMAIN);
     assert_true(multiplier == 5);
 }
+
 static void one_sided_noise_is_refused(void **state)
 {
     (void)state;
@@ -353,6 +371,7 @@ static void one_sided_noise_is_refused(void **state)
         "one-sided exponential noise has no finite epsilon, as a shift D leaves outputs that only one input "
         "can produce (delta is at least 1 - exp(-D / scale)); expected laplace, its symmetric form"));
 }
+
 static void special_functions(void **state)
 {
     (void)state; /* mpmath, 20 digits: mills(0), mills(4), mills(30), h(0.1), h(1), h(50) */
@@ -368,6 +387,7 @@ static void special_functions(void **state)
     struct interval left = mills_ratio(iv(nextafter(4, 0))), right = mills_ratio(iv(4));
     assert_true(left.hi >= right.lo && fabs(left.hi / right.lo - 1) < 1e-13);
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

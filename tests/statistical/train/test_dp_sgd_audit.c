@@ -1,13 +1,14 @@
 /* A trained network audited from one run (Steinke, Nasr and Jagielski 2023): canaries that are in or out by
-* fair coins, each with an input of its own, so that its weights hold nothing but its own clipped gradients
-* and noise. What the guesses prove stays below what the certificate promises; with clipping switched off it
-* does not. Both by seeded noise, so that the outcome is the same every time; the bound fails one honest seed
-* in twenty. */
+ * fair coins, each with an input of its own, so that its weights hold nothing but its own clipped gradients
+ * and noise. What the guesses prove stays below what the certificate promises; with clipping switched off it
+ * does not. Both by seeded noise, so that the outcome is the same every time; the bound fails one honest seed
+ * in twenty. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "support/exercise.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "support/machine.h"
@@ -16,9 +17,12 @@
 #include "support/temporary_folder.h"
 #include "train/private/dp_sgd.h"
 #include "train/network/network.h"
+
 #include <math.h>
 #include <unistd.h>
+
 enum { CANARIES = 400, GUESSES = 120, STEPS = 16 };
+
 static float features[CANARIES * CANARIES];
 static int64_t labels[CANARIES];
 static struct sotto_dataset canaries = {.name = "canaries",
@@ -28,6 +32,7 @@ static struct sotto_dataset canaries = {.name = "canaries",
                                         .features = features,
                                         .classes = 2,
                                         .labels = labels};
+
 /* margin[i]: how far the network favours the label of canary i. */
 static void margins(double margin[CANARIES], const struct nn_model *m)
 {
@@ -36,12 +41,14 @@ static void margins(double margin[CANARIES], const struct nn_model *m)
         margin[i] = (double)weights->value[(size_t)labels[i] * CANARIES + i] -
                     (double)weights->value[(size_t)(1 - labels[i]) * CANARIES + i];
 }
+
 static const double *sorted_by;
 static int by_distance(const void *a, const void *b)
 {
     double x = fabs(sorted_by[*(const size_t *)a]), y = fabs(sorted_by[*(const size_t *)b]);
     return (x < y) - (x > y);
 }
+
 /* epsilon that the run proves, and the one that its account promises. */
 static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t seed)
 {
@@ -108,6 +115,7 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     sotto_certificate_free(certificate);
     return one_run_epsilon(1e-5, CANARIES, GUESSES, right, 0.95);
 }
+
 static int make_canaries(void **state)
 {
     struct rng r = rng_stream(1, RNG_TEST, 0, 0);
@@ -118,6 +126,7 @@ static int make_canaries(void **state)
     memset(canaries.sha256, 'c', 64);
     return make_folder(state);
 }
+
 static void a_run_proves_no_more_than_it_promises(void **state)
 {
     (void)state;
@@ -130,6 +139,7 @@ static void a_run_proves_no_more_than_it_promises(void **state)
     }
     assert_true(largest > 0.1); /* the audit sees something */
 }
+
 static void without_clipping_it_proves_more(void **state)
 {
     (void)state;
@@ -138,6 +148,7 @@ static void without_clipping_it_proves_more(void **state)
     if (!(proved > promised))
         fail_msg("proves %g, promises %g", proved, promised);
 }
+
 int main(void)
 {
     machine_set(NN_F32);

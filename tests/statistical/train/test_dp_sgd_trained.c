@@ -1,14 +1,15 @@
 /* Networks that DP-SGD really trained, attacked by who sees their answers: they classify records they have
-* not seen, and what two audits prove of them stays below what their certificate promises. With clipping
-* switched off and all else as before, both prove more. One run: canaries of random labels, in or out by fair
-* coins, told apart by their loss (Steinke, Nasr and Jagielski 2023). Many runs, as the falsifier does: with
-* one record and without, told apart by its loss at a threshold that other runs chose. Seeded: the outcome is
-* the same every time; a bound fails one honest seed in twenty. */
+ * not seen, and what two audits prove of them stays below what their certificate promises. With clipping
+ * switched off and all else as before, both prove more. One run: canaries of random labels, in or out by fair
+ * coins, told apart by their loss (Steinke, Nasr and Jagielski 2023). Many runs, as the falsifier does: with
+ * one record and without, told apart by its loss at a threshold that other runs chose. Seeded: the outcome is
+ * the same every time; a bound fails one honest seed in twenty. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "support/exercise.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "support/machine.h"
@@ -16,9 +17,11 @@
 #include "rng/rng.h"
 #include "support/temporary_folder.h"
 #include "train/private/dp_sgd.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
+
 enum {
     D = 256,
     CLASSES = 4,
@@ -27,6 +30,7 @@ enum {
     CANARIES = 500,
     ALL = ORDINARY + UNSEEN + CANARIES
 };
+
 static const struct sotto_context one_thread = {.threads = 1};
 static float features[ALL * D];
 static int64_t labels[ALL];
@@ -37,6 +41,7 @@ static struct sotto_dataset data = {.name = "canaries among others",
                                     .features = features,
                                     .classes = CLASSES,
                                     .labels = labels};
+
 /* Classes lie apart in the first 16 columns; a canary is loud in all of them, and its label says nothing. */
 static int make_data(void **state)
 {
@@ -52,10 +57,12 @@ static int make_data(void **state)
     memset(data.sha256, 'd', 64);
     return make_folder(state);
 }
+
 struct run {
     double promised;
     struct sotto_network *network;
 };
+
 static struct run train(const int64_t *rows, size_t n, size_t batch, size_t steps, double multiplier,
                         const struct dp_sgd_fault *fault, uint64_t seed)
 {
@@ -97,12 +104,14 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     run.promised = account.epsilon.upper;
     return run;
 }
+
 /* logits (n, CLASSES) of records first .. first + n - 1. */
 static void ask(float *logits, const struct sotto_network *network, size_t first, size_t n)
 {
     assert_int_equal(sotto_network_predict(logits, network, features + first * D, n, D, 1, &one_thread),
                      SOTTO_OK);
 }
+
 static double loss_of(const float *z, int64_t label)
 {
     double sum = 0, top = z[0];
@@ -112,6 +121,7 @@ static double loss_of(const float *z, int64_t label)
         sum += exp(z[k] - top);
     return log(sum) + top - z[label];
 }
+
 static double accuracy_of(const struct sotto_network *network)
 {
     static float logits[UNSEEN * CLASSES];
@@ -126,12 +136,14 @@ static double accuracy_of(const struct sotto_network *network)
     }
     return (double)right / UNSEEN;
 }
+
 static double score[CANARIES];
 static int by_score(const void *a, const void *b)
 {
     double x = score[*(const size_t *)a], y = score[*(const size_t *)b];
     return (x > y) - (x < y);
 }
+
 /* Guesses "in" for the smallest losses and "out" for the largest, as many of each. */
 static double one_run(double *promised, double *accuracy, const struct dp_sgd_fault *fault, uint64_t seed)
 {
@@ -162,6 +174,7 @@ static double one_run(double *promised, double *accuracy, const struct dp_sgd_fa
     sotto_network_free(run.network);
     return one_run_epsilon(1e-5, CANARIES, (size_t)2 * EACH, right, 0.95);
 }
+
 static void one_run_proves_no_more_than_is_promised(void **state)
 {
     (void)state;
@@ -178,9 +191,11 @@ static void one_run_proves_no_more_than_is_promised(void **state)
                   promised);
     assert_true(proved > promised);
 }
+
 /* Runs of 200 ordinary records, with the first canary or without it. */
 enum { RUNS = 50, CHOOSING = 20, FEW = 200 };
 static double with_and_without[2][RUNS];
+
 static double loss_after(double *promised, int with, const struct dp_sgd_fault *fault, uint64_t seed)
 {
     int64_t rows[FEW + 1];
@@ -194,6 +209,7 @@ static double loss_after(double *promised, int with, const struct dp_sgd_fault *
     sotto_network_free(run.network);
     return loss_of(logits, labels[ORDINARY + UNSEEN]);
 }
+
 static double many_runs(double *promised, const struct dp_sgd_fault *fault, uint64_t seed)
 {
     double best = -1, at = 0;
@@ -217,6 +233,7 @@ static double many_runs(double *promised, const struct dp_sgd_fault *fault, uint
     clopper_pearson(&rates.fpr.lower, &rates.fpr.upper, (double)false_alarms, (double)tested, 0.95);
     return epsilon_of_group(&rates, 1e-5, 1);
 }
+
 static void many_runs_prove_no_more_than_is_promised(void **state)
 {
     (void)state;
@@ -228,6 +245,7 @@ static void many_runs_prove_no_more_than_is_promised(void **state)
     print_message("%d runs without clipping: prove %.3f, promise %.3f\n", 2 * RUNS, proved, promised);
     assert_true(proved > promised);
 }
+
 int main(void)
 {
     machine_set(NN_F32);

@@ -1,19 +1,22 @@
 /* Seldom branches of the accountants: laws so far apart that hardly anything is left to bound, deltas at a
-* rule's very edge, norms that are missing, names that are no file's. */
+ * rule's very edge, norms that are missing, names that are no file's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "base/memory.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_registry.h"
 #include "dp/pld/pld.h"
 #include "sotto/compose.h"
 #include "sotto/io.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
 static void a_rate_of_one_is_sampled_training_still(void **state)
 {
     (void)state;
@@ -31,6 +34,7 @@ static void a_rate_of_one_is_sampled_training_still(void **state)
     assert_non_null(strstr(json, "\"clipping\": \"l2\""));
     sotto_text_free(json);
 }
+
 /* Everything is lost: epsilon is what one release after the other gives away, and no bound goes astray. */
 static void laws_far_apart(void **state)
 {
@@ -53,8 +57,9 @@ static void laws_far_apart(void **state)
     assert_int_equal(sotto_account_sampled(&a, &far, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper <= 1400.001 && a.epsilon.upper > 690 && a.epsilon.lower <= a.epsilon.upper);
 }
+
 /* P - Q at epsilon 0 where both mixtures share the records that are not sampled: q times that of the shift by
-* 2 t. */
+ * 2 t. */
 static void a_replaced_record_at_epsilon_0(void **state)
 {
     (void)state;
@@ -63,6 +68,7 @@ static void a_replaced_record_at_epsilon_0(void **state)
     double wanted = 0.25 * -expm1(-0.5); /* total variation of Laplace laws 1 apart */
     assert_true(at.value.lo <= wanted && at.value.hi >= wanted && at.value.hi - at.value.lo < 1e-9);
 }
+
 /* delta is what the parts use up, to the last bit: whether anything is left cannot be told. */
 static void nothing_is_left_of_delta(void **state)
 {
@@ -86,6 +92,7 @@ static void nothing_is_left_of_delta(void **state)
     }
     assert_true(infinite > 0);
 }
+
 static void events_of_one_law(void **state)
 {
     (void)state;
@@ -121,7 +128,7 @@ static void events_of_one_law(void **state)
     sotto_status status = sotto_account_events(&a, bare, 2, 1e-5, SOTTO_SAME_ADJACENCY, NULL);
     assert_true(status != SOTTO_OK || isinf(a.epsilon.upper) || a.epsilon.upper >= 1);
     /* Sampled steps for groups: two records are the pair of a replaced one under replace-one, four are
-* not. */
+     * not. */
     for (size_t group = 1; group <= 2; group++) {
         const struct sotto_event sampled = {.mechanism = "gaussian",
                                             .count = 10,
@@ -144,6 +151,7 @@ static void events_of_one_law(void **state)
     assert_int_equal(sotto_account_events(&a, near, 2, 0.9, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper >= 0 && a.epsilon.upper < 1e-6);
 }
+
 static void names_of_ledgers(void **state)
 {
     (void)state;
@@ -160,6 +168,7 @@ static void names_of_ledgers(void **state)
         path = NULL;
     }
 }
+
 static void a_grid_without_memory(void **state)
 {
     (void)state;
@@ -169,6 +178,7 @@ static void a_grid_without_memory(void **state)
     base_alloc_fail_after(-1);
     assert_int_equal(status, SOTTO_ENOMEM);
 }
+
 static void both_relations_are_those_of_their_own_accounts(void **state)
 {
     (void)state;
@@ -198,6 +208,7 @@ static void both_relations_are_those_of_their_own_accounts(void **state)
     assert_int_equal(sotto_account_sampled_both(&fixed, &s, NULL), SOTTO_OK);
     assert_string_equal(fixed.other_adjacency, ""); /* one more or less changes how many are drawn */
 }
+
 static void steps_without_an_adjacency_are_of_a_replaced_record(void **state)
 {
     (void)state;
@@ -218,6 +229,7 @@ static void steps_without_an_adjacency_are_of_a_replaced_record(void **state)
     s.adjacency = SOTTO_REPLACE_INPUT;
     assert_int_equal(sotto_account_sampled(&given, &s, NULL), SOTTO_EINVAL);
 }
+
 static void adjacencies_have_names(void **state)
 {
     (void)state;
@@ -232,6 +244,7 @@ static void adjacencies_have_names(void **state)
     assert_int_equal(sotto_adjacency_find(&found, "neighbours"), SOTTO_EINVAL);
     assert_string_equal(sotto_adjacency_name(SOTTO_SAME_ADJACENCY), "unknown");
 }
+
 static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void **state)
 {
     (void)state;
@@ -246,6 +259,7 @@ static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void *
         assert_true(sotto_default_delta(n) <= 1 / (10 * (double)n) * (1 + 1e-12));
     assert_true(sotto_default_delta(SIZE_MAX) > 0);
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

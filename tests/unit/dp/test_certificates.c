@@ -1,10 +1,11 @@
 /* Certificates of iterated runs: finished, interrupted, seeded; and certificates of runs and of single
-* releases that somebody changed or forged. */
+ * releases that somebody changed or forged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
 #include "base/file.h"
@@ -13,11 +14,14 @@
 #include "dp/ledger/ledger.h"
 #include "io/json/json.h"
 #include "sotto/sotto.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 static char ledger[128], other_ledger[128], output[128], certificate[128];
+
 static int set_up(void **state)
 {
     int failed = make_folder(state);
@@ -27,6 +31,7 @@ static int set_up(void **state)
     strcpy(certificate, path_of("model.certificate.json"));
     return failed || file_write(output, "weights", 7) != SOTTO_OK;
 }
+
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
     return (struct sotto_dpsgd_request){
@@ -42,6 +47,7 @@ static struct sotto_dpsgd_request reserve_of(size_t steps)
         .dimension = 3,
         .spend = {.dataset_id = "toy", .source = &exercise, .purpose = "test", .ledger = ledger}};
 }
+
 /* Reserves, draws `used` steps and gives the run's name back; the certificate is saved unless forgotten. */
 static void run_for(char name[33], const struct sotto_dpsgd_request *r, size_t used, bool forget)
 {
@@ -65,12 +71,14 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r, size_t u
     }
     sotto_dpsgd_session_close(s);
 }
+
 static struct json *read_back(void)
 {
     struct json *c;
     assert_int_equal(json_read_file(&c, certificate), SOTTO_OK);
     return c;
 }
+
 static double upper_of(size_t steps, enum sotto_adjacency adjacency)
 {
     struct sotto_sampled s = reserve_of(steps).sampled;
@@ -79,6 +87,7 @@ static double upper_of(size_t steps, enum sotto_adjacency adjacency)
     assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_OK);
     return a.epsilon.upper;
 }
+
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
@@ -86,11 +95,13 @@ static sotto_status verify_with(const char *book)
     sotto_text_free(report);
     return status;
 }
+
 static void must_verify(void)
 {
     if (verify_with(ledger) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
 }
+
 static void a_finished_run_can_be_verified(void **state)
 {
     (void)state;
@@ -121,6 +132,7 @@ static void a_finished_run_can_be_verified(void **state)
     run_for(name, &r, 1, true);
     must_verify();
 }
+
 static void forgotten_steps_are_charged(void **state)
 {
     (void)state;
@@ -148,6 +160,7 @@ static void forgotten_steps_are_charged(void **state)
     assert_string_not_equal(third, name);
     must_verify();
 }
+
 /* Text with `from` exchanged for `to`; it must be there. */
 static char *exchanged(const char *text, const char *from, const char *to)
 {
@@ -158,6 +171,7 @@ static char *exchanged(const char *text, const char *from, const char *to)
     sprintf(out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     return out;
 }
+
 static char *saved(void)
 {
     unsigned char *data;
@@ -167,10 +181,12 @@ static char *saved(void)
     base_free(data);
     return text;
 }
+
 static void save(const char *text)
 {
     assert_int_equal(file_write(certificate, text, strlen(text)), SOTTO_OK);
 }
+
 static void whatever_is_changed_is_noticed(void **state)
 {
     (void)state;
@@ -226,6 +242,7 @@ static void whatever_is_changed_is_noticed(void **state)
     assert_non_null(strstr(sotto_error_text(), "released file"));
     assert_int_equal(overwrite(output, "weights", 7), 0);
 }
+
 /* A certificate that agrees with itself but leaves out what was interrupted: only the ledger knows. */
 static void a_reservation_that_is_left_out_is_noticed(void **state)
 {
@@ -257,6 +274,7 @@ static void a_reservation_that_is_left_out_is_noticed(void **state)
     assert_int_equal(verify_with(ledger), SOTTO_EGATE);
     assert_non_null(strstr(sotto_error_text(), "reservations: the ledger holds 2 of this run, 11 steps"));
 }
+
 static void only_the_same_run_goes_on(void **state)
 {
     (void)state;
@@ -293,6 +311,7 @@ static void only_the_same_run_goes_on(void **state)
     assert_int_equal(l.entries, 1);
     ledger_close(&l);
 }
+
 static void seeded_noise_certifies_nothing(void **state)
 {
     (void)state;
@@ -315,6 +334,7 @@ static void seeded_noise_certifies_nothing(void **state)
     assert_non_null(strstr(text, "\"proved\": \"none\""));
     free(text);
 }
+
 static void clipped_by_l1_and_replaced(void **state)
 {
     (void)state;
@@ -337,6 +357,7 @@ static void clipped_by_l1_and_replaced(void **state)
     assert_int_equal(l.proved_events.items[0].adjacency, SOTTO_ADD_REMOVE);
     ledger_close(&l);
 }
+
 static struct sotto_release release_of(const char *book, double scale)
 {
     return (struct sotto_release){
@@ -346,6 +367,7 @@ static struct sotto_release release_of(const char *book, double scale)
         .sensitivity = {.l1 = 1, .l2 = NAN, .source = SOTTO_SENSITIVITY_PROVED},
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = book, .purpose = "a release"}};
 }
+
 static void release_by(const struct sotto_release *r)
 {
     float v[2] = {1, 2};
@@ -356,11 +378,13 @@ static void release_by(const struct sotto_release *r)
     assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
     sotto_certificate_free(text);
 }
+
 static void release_to(const char *book, double scale)
 {
     const struct sotto_release r = release_of(book, scale);
     release_by(&r);
 }
+
 static char *member(const char *path)
 {
     struct json *c = read_back();
@@ -368,6 +392,7 @@ static char *member(const char *path)
     json_free(c);
     return text;
 }
+
 /* A good certificate of another release, made to point at this one's entry. */
 static void a_forged_release_is_noticed(void **state)
 {
@@ -384,6 +409,7 @@ static void a_forged_release_is_noticed(void **state)
     assert_non_null(strstr(sotto_error_text(), "recorded facts"));
     free(text), free(one), free(two), free(hash), free(commitment), free(fresh), free(theirs);
 }
+
 static void lines_for_people_are_checked(void **state)
 {
     (void)state;
@@ -406,6 +432,7 @@ static void lines_for_people_are_checked(void **state)
     }
     free(good);
 }
+
 static void memory_that_runs_out(void **state)
 {
     (void)state;
@@ -443,8 +470,9 @@ static void memory_that_runs_out(void **state)
     }
     assert_int_equal(status, SOTTO_OK);
 }
+
 /* A run that protects inputs says so in its certificate and in the ledger's total, and cannot be passed off
-* as one that protects whole records. */
+ * as one that protects whole records. */
 static void runs_that_protect_inputs_say_so(void **state)
 {
     (void)state;
@@ -482,6 +510,7 @@ static void runs_that_protect_inputs_say_so(void **state)
     free(forged);
     sotto_text_free(text);
 }
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
 int main(void)
 {

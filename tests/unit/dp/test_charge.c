@@ -1,42 +1,50 @@
 /* src/dp/ledger/charge.c, ledger_registry.c, ledger_records.c: one ledger a data set, wherever it lies; the same records
-* under two identities; two ledgers at once. Exact integers and files: no dtype, backend or thread matters. */
+ * under two identities; two ledgers at once. Exact integers and files: no dtype, backend or thread matters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "base/file.h"
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_registry.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
 enum { N = 50 };
 static unsigned char people[4 * N][SOTTO_DIGEST]; /* digests of records, all different */
 static char told[1024];                           /* the last line that was logged */
+
 static int make_home(void **state)
 {
     for (size_t i = 0; i < 4 * N; i++)
         digest_of(people[i], (const struct digest_part[]){{&i, sizeof i}}, 1);
     return make_folder(state) || setenv("XDG_DATA_HOME", folder, 1);
 }
+
 static void listen(void *user, enum sotto_log_level level, const char *text)
 {
     (void)user, (void)level;
     snprintf(told, sizeof told, "%s", text);
 }
+
 static const struct sotto_context ctx = {.log = listen};
+
 /* Records first .. first + N - 1 of all people. */
 static struct sotto_source_records some(size_t first)
 {
     return (struct sotto_source_records){.digests = (const unsigned char(*)[SOTTO_DIGEST])people + first,
                                          .n = N};
 }
+
 /* Releases at epsilon 1, pure. */
 static sotto_status charge_for(const char *id, const char *ledger, const struct sotto_source_records *source,
                                struct sotto_dp budget)
@@ -55,22 +63,26 @@ static sotto_status charge_for(const char *id, const char *ledger, const struct 
     sotto_certificate_free(certificate);
     return status;
 }
+
 static sotto_status charge(const char *id, const char *ledger, const struct sotto_source_records *source)
 {
     return charge_for(id, ledger, source, (struct sotto_dp){0, 0});
 }
+
 #define REFUSED(call, code, words)                                                                           \
     do {                                                                                                     \
         assert_int_equal(call, code);                                                                        \
         if (!strstr(sotto_error_text(), words))                                                              \
             fail_msg("'%s' lacks '%s'", sotto_error_text(), words);                                          \
     } while (0)
+
 static const char *default_of(const char *id)
 {
     static char path[256];
     snprintf(path, sizeof path, "%s/sotto/ledger/%s.jsonl", folder, id);
     return path;
 }
+
 /* Releases that a ledger counts; -1: there is none. */
 static long counted(const char *path)
 {
@@ -82,6 +94,7 @@ static long counted(const char *path)
     ledger_close(&l);
     return count;
 }
+
 static void a_new_ledger_is_announced_once(void **state)
 {
     (void)state;
@@ -95,6 +108,7 @@ static void a_new_ledger_is_announced_once(void **state)
     assert_int_equal(stat(default_of("a"), &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
 }
+
 static void anonymous_records_are_refused(void **state)
 {
     (void)state;
@@ -109,6 +123,7 @@ static void anonymous_records_are_refused(void **state)
             "belong to data set 'survey', not to 'another'");
     assert_false(file_exists(path_of("sotto")));
 }
+
 static void a_ledger_stays_where_it_was_first(void **state)
 {
     (void)state;
@@ -129,6 +144,7 @@ static void a_ledger_stays_where_it_was_first(void **state)
     REFUSED(charge("a", NULL, NULL), SOTTO_EUSAGE, "put it back");
     REFUSED(charge("a", own, NULL), SOTTO_EUSAGE, "put it back");
 }
+
 static void a_relative_name_is_kept_as_an_absolute_one(void **state)
 {
     (void)state;
@@ -140,6 +156,7 @@ static void a_relative_name_is_kept_as_an_absolute_one(void **state)
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
     assert_int_equal(counted(path_of("near.jsonl")), 2);
 }
+
 static void a_public_set_keeps_a_ledger_anywhere(void **state)
 {
     (void)state;
@@ -150,6 +167,7 @@ static void a_public_set_keeps_a_ledger_anywhere(void **state)
     assert_int_equal(counted(path_of("2.jsonl")), 1);
     assert_false(file_exists(path_of("sotto"))); /* no registry */
 }
+
 static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
 {
     (void)state;
@@ -179,6 +197,7 @@ static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
     assert_int_equal(counted(to), 4);
     assert_true(file_exists(place));
 }
+
 /* A move that died after the copy: the old file takes charges, and the next move takes the stale copy. */
 static void an_interrupted_move_is_taken_up_again(void **state)
 {
@@ -194,6 +213,7 @@ static void an_interrupted_move_is_taken_up_again(void **state)
     assert_int_equal(charge("a", path_of("to.jsonl"), &move), SOTTO_OK);
     assert_int_equal(counted(path_of("to.jsonl")), 3);
 }
+
 static void the_same_records_under_two_identities_are_found(void **state)
 {
     (void)state;
@@ -218,6 +238,7 @@ static void the_same_records_under_two_identities_are_found(void **state)
     REFUSED(charge("a", NULL, &first), SOTTO_EBUDGET, "data set 'c'"); /* the other way round too */
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK); /* unknown records: nothing to compare */
 }
+
 static void a_changed_record_is_not_found(void **state)
 {
     (void)state;
@@ -230,6 +251,7 @@ static void a_changed_record_is_not_found(void **state)
     assert_int_equal(charge("a", NULL, &all), SOTTO_OK);
     assert_int_equal(charge("b", NULL, &changed), SOTTO_OK);
 }
+
 static void only_new_records_are_written_under_a_key_of_the_ledger(void **state)
 {
     (void)state;
@@ -256,6 +278,7 @@ static void only_new_records_are_written_under_a_key_of_the_ledger(void **state)
     ledger_records_free(&a);
     ledger_records_free(&b);
 }
+
 /* How many hashes the ledger of "a" holds after a charge for `alike` equal records and N - alike others. */
 static size_t hashed_after(size_t alike)
 {
@@ -272,6 +295,7 @@ static size_t hashed_after(size_t alike)
     ledger_records_free(&r);
     return count;
 }
+
 static void the_number_of_hashes_does_not_tell_whether_records_are_alike(void **state)
 {
     (void)state;
@@ -291,6 +315,7 @@ static void the_number_of_hashes_does_not_tell_whether_records_are_alike(void **
     assert_false(meet);
     ledger_records_free(&r);
 }
+
 /* As ledgers of earlier versions were: each hash once. */
 static void a_ledger_with_each_hash_once_is_read(void **state)
 {
@@ -304,6 +329,7 @@ static void a_ledger_with_each_hash_once_is_read(void **state)
             "--same-people-as '");
     assert_int_equal(charge("b", NULL, &other), SOTTO_OK);
 }
+
 static void both_budgets_are_asked_before_either_is_charged(void **state)
 {
     (void)state;
@@ -321,6 +347,7 @@ static void both_budgets_are_asked_before_either_is_charged(void **state)
     people_of_both.same_people = itself;
     REFUSED(charge("b", NULL, &people_of_both), SOTTO_EUSAGE, "is charged already");
 }
+
 static void an_officers_budget_is_not_widened(void **state)
 {
     (void)state;
@@ -345,6 +372,7 @@ static void an_officers_budget_is_not_widened(void **state)
     REFUSED(sotto_ledger_init(&path, "a", NULL, (struct sotto_dp){0, 0}, NULL, NULL, NULL), SOTTO_EINVAL,
             "must be > 0");
 }
+
 static void what_is_shown_adds_up(void **state)
 {
     (void)state;
@@ -367,6 +395,7 @@ static void what_is_shown_adds_up(void **state)
     sotto_text_free(text);
     sotto_text_free(table);
 }
+
 static void damaged_entries_are_refused(void **state)
 {
     (void)state;
@@ -406,6 +435,7 @@ static void damaged_entries_are_refused(void **state)
     assert_int_equal(file_write(place, other, sizeof other - 1), SOTTO_OK);
     REFUSED(charge("a", NULL, NULL), SOTTO_EFORMAT, "belongs to data set 'b'");
 }
+
 static void a_ledger_that_is_away_is_named(void **state)
 {
     (void)state;
@@ -417,6 +447,7 @@ static void a_ledger_that_is_away_is_named(void **state)
     assert_non_null(strstr(told, "away.jsonl: this ledger of another data set was not found, so it was not "
                                  "checked whether both data sets contain the same records"));
 }
+
 /* Two processes charge a and b, each with the other's people, in both orders. */
 static void crossed_charges_do_not_wait_for_each_other(void **state)
 {
@@ -438,6 +469,7 @@ static void crossed_charges_do_not_wait_for_each_other(void **state)
     assert_int_equal(counted(default_of("a")), 41);
     assert_int_equal(counted(default_of("b")), 41);
 }
+
 /* kill -9 at any point: what was released is in both ledgers. */
 static void nothing_released_is_missing_from_either_after_kill_9(void **state)
 {
@@ -477,6 +509,7 @@ static void nothing_released_is_missing_from_either_after_kill_9(void **state)
     }
     assert_true(reported > 0);
 }
+
 static void allocation_failures_charge_nothing_twice(void **state)
 {
     (void)state;
@@ -497,6 +530,7 @@ static void allocation_failures_charge_nothing_twice(void **state)
         fail_msg("only %d allocations", n);
     assert_true(counted(path_of("b.jsonl")) >= 1 && counted(default_of("a")) >= counted(path_of("b.jsonl")));
 }
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_home, remove_folder)
 int main(void)
 {

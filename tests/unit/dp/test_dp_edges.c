@@ -1,10 +1,11 @@
 /* The seldom branches of accounts and calibrations: refusals one by one, numbers at the ends of doubles,
-* memory that is out in the middle of a search. */
+ * memory that is out in the middle of a search. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant_crosscheck.h"
@@ -16,9 +17,12 @@
 #include "dp/mechanism/mechanism.h"
 #include "sotto/compose.h"
 #include "sotto/dp.h"
+
 #include <math.h>
 #include <string.h>
+
 /* --- parameters */
+
 static struct interval together(const char *mechanism, enum sotto_norm norm, double rate)
 {
     const struct composed_release items[] = {
@@ -28,8 +32,9 @@ static struct interval together(const char *mechanism, enum sotto_norm norm, dou
     assert_int_equal(account_pld(&e, items, 2, 1e-3, NULL), SOTTO_OK);
     return e;
 }
+
 /* No curve of one coordinate: nothing is known from above, and 0 from below where there is no curve at
-* all. */
+ * all. */
 static void releases_without_a_curve(void **state)
 {
     (void)state;
@@ -42,12 +47,14 @@ static void releases_without_a_curve(void **state)
     assert_true(one.lo > 0 && isinf(one.hi));
     assert_true(all.lo == one.lo && all.hi < 2.5);
 }
+
 static void refused(sotto_status status, sotto_status expected, const char *text)
 {
     assert_int_equal(status, expected);
     if (!strstr(sotto_error_text(), text))
         fail_msg("'%s' lacks '%s'", sotto_error_text(), text);
 }
+
 static void parameters(void **state)
 {
     (void)state;
@@ -124,6 +131,7 @@ static void parameters(void **state)
     assert_null(mechanism_at(1000));
     assert_string_equal(sensitivity_source_name((enum sotto_sensitivity_source)99), "unknown");
 }
+
 /* A guarantee so weak that the classical formula's noise never falls short of it. */
 static void the_classical_formula_at_large_delta(void **state)
 {
@@ -132,6 +140,7 @@ static void the_classical_formula_at_large_delta(void **state)
     assert_int_equal(sotto_gaussian_classical(&c, 1, (struct sotto_dp){1, 0.999}), SOTTO_OK);
     assert_true(c.first_violation > 1);
 }
+
 /* Calibrated until the certified account holds. */
 static void certified_calibrations(void **state)
 {
@@ -159,6 +168,7 @@ static void certified_calibrations(void **state)
     run.noise_multiplier = 8;
     refused(sotto_account_sampled_certified(&a, &run, NULL), SOTTO_ENOTSUP, "replace-one");
 }
+
 /* Slower accounts that behave as no true one should: each trial is counted. */
 struct slow {
     double bound; /* upper epsilon = max(bound, factor / scale) */
@@ -173,6 +183,7 @@ static sotto_status slow_account(struct sotto_account *out, double scale, const 
     *out = (struct sotto_account){.scale = scale, .epsilon = {0, fmax(s->bound, s->factor / scale)}};
     return SOTTO_OK;
 }
+
 static void raising_until_it_holds(void **state)
 {
     (void)state;
@@ -203,7 +214,9 @@ static void raising_until_it_holds(void **state)
     }
     assert_true(a.scale == 7);
 }
+
 /* --- balls */
+
 static void balls(void **state)
 {
     (void)state;
@@ -214,9 +227,12 @@ static void balls(void **state)
     struct interval all = ball_finite_sum(200, 7, 0); /* the terms grow at first */
     assert_true(all.lo <= 1 && all.hi >= 1 && all.hi - all.lo < 1e-10);
 }
+
 /* --- refinement of a scale: made-up curves */
+
 static const double *steps_upper;
 static int calls;
+
 static sotto_status by_list(double *epsilon, double scale, const void *arg)
 {
     (void)scale;
@@ -224,6 +240,7 @@ static sotto_status by_list(double *epsilon, double scale, const void *arg)
     *epsilon = steps_upper[calls++];
     return SOTTO_OK;
 }
+
 static double refined(const double *epsilons)
 {
     double scale = 1;
@@ -233,6 +250,7 @@ static double refined(const double *epsilons)
     assert_true(scale <= 1 && calls <= 12);
     return scale;
 }
+
 static void refinement_of_odd_curves(void **state)
 {
     (void)state;
@@ -247,13 +265,16 @@ static void refinement_of_odd_curves(void **state)
     assert_true(refined(steep) <= 1);
     assert_true(refined(zero) < 1e-3);
 }
+
 /* --- memory that is out in the middle */
+
 static sotto_status calibrate_composed(void)
 {
     double x;
     const struct sotto_sensitivity s = {.l1 = 1, .l2 = 1};
     return sotto_calibrate_composed(&x, "laplace", &s, (struct sotto_dp){0.2, 1e-2}, 2, NULL);
 }
+
 static sotto_status both_directions(void) /* nearly all records are sampled: both directions matter */
 {
     struct sotto_account a;
@@ -268,6 +289,7 @@ static sotto_status both_directions(void) /* nearly all records are sampled: bot
                                                          .sampling = SOTTO_SAMPLING_POISSON},
                                  NULL);
 }
+
 static sotto_status sampled_event(void)
 {
     struct sotto_account a;
@@ -281,6 +303,7 @@ static sotto_status sampled_event(void)
                                      .adjacency = SOTTO_ADD_REMOVE}};
     return sotto_account_events(&a, e, 1, 1e-3, SOTTO_ADD_REMOVE, NULL);
 }
+
 static void sweep(sotto_status (*use)(void))
 {
     sotto_status status = SOTTO_ENOMEM;
@@ -294,6 +317,7 @@ static void sweep(sotto_status (*use)(void))
         fail_msg("allocation %d: %s", n, sotto_error_text());
     assert_true(n > 1);
 }
+
 static void memory_is_out_in_the_middle(void **state)
 {
     (void)state;
@@ -301,11 +325,13 @@ static void memory_is_out_in_the_middle(void **state)
     sweep(both_directions);
     sweep(sampled_event);
 }
+
 static sotto_status agree(void)
 {
     struct crosscheck a;
     return accountant_crosscheck(&a, 0.5, 2, 1e-3);
 }
+
 static void an_agreement_without_memory(void **state)
 {
     (void)state;
@@ -324,6 +350,7 @@ static void an_agreement_without_memory(void **state)
     assert_false(agreement_holds(&few, why, sizeof why));
     assert_non_null(strstr(why, "1 for epsilon"));
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -1,11 +1,12 @@
 /* Samples of a fixed size: drawn evenly, accounted for a replaced record, by an account that holds every
-* small case that can be gone through and is met by the worst of them; reserved, certified, composed and
-* refused. */
+ * small case that can be gone through and is met by the worst of them; reserved, certified, composed and
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "support/exercise.h"
 #include "base/memory.h"
 #include "dp/noise/fixed_sample.h"
@@ -15,11 +16,14 @@
 #include "sotto/io.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
 /* --- the account --- */
+
 static struct sotto_sampled steps_of(const char *mechanism, double multiplier, double rate, size_t steps)
 {
     return (struct sotto_sampled){.mechanism = mechanism,
@@ -30,22 +34,26 @@ static struct sotto_sampled steps_of(const char *mechanism, double multiplier, d
                                   .adjacency = SOTTO_REPLACE_ONE,
                                   .sampling = SOTTO_SAMPLING_FIXED};
 }
+
 static struct sotto_account account_of(const struct sotto_sampled *s)
 {
     struct sotto_account a;
     assert_int_equal(sotto_account_sampled(&a, s, NULL), SOTTO_OK);
     return a;
 }
+
 /* N records of a value each in [-1, 1]; samples of M; one step is their sum and noise of scale SCALE. */
 enum { N = 5, M = 2, GRID = 600 };
 static const double scale = 1.5, reach = 14;
 static double density[2][GRID];
+
 static double law(const char *mechanism, double x)
 {
     if (mechanism[0] == 'g')
         return exp(-x * x / 2) / sqrt(2 * 3.14159265358979323846);
     return mechanism[1] == 'a' ? exp(-fabs(x)) / 2 : 1 / (4 * cosh(x / 2) * cosh(x / 2));
 }
+
 /* Of one step's output, all samples of M counted alike. */
 static void outputs(double *out, const char *mechanism, const double value[N])
 {
@@ -57,6 +65,7 @@ static void outputs(double *out, const char *mechanism, const double value[N])
                 out[i] += law(mechanism, (z - value[a] - value[b]) / scale) / scale / (N * (N - 1) / 2);
             }
 }
+
 /* The hockey stick of one step, or of two of them, by summing. */
 static double delta_of(double epsilon, int count)
 {
@@ -71,6 +80,7 @@ static double delta_of(double epsilon, int count)
     }
     return sum;
 }
+
 static void no_small_case_exceeds_it(void **state)
 {
     (void)state;
@@ -106,6 +116,7 @@ static void no_small_case_exceeds_it(void **state)
                 fail_msg("%s, %d steps: delta %g at epsilon %g", names[m], count, largest, a.epsilon.upper);
         }
 }
+
 /* A whole sample is no sample: the sum of all records moves by twice the norm. */
 static void a_rate_of_one_is_the_plain_mechanism(void **state)
 {
@@ -126,6 +137,7 @@ static void a_rate_of_one_is_the_plain_mechanism(void **state)
         assert_true(a.epsilon.upper < INFINITY && a.epsilon.upper >= a.epsilon.lower);
     }
 }
+
 /* Below: the pair of a record that comes, moved by twice the norm. Above: less than a group of two such. */
 static void it_lies_between_what_is_known(void **state)
 {
@@ -158,6 +170,7 @@ static void it_lies_between_what_is_known(void **state)
             assert_true(account_of(&s).epsilon.upper <= a.epsilon.upper);
         }
 }
+
 static void others_are_refused(void **state)
 {
     (void)state;
@@ -174,7 +187,9 @@ static void others_are_refused(void **state)
     s = steps_of("gaussian", 1, 0.1, 10);
     assert_int_equal(sotto_account_sampled_certified(&a, &s, NULL), SOTTO_ENOTSUP);
 }
+
 /* --- drawing --- */
+
 static void every_set_is_as_likely(void **state)
 {
     (void)state;
@@ -203,6 +218,7 @@ static void every_set_is_as_likely(void **state)
     fixed_sample_free(&f);
     noise_close(s);
 }
+
 static void rates_are_rounded_up(void **state)
 {
     (void)state;
@@ -229,6 +245,7 @@ static void rates_are_rounded_up(void **state)
     assert_int_equal(fixed_sample_make(&f, 0.5, 9), SOTTO_ENOMEM);
     base_alloc_fail_after(-1);
 }
+
 static void names(void **state)
 {
     (void)state;
@@ -241,7 +258,9 @@ static void names(void **state)
     }
     assert_int_equal(sotto_sampling_find(&sampling, "shuffled"), SOTTO_EINVAL);
 }
+
 /* --- runs --- */
+
 static struct sotto_dpsgd_request reserve_of(size_t steps)
 {
     struct sotto_dpsgd_request r = {
@@ -253,12 +272,14 @@ static struct sotto_dpsgd_request reserve_of(size_t steps)
     r.sampled.delta = 1e-5;
     return r;
 }
+
 static double epsilon_in(const char *json, const char *key)
 {
     const char *at = strstr(json, key);
     assert_non_null(at);
     return strtod(at + strlen(key), NULL);
 }
+
 static void runs_are_certified(void **state)
 {
     (void)state;
@@ -304,6 +325,7 @@ static void runs_are_certified(void **state)
     sotto_text_free(report);
     sotto_text_free(total);
 }
+
 static void reservations_are_refused(void **state)
 {
     (void)state;
@@ -332,6 +354,7 @@ static void reservations_are_refused(void **state)
             sotto_dpsgd_session_close(s);
     }
 }
+
 static void facts_are_read_back(void **state)
 {
     (void)state;
@@ -346,7 +369,9 @@ static void facts_are_read_back(void **state)
     assert_int_equal(dpsgd_facts_get(&g, object, "a test"), SOTTO_EFORMAT);
     json_free(object);
 }
+
 /* --- compositions --- */
+
 static sotto_status account_text(struct sotto_account *a, const char *events)
 {
     char text[512];
@@ -357,6 +382,7 @@ static sotto_status account_text(struct sotto_account *a, const char *events)
     fclose(file);
     return sotto_account_events_file(a, path_of("events.json"), 1e-5, SOTTO_SAME_ADJACENCY, NULL);
 }
+
 static void it_composes(void **state)
 {
     (void)state;
@@ -392,6 +418,7 @@ static void it_composes(void **state)
     e.sampling = (enum sotto_sampling)5;
     assert_int_equal(sotto_account_events(&pure, &e, 1, 0, SOTTO_SAME_ADJACENCY, NULL), SOTTO_EINVAL);
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -1,10 +1,11 @@
 /* Runs on noisy inputs whose labels were released by randomised response: the certificate counts both, and is
-* bound to the entry that paid for the labels. */
+ * bound to the entry that paid for the labels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
 #include "base/file.h"
@@ -12,12 +13,15 @@
 #include "base/sha256.h"
 #include "io/json/json.h"
 #include "sotto/sotto.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
 enum { RECORDS = 4, STEPS = 3 };
 static const double label_epsilon = 0.75, delta = 1e-3;
 static char ledger[128], other_ledger[128], output[128], certificate[128];
+
 static int set_up(void **state)
 {
     int failed = make_folder(state);
@@ -27,6 +31,7 @@ static int set_up(void **state)
     strcpy(certificate, path_of("model.certificate.json"));
     return failed || file_write(output, "weights", 7) != SOTTO_OK;
 }
+
 /* The hash of the entry that a release of labels wrote. */
 static void release_labels(char entry[65], const char *book, double epsilon, int insecure)
 {
@@ -42,6 +47,7 @@ static void release_labels(char entry[65], const char *book, double epsilon, int
     strcpy(entry, sotto_certificate_hash(text));
     sotto_certificate_free(text);
 }
+
 static struct sotto_dpsgd_request reserve_of(const char *labels)
 {
     return (struct sotto_dpsgd_request){.sampled = {.mechanism = "gaussian",
@@ -58,6 +64,7 @@ static struct sotto_dpsgd_request reserve_of(const char *labels)
                                         .records = RECORDS,
                                         .labels = labels};
 }
+
 /* Reserves, draws everything, saves the certificate; the run's name. */
 static void run_for(char name[33], const struct sotto_dpsgd_request *r)
 {
@@ -76,6 +83,7 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r)
     sotto_certificate_free(text);
     sotto_dpsgd_session_close(s);
 }
+
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
@@ -83,17 +91,20 @@ static sotto_status verify_with(const char *book)
     sotto_text_free(report);
     return status;
 }
+
 static void must_verify(const char *book)
 {
     if (verify_with(book) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
 }
+
 static struct json *read_back(void)
 {
     struct json *c;
     assert_int_equal(json_read_file(&c, certificate), SOTTO_OK);
     return c;
 }
+
 static char *saved(void)
 {
     struct json *c = read_back();
@@ -102,6 +113,7 @@ static char *saved(void)
     json_free(c);
     return text;
 }
+
 static void save_changed(const char *text, const char *from, const char *to)
 {
     const char *at = strstr(text, from);
@@ -111,10 +123,12 @@ static void save_changed(const char *text, const char *from, const char *to)
     assert_true(n > 0 && (size_t)n < sizeof changed);
     assert_int_equal(file_write(certificate, changed, (size_t)n), SOTTO_OK);
 }
+
 static double proved(const struct json *c)
 {
     return json_number(json_find(c, "guarantee.proved.epsilon.upper"));
 }
+
 static void inputs_and_labels_add_up(void **state)
 {
     (void)state;
@@ -141,6 +155,7 @@ static void inputs_and_labels_add_up(void **state)
     json_free(alone);
     json_free(c);
 }
+
 /* Logistic noise on inputs clipped by L1 has a pure epsilon, to which the labels' is added. */
 static void pure_epsilons_add_up(void **state)
 {
@@ -160,6 +175,7 @@ static void pure_epsilons_add_up(void **state)
     }
     assert_true(fabs(pure[1] - pure[0] - label_epsilon) < 1e-9);
 }
+
 static void a_resumed_run_keeps_its_labels(void **state)
 {
     (void)state;
@@ -184,6 +200,7 @@ static void a_resumed_run_keeps_its_labels(void **state)
         assert_non_null(strstr(sotto_error_text(), "adjacency or release of labels"));
     }
 }
+
 static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -214,6 +231,7 @@ static void what_does_not_fit_is_refused(void **state)
     REFUSED(r.records = RECORDS + 1, "4 labels were released for 5 records; expected one label per record");
 #undef REFUSED
 }
+
 static void seeded_labels_certify_nothing(void **state)
 {
     (void)state;
@@ -232,6 +250,7 @@ static void seeded_labels_certify_nothing(void **state)
     assert_non_null(strstr(text, "\"proved\": \"none\""));
     sotto_text_free(text);
 }
+
 static void forgeries_are_noticed(void **state)
 {
     (void)state;
@@ -267,6 +286,7 @@ static void forgeries_are_noticed(void **state)
     }
     sotto_text_free(text);
 }
+
 static void memory_that_runs_out(void **state)
 {
     (void)state;
@@ -294,6 +314,7 @@ static void memory_that_runs_out(void **state)
     }
     assert_int_equal(status, SOTTO_OK);
 }
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_folder)
 int main(void)
 {

@@ -4,11 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
 #include "sotto/dp.h"
+
 #include <math.h>
 #include <string.h>
+
 static void bad_input_has_one_clear_line(void **state)
 {
     (void)state;
@@ -34,6 +37,7 @@ static void bad_input_has_one_clear_line(void **state)
     assert_int_equal(sotto_account_sampled(&a, &s, NULL), SOTTO_EINVAL);
     assert_true(a.scale == 77);
 }
+
 static void memory_that_runs_out_changes_nothing(void **state)
 {
     (void)state;
@@ -64,6 +68,7 @@ static void memory_that_runs_out_changes_nothing(void **state)
     base_alloc_fail_after(-1);
     assert_true(multiplier == 77);
 }
+
 static void absurd_parameters_have_answers(void **state)
 {
     (void)state;
@@ -80,6 +85,7 @@ static void absurd_parameters_have_answers(void **state)
                     fail_msg("shift %g rate %g: [%g, %g]", shifts[i], rates[j], e.lo, e.hi);
             }
 }
+
 static void grids_have_limits(void **state)
 {
     (void)state;
@@ -90,6 +96,7 @@ static void grids_have_limits(void **state)
     assert_true(g.n == 3 && g.index[0] == -1 && g.index[2] == 1);
     pld_grid_free(&g);
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

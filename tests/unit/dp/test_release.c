@@ -4,18 +4,22 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
+
 #include "base/file.h"
 #include "dp/ledger/ledger.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
 static struct sotto_release ordinary(const char *ledger)
 {
     return (struct sotto_release){
@@ -26,6 +30,7 @@ static struct sotto_release ordinary(const char *ledger)
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = ledger, .purpose = "test"},
         .input_sha256 = "00"};
 }
+
 static void a_release_writes_ledger_and_certificate(void **state)
 {
     (void)state;
@@ -51,6 +56,7 @@ static void a_release_writes_ledger_and_certificate(void **state)
     json_free(saved);
     sotto_certificate_free(certificate);
 }
+
 static void nothing_is_touched_when_an_input_is_wrong(void **state)
 {
     (void)state;
@@ -88,6 +94,7 @@ static void nothing_is_touched_when_an_input_is_wrong(void **state)
         assert_false(file_exists(path_of("never.jsonl")));
     }
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -4,18 +4,23 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include "support/exercise.h"
 #include "rng/rng.h"
 #include "sotto/head.h"
 #include "sotto/attack.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
+
 #include <math.h>
 #include <signal.h>
 #include <unistd.h>
+
 enum { N = 600, D = 12, K = 3 };
+
 static float x[N * D];
 static int64_t y[N];
+
 static int make_blobs(void **state)
 {
     struct rng r = rng_stream(3, RNG_TEST, 0, 0);
@@ -26,6 +31,7 @@ static int make_blobs(void **state)
     }
     return make_folder(state);
 }
+
 static struct sotto_head_recipe recipe_of(const char *trainer)
 {
     struct sotto_head_recipe r;
@@ -37,17 +43,20 @@ static struct sotto_head_recipe recipe_of(const char *trainer)
     r.noise_multiplier = 1;
     return r;
 }
+
 static struct sotto_head_privacy privacy_of(void)
 {
     return (struct sotto_head_privacy){
         .target = {NAN, 1e-5},
         .spend = {.dataset_id = "toy", .source = &exercise, .ledger = path_of("ledger.jsonl")}};
 }
+
 static sotto_status train(struct sotto_head **h, struct sotto_certificate **certificate,
                           const struct sotto_head_recipe *r, const struct sotto_head_privacy *p)
 {
     return sotto_head_train_private(h, certificate, x, y, N, D, K, r, p, NULL);
 }
+
 static double ledger_total(void)
 {
     char *json = NULL;
@@ -59,6 +68,7 @@ static double ledger_total(void)
     sotto_text_free(json);
     return upper;
 }
+
 static void heads_learn_and_are_certified(void **state)
 {
     (void)state;
@@ -108,6 +118,7 @@ static void heads_learn_and_are_certified(void **state)
         sotto_head_free(again);
     }
 }
+
 /* Far more noise than records: the weights walk at random, by lr * multiplier * C / batch a step. */
 static void noise_has_its_size_in(enum sotto_noise_mode mode)
 {
@@ -137,12 +148,14 @@ static void noise_has_its_size_in(enum sotto_noise_mode mode)
     sotto_certificate_free(certificate);
     sotto_head_free(h);
 }
+
 static void noise_has_its_size(void **state)
 {
     (void)state;
     noise_has_its_size_in(SOTTO_NOISE_EXACT);
     noise_has_its_size_in(SOTTO_NOISE_FAST);
 }
+
 static void a_stopped_run_stays_charged(void **state)
 {
     (void)state;
@@ -160,6 +173,7 @@ static void a_stopped_run_stays_charged(void **state)
     assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_EBUDGET);
     assert_true(h == NULL && certificate == NULL);
 }
+
 static void bad_requests_have_one_line(void **state)
 {
     (void)state;
@@ -181,7 +195,7 @@ static void bad_requests_have_one_line(void **state)
         "adam adds no noise; expected dp-sgd, dp-adam, covariance, functional, functional-linear or taylor");
     REFUSED(r.batch = N + 1, SOTTO_EINVAL,
             "601, the expected size of a sample, is larger than the 600 records");
-    REFUSED(r.batch = 0, SOTTO_EINVAL, "batch must be at least 1");
+    REFUSED(r.batch = SOTTO_NONE, SOTTO_EINVAL, "batch must be at least 1");
     REFUSED(r.noise = "laplace", SOTTO_EINVAL, "expected gaussian or logistic");
     REFUSED(r.noise_multiplier = 0, SOTTO_EINVAL, "noise_multiplier");
     REFUSED(r.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier");
@@ -200,6 +214,7 @@ static void bad_requests_have_one_line(void **state)
     assert_non_null(strstr(sotto_error_text(), "expected a repeatable trainer"));
     assert_int_equal(sotto_sensitivity_run(&sample, x, y, N, D, K, &r, 3, NULL), SOTTO_EINVAL);
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
