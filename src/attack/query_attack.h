@@ -6,9 +6,9 @@
 #ifndef ATTACK_QUERY_ATTACK_H
 #define ATTACK_QUERY_ATTACK_H
 
+#include "attack/attack_facts.h"
 #include "attack/target/target.h"
 #include "head/model/head_model.h"
-#include "io/json/json.h"
 
 /* What an attack needs; sotto_attack() refuses to run it without. */
 enum query_need {
@@ -45,7 +45,7 @@ struct query_result {
     double threshold;              /* member if score > threshold; NAN: the attack fixes none */
     double also[QUERY_THRESHOLDS]; /* more thresholds of its own, to be reported beside */
     size_t also_count;
-    struct json *facts; /* members for "query_attack": what was trained, asked, refused; NULL: none */
+    struct facts facts; /* members for "model_attack": what was trained, asked, refused */
     bool pending;       /* other shards of the shadows are not done: no scores yet, facts say what is */
 };
 

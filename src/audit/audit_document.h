@@ -2,15 +2,14 @@
 #ifndef AUDIT_AUDIT_DOCUMENT_H
 #define AUDIT_AUDIT_DOCUMENT_H
 
-#include "io/json/json.h"
 #include "sotto/audit.h"
+
+struct json;
 
 /* The object of a result, NULL without memory (which json_dump() reports). */
 struct json *audit_encode(const struct sotto_audit_result *r);
 /* sotto_audit_decode() of a document in this process. */
 sotto_status audit_decode(struct sotto_audit_result *out, const struct json *doc);
-/* {"estimate", "lower", "upper"}. */
-struct json *audit_estimate(struct sotto_estimate e);
 /* A member of the document that has no struct; takes `value`, also on failure. ENOMEM. */
 sotto_status audit_put_more(struct sotto_audit_result *r, const char *key, struct json *value);
 

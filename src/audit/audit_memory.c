@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "io/json/json.h"
-
 struct audit_block {
     struct audit_block *next;
     _Alignas(max_align_t) unsigned char bytes[];
@@ -61,7 +59,8 @@ void audit_memory_free(struct sotto_audit_memory **memory)
         next = b->next;
         base_free(b);
     }
-    json_free(m->more);
+    if (m->more)
+        m->free_more(m->more);
     base_free(m);
     *memory = NULL;
 }

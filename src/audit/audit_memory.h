@@ -11,6 +11,7 @@ struct audit_block;
 struct sotto_audit_memory {
     struct audit_block *first;
     struct json *more; /* an object; NULL: nothing */
+    void (*free_more)(struct json *);
 };
 /* Zeroed count * size bytes, owned by *memory, which is made where it is NULL. NULL: out of memory. */
 void *audit_take(struct sotto_audit_memory **memory, size_t count, size_t size);

@@ -3,11 +3,12 @@
  * the defence makes of their own rows (adaptive). Members are sought by a network on sorted posteriors
  * (512-256-128, as MemGuard's authors attack) and by thresholds on the largest posterior and on the entropy;
  * attributes by logistic regression and a network. Decisions are fixed on the attacker's rows. */
+#include "audit/audit_memory.h"
+#include "audit/defence_result.h"
 #include "base/reserved.h"
 #include "audit/fit/attribute_model.h"
 #include "audit/measure/confusion.h"
 #include "audit/measure/metrics.h"
-#include "io/json/json.h"
 #include "num/beta.h"
 #include "sotto/defend.h"
 #include "sotto/head.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAWS = 2000, MOST_VALUES = 1000, NETWORK_EPOCHS = 100 };
+enum { DRAWS = 2000, MOST_VALUES = 1000, NETWORK_EPOCHS = 100, MOST_ATTACKERS = 3 };
 static const double confidence = 0.95;
 
 /* One sitting: from which rows is learned, on which is judged. */
@@ -28,15 +29,15 @@ struct defence_trial {
     struct sotto_head *net;
     const float *learned; /* these; NULL: none yet */
     const struct sotto_context *ctx;
+    struct sotto_audit_memory *memory; /* of the attackers in the result */
 };
 
-static void put_interval(struct json **object, const char *key, struct sotto_estimate e)
+static struct defence_attacker *add_attacker(struct defence_view *view, const char *name)
 {
-    struct json *j = json_make_object();
-    json_put_real(&j, "estimate", e.estimate);
-    json_put_real(&j, "lower", e.lower);
-    json_put_real(&j, "upper", e.upper);
-    json_put(object, key, j);
+    const struct sotto_estimate none = {.estimate = NAN};
+    struct defence_attacker *one = &view->attackers[view->count++];
+    *one = (struct defence_attacker){name, none, none, none, none};
+    return one;
 }
 
 static struct sotto_estimate share(size_t k, size_t n)
@@ -50,8 +51,8 @@ static struct sotto_estimate share(size_t k, size_t n)
 
 /* The AUC of scores (n), higher = more member-like, and the accuracy of deciding "member" above the
  * threshold. */
-static sotto_status judge_scores(struct json **list, const char *name, const double *scores, double threshold,
-                                 const struct sotto_defence_known *rows)
+static sotto_status judge_scores(struct defence_view *view, const char *name, const double *scores,
+                                 double threshold, const struct sotto_defence_known *rows)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_estimate auc;
@@ -66,11 +67,9 @@ static sotto_status judge_scores(struct json **list, const char *name, const dou
         right += (scores[i] > threshold) == (rows->protected_label[i] == 1);
     }
     TRY(sotto_auc(&auc, split, in, split + in, out, confidence));
-    struct json *one = json_make_object();
-    json_put_text(&one, "name", name);
-    put_interval(&one, "accuracy", share(right, rows->n));
-    put_interval(&one, "auc", auc);
-    json_push(list, one);
+    struct defence_attacker *one = add_attacker(view, name);
+    one->accuracy = share(right, rows->n);
+    one->auc = auc;
 done:
     base_free(split);
     return status;
@@ -157,7 +156,7 @@ static double minus_entropy(const float *p, size_t d)
 }
 
 /* A threshold on one number of a row, the best one on the attacker's rows. */
-static sotto_status by_threshold(struct json **list, const char *name, const struct defence_trial *s,
+static sotto_status by_threshold(struct defence_view *view, const char *name, const struct defence_trial *s,
                                  double (*score)(const float *, size_t), double *scores)
 {
     sotto_status status = SOTTO_OK;
@@ -174,23 +173,23 @@ static sotto_status by_threshold(struct json **list, const char *name, const str
     TRY(curve_make(&curve, known, in, known + in, own->n - in));
     for (size_t i = 0; i < rows->n; i++)
         scores[i] = score(s->test + i * rows->d, rows->d);
-    TRY(judge_scores(list, name, scores, curve_threshold_balanced(&curve), rows));
+    TRY(judge_scores(view, name, scores, curve_threshold_balanced(&curve), rows));
 done:
     curve_clear(&curve);
     base_free(known);
     return status;
 }
 
-static sotto_status seek_members(struct json **list, struct defence_trial *s)
+static sotto_status seek_members(struct defence_view *view, struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     double *scores = base_alloc(s->trial->rows.n, sizeof *scores);
     if (!scores)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", s->trial->rows.n);
     TRY(by_network(scores, s));
-    TRY(judge_scores(list, "network", scores, 0, &s->trial->rows));
-    TRY(by_threshold(list, "confidence", s, largest, scores));
-    TRY(by_threshold(list, "entropy", s, minus_entropy, scores));
+    TRY(judge_scores(view, "network", scores, 0, &s->trial->rows));
+    TRY(by_threshold(view, "confidence", s, largest, scores));
+    TRY(by_threshold(view, "entropy", s, minus_entropy, scores));
 done:
     base_free(scores);
     return status;
@@ -198,7 +197,7 @@ done:
 
 /* ---- attributes ---- */
 
-static sotto_status seek_attribute(struct json **list, const struct defence_trial *s)
+static sotto_status seek_attribute(struct defence_view *view, const struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *own = s->trial->attacker, *rows = &s->trial->rows;
@@ -216,12 +215,10 @@ static sotto_status seek_attribute(struct json **list, const struct defence_tria
                             s->ctx));
         TRY(confusion_measure(&scores, rows->protected_label, guess, rows->n, s->values, DRAWS, confidence,
                               s->trial->seed, 0));
-        struct json *one = json_make_object();
-        json_put_text(&one, "name", attribute_kind_name((enum attribute_kind)kind));
-        put_interval(&one, "accuracy", scores.accuracy);
-        put_interval(&one, "balanced_accuracy", scores.balanced);
-        put_interval(&one, "macro_f1", scores.macro_f1);
-        json_push(list, one);
+        struct defence_attacker *one = add_attacker(view, attribute_kind_name((enum attribute_kind)kind));
+        one->accuracy = scores.accuracy;
+        one->balanced_accuracy = scores.balanced;
+        one->macro_f1 = scores.macro_f1;
     }
 done:
     base_free(row);
@@ -231,15 +228,12 @@ done:
 
 /* ---- the three sittings ---- */
 
-static sotto_status run_trial(struct json **doc, const char *key, struct defence_trial *s)
+static sotto_status run_trial(struct defence_view *view, struct defence_trial *s)
 {
-    struct json *list = json_make_array(), *view = json_make_object();
-    sotto_status status = s->trial->posteriors ? seek_members(&list, s) : seek_attribute(&list, s);
-    json_put(&view, "attackers", list);
-    if (status == SOTTO_OK)
-        json_put(doc, key, view);
-    else
-        json_free(view);
+    sotto_status status = SOTTO_OK;
+    TAKE(&s->memory, view->attackers, MOST_ATTACKERS);
+    TRY(s->trial->posteriors ? seek_members(view, s) : seek_attribute(view, s));
+done:
     return status;
 }
 
@@ -273,20 +267,17 @@ done:
 }
 
 /* What is known without looking at numbers: the commonest secret; members by whether the label is right. */
-static sotto_status put_baselines(struct json **doc, const struct defence_trial *s)
+static sotto_status add_baselines(struct defence_view *view, struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *rows = &s->trial->rows;
-    struct json *list = json_make_array(), *one = json_make_object(), *view = json_make_object();
     size_t most = 0, *count = base_alloc(s->values, sizeof *count);
     if (!count)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu values", s->values);
     for (size_t i = 0; i < rows->n; i++)
         most = ++count[rows->protected_label[i]] > most ? count[rows->protected_label[i]] : most;
-    json_put_text(&one, "name", "commonest");
-    put_interval(&one, "accuracy", share(most, rows->n));
-    json_push(&list, one);
-    one = NULL;
+    TAKE(&s->memory, view->attackers, MOST_ATTACKERS);
+    add_attacker(view, "commonest")->accuracy = share(most, rows->n);
     if (s->trial->posteriors && rows->label) {
         size_t right = 0;
         for (size_t i = 0; i < rows->n; i++) {
@@ -296,19 +287,9 @@ static sotto_status put_baselines(struct json **doc, const struct defence_trial 
                 top = p[k] > p[top] ? k : top;
             right += ((int64_t)top == rows->label[i]) == (rows->protected_label[i] == 1);
         }
-        one = json_make_object();
-        json_put_text(&one, "name", "label only");
-        put_interval(&one, "accuracy", share(right, rows->n));
-        json_push(&list, one);
-        one = NULL;
+        add_attacker(view, "label only")->accuracy = share(right, rows->n);
     }
-    json_put(&view, "attackers", list);
-    json_put(doc, "baselines", view);
-    list = view = NULL;
 done:
-    json_free(list);
-    json_free(one);
-    json_free(view);
     base_free(count);
     return status;
 }
@@ -317,23 +298,24 @@ sotto_status sotto_defence_measure(char **json, const struct sotto_defence_trial
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = json_make_object();
     struct defence_trial s = {.trial = trial, .ctx = ctx};
+    struct defence_view adaptive = {0};
+    struct defence_result r = {.protected_label = trial->posteriors ? "membership" : "attribute",
+                               .attacker_rows = trial->attacker->n,
+                               .adaptive = trial->attacker_after ? &adaptive : NULL};
     TRY(require_reserved(trial->reserved, "defend"));
     TRY(check(&s));
-    json_put_text(&doc, "secret", trial->posteriors ? "membership" : "attribute");
-    json_put_integer(&doc, "attacker_rows", (int64_t)trial->attacker->n);
     s.train = trial->attacker->x, s.test = trial->rows.x;
-    TRY(run_trial(&doc, "before", &s));
+    TRY(run_trial(&r.before, &s));
     s.test = trial->after;
-    TRY(run_trial(&doc, "after", &s));
+    TRY(run_trial(&r.after, &s));
     s.train = trial->attacker_after;
     if (s.train)
-        TRY(run_trial(&doc, "adaptive", &s));
-    TRY(put_baselines(&doc, &s));
-    TRY(json_dump(json, doc, JSON_LINE));
+        TRY(run_trial(&adaptive, &s));
+    TRY(add_baselines(&r.baselines, &s));
+    TRY(defence_result_encode(json, &r));
 done:
     sotto_head_free(s.net);
-    json_free(doc);
+    audit_memory_free(&s.memory);
     return status;
 }

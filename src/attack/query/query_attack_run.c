@@ -344,24 +344,23 @@ done:
     return status;
 }
 
+static sotto_status describe_decision(struct facts *facts, const double *scores, double threshold,
+                                      const struct query_input *in, size_t n_member)
+{
+    return query_decision(facts, scores, in->records.y, n_member, in->records.n, in->records.classes,
+                          threshold, in->options->audit.confidence);
+}
+
 /* Precision and recall at each of the attack's further thresholds. */
-static sotto_status describe_thresholds(struct json **facts, const double *scores,
+static sotto_status describe_thresholds(struct facts *facts, const double *scores,
                                         const struct query_result *r, const struct query_input *in,
                                         size_t n_member)
 {
     sotto_status status = SOTTO_OK;
-    struct json *list = json_make_array(), *one = NULL;
-    double confidence = in->options->audit.confidence;
-    for (size_t t = 0; t < r->also_count; t++) {
-        TRY(query_decision(&one, scores, in->records.y, n_member, in->records.n, in->records.classes,
-                           r->also[t], confidence));
-        json_push(&list, one);
-        one = NULL;
-    }
-    json_put(facts, "thresholds", list);
-    list = NULL;
+    struct facts *list = fact_list(facts, "thresholds");
+    for (size_t t = 0; t < r->also_count; t++)
+        TRY(describe_decision(fact_group(list, NULL), scores, r->also[t], in, n_member));
 done:
-    json_free(list);
     return status;
 }
 
@@ -369,26 +368,19 @@ static sotto_status describe(struct sotto_audit_result *out, const double *score
                              const struct query_attack *a, const struct query_input *in, size_t n_member)
 {
     sotto_status status = SOTTO_OK;
-    struct json *facts = r->facts ? r->facts : json_make_object(), *decision = json_make_null();
-    r->facts = NULL;
-    json_put_text(&facts, "name", a->name);
-    json_put_integer(&facts, "queries", (int64_t)in->target->used);
+    struct facts *facts = &r->facts;
+    fact_text(facts, "name", a->name);
+    fact_count(facts, "queries", in->target->used);
     if (in->options->repeats > 1)
-        json_put_integer(&facts, "repeats", (int64_t)in->options->repeats);
-    if (!isnan(r->threshold)) {
-        json_free(decision);
-        decision = NULL;
-        TRY(query_decision(&decision, scores, in->records.y, n_member, in->records.n, in->records.classes,
-                           r->threshold, in->options->audit.confidence));
-    }
-    json_put(&facts, "decision", decision);
-    decision = NULL;
+        fact_count(facts, "repeats", in->options->repeats);
+    if (isnan(r->threshold))
+        fact_real(facts, "decision", NAN);
+    else
+        TRY(describe_decision(fact_group(facts, "decision"), scores, r->threshold, in, n_member));
     if (r->also_count)
-        TRY(describe_thresholds(&facts, scores, r, in, n_member));
-    status = audit_put_more(out, "model_attack", facts);
-    facts = NULL;
+        TRY(describe_thresholds(facts, scores, r, in, n_member));
+    TRY(audit_put_more(out, "model_attack", facts_encode(facts)));
 done:
-    json_free(facts);
     return status;
 }
 
@@ -468,7 +460,7 @@ done:
     given->target->repeats = repeats_before;
     clear(&w);
     base_free(fresh);
-    json_free(result.facts);
+    facts_clear(&result.facts);
     sotto_audit_result_free(&r);
     return status;
 }

@@ -44,7 +44,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     TRY(label_moves(bits, in->target, &in->records, &shape, in->ctx));
     TRY(attack_net_scores(scores, &known, bits, n, o->seed, in->ctx));
     result->threshold = 0;
-    json_put_integer(&result->facts, "queries_per_record", PICTURE_MOVES);
+    fact_count(&result->facts, "queries_per_record", PICTURE_MOVES);
 done:
     output_table_clear(&known);
     shadow_calibration_clear(&r);

@@ -52,15 +52,14 @@ static sotto_status run(double *scores, struct query_result *result, const struc
             goto done;
         TRY(shadow_calibration_run(&auc, &result->threshold, &r, label_boundary, 0, &s));
     } else {
-        result->facts = json_make_object();
         TRY(random_threshold(&result->threshold, in, &s));
     }
     s.unreachable = 0;
     TRY(label_boundary(scores, in->target, &in->records, 0, &s));
-    json_put_text(&result->facts, "threshold_from", shadow ? "shadow" : "random inputs");
-    json_put_real(&result->facts, "shadow_auc", auc);
-    json_put_integer(&result->facts, "queries_per_record", (int64_t)s.queries);
-    json_put_integer(&result->facts, "without_boundary", (int64_t)s.unreachable);
+    fact_text(&result->facts, "threshold_from", shadow ? "shadow" : "random inputs");
+    fact_real(&result->facts, "shadow_auc", auc);
+    fact_count(&result->facts, "queries_per_record", s.queries);
+    fact_count(&result->facts, "without_boundary", s.unreachable);
 done:
     shadow_calibration_clear(&r);
     label_setting_clear(&s);

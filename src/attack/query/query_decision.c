@@ -1,19 +1,23 @@
 #include "attack/query/query_decision.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#include "audit/audit_document.h"
 #include "num/beta.h"
 
-static struct json *share(size_t k, size_t n, double confidence)
+static void add_share(struct facts *out, const char *name, size_t k, size_t n, double confidence)
 {
-    if (n == 0)
-        return json_make_null();
-    struct sotto_estimate e = {.estimate = (double)k / (double)n};
-    clopper_pearson(&e.lower, &e.upper, (double)k, (double)n, confidence);
-    struct json *j = audit_estimate(e);
-    json_put_integer(&j, "n", (int64_t)n);
-    return j;
+    double lower, upper;
+    if (n == 0) {
+        fact_real(out, name, NAN);
+        return;
+    }
+    clopper_pearson(&lower, &upper, (double)k, (double)n, confidence);
+    struct facts *share = fact_group(out, name);
+    fact_real(share, "estimate", (double)k / (double)n);
+    fact_real(share, "lower", lower);
+    fact_real(share, "upper", upper);
+    fact_count(share, "n", n);
 }
 
 static int rising(const void *a, const void *b)
@@ -32,22 +36,22 @@ struct tally {
     size_t right, flagged, members; /* right: members that were flagged */
 };
 
-static void put_medians(struct json **out, const struct tally *by_class, double *work, size_t classes)
+static void add_medians(struct facts *out, const struct tally *by_class, double *work, size_t classes)
 {
     size_t with = 0;
     for (size_t k = 0; k < classes; k++)
         if (by_class[k].flagged)
             work[with++] = (double)by_class[k].right / (double)by_class[k].flagged;
-    json_put(out, "precision_class_median", with ? json_make_real(median(work, with)) : json_make_null());
-    json_put_integer(out, "classes_flagged", (int64_t)with);
+    fact_real(out, "precision_class_median", with ? median(work, with) : NAN);
+    fact_count(out, "classes_flagged", with);
     with = 0;
     for (size_t k = 0; k < classes; k++)
         if (by_class[k].members)
             work[with++] = (double)by_class[k].right / (double)by_class[k].members;
-    json_put(out, "recall_class_median", with ? json_make_real(median(work, with)) : json_make_null());
+    fact_real(out, "recall_class_median", with ? median(work, with) : NAN);
 }
 
-sotto_status query_decision(struct json **out, const double *scores, const int64_t *labels, size_t n_member,
+sotto_status query_decision(struct facts *out, const double *scores, const int64_t *labels, size_t n_member,
                             size_t n, size_t classes, double threshold, double confidence)
 {
     sotto_status status = SOTTO_OK;
@@ -65,16 +69,14 @@ sotto_status query_decision(struct json **out, const double *scores, const int64
         all.right += flagged && member;
     }
     size_t n_nonmember = n - n_member, kept = n_nonmember - (all.flagged - all.right);
-    struct json *j = json_make_object();
-    json_put_real(&j, "threshold", threshold);
-    json_put(&j, "precision", share(all.right, all.flagged, confidence));
-    json_put(&j, "recall", share(all.right, n_member, confidence));
-    json_put(&j, "false_positive_rate", share(all.flagged - all.right, n_nonmember, confidence));
-    json_put_real(&j, "balanced_accuracy",
-                  ((double)all.right / (double)n_member + (double)kept / (double)n_nonmember) / 2);
-    json_put_real(&j, "prior", (double)n_member / (double)n);
-    put_medians(&j, by_class, work, classes);
-    *out = j;
+    fact_real(out, "threshold", threshold);
+    add_share(out, "precision", all.right, all.flagged, confidence);
+    add_share(out, "recall", all.right, n_member, confidence);
+    add_share(out, "false_positive_rate", all.flagged - all.right, n_nonmember, confidence);
+    fact_real(out, "balanced_accuracy",
+              ((double)all.right / (double)n_member + (double)kept / (double)n_nonmember) / 2);
+    fact_real(out, "prior", (double)n_member / (double)n);
+    add_medians(out, by_class, work, classes);
 done:
     base_free(by_class);
     base_free(work);

@@ -5,10 +5,10 @@
 
 #include "attack/query_attack.h"
 
-/* The object "decision": a record is called a member when its score exceeds `threshold`. Members are the
+/* Adds to `out`: a record is called a member when its score exceeds `threshold`. Members are the
  * first n_member of scores (n) and labels (n). Precision counts the records as given; per class it is the
  * median over the classes with a flagged record, as in Shokri et al. ENOMEM. */
-sotto_status query_decision(struct json **out, const double *scores, const int64_t *labels, size_t n_member,
+sotto_status query_decision(struct facts *out, const double *scores, const int64_t *labels, size_t n_member,
                             size_t n, size_t classes, double threshold, double confidence);
 
 #endif

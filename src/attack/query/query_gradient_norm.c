@@ -34,7 +34,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         if (result->pending)
             goto done;
         TRY(shadow_calibration_run(&auc, &result->threshold, &r, score, 0, (void *)in->ctx));
-        json_put_real(&result->facts, "shadow_auc", auc);
+        fact_real(&result->facts, "shadow_auc", auc);
     }
     TRY(score(scores, in->target, &in->records, 0, (void *)in->ctx));
 done:

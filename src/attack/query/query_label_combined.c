@@ -152,11 +152,11 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         scores[i] = logits[1];
     }
     result->threshold = 0;
-    json_put_integer(&result->facts, "distances", (int64_t)p.distances);
-    json_put_integer(&result->facts, "queries_per_distance", (int64_t)p.each);
-    json_put_integer(&result->facts, "noisy_copies", (int64_t)(LABEL_LEVELS * p.copies));
-    json_put_integer(&result->facts, "moved_copies", p.image ? PICTURE_MOVES : 0);
-    json_put_integer(&result->facts, "without_boundary", (int64_t)s.unreachable);
+    fact_count(&result->facts, "distances", p.distances);
+    fact_count(&result->facts, "queries_per_distance", p.each);
+    fact_count(&result->facts, "noisy_copies", LABEL_LEVELS * p.copies);
+    fact_count(&result->facts, "moved_copies", p.image ? (size_t)PICTURE_MOVES : 0);
+    fact_count(&result->facts, "without_boundary", s.unreachable);
 done:
     base_free(rows);
     linear_model_clear(&m);

@@ -151,9 +151,9 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     TRY(shadow_pool_signals(signals, &shadows.pool, &in->records, NULL, in->ctx));
     TRY(test(scores, &selected, in, &c, signals, shadows.pool.models));
     result->threshold = -log(level);
-    json_put_integer(&result->facts, "rare_records", (int64_t)selected);
-    json_put_real(&result->facts, "neighbour_distance", near);
-    json_put_real(&result->facts, "level", level);
+    fact_count(&result->facts, "rare_records", selected);
+    fact_real(&result->facts, "neighbour_distance", near);
+    fact_real(&result->facts, "level", level);
 done:
     shadow_set_clear(&shadows);
     base_free(judged);

@@ -56,9 +56,8 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         for (size_t k = 0; k < in->records.classes; k++)
             scores[i] = fmax(scores[i], in->posteriors[i * in->records.classes + k]);
     }
-    result->facts = json_make_object();
-    json_put_integer(&result->facts, "random_inputs", RANDOM_INPUTS);
-    json_put_real(&result->facts, "share_above", (double)TOP / RANDOM_INPUTS);
+    fact_count(&result->facts, "random_inputs", RANDOM_INPUTS);
+    fact_real(&result->facts, "share_above", (double)TOP / RANDOM_INPUTS);
     return random_threshold(&result->threshold, in);
 }
 

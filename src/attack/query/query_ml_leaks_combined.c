@@ -55,14 +55,12 @@ done:
     return status;
 }
 
-static struct json *forest_facts(const struct shadow_set *a)
+static void describe_forest(struct facts *f, const struct shadow_set *a)
 {
-    struct json *j = json_make_object();
-    json_put_integer(&j, "models", (int64_t)a->pool.models);
-    json_put_integer(&j, "trained", (int64_t)a->pool.models);
-    json_put_text(&j, "recipe", "random forest");
-    json_put_integer(&j, "trees", FOREST_TREES);
-    return j;
+    fact_count(f, "models", a->pool.models);
+    fact_count(f, "trained", a->pool.models);
+    fact_text(f, "recipe", "random forest");
+    fact_count(f, "trees", FOREST_TREES);
 }
 
 /* The shadow by the given recipe, or a linear one trained like it. */
@@ -95,30 +93,23 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     uint64_t seed = in->options->seed;
     bool pending = false;
     size_t width = ml_leaks_width(in->records.classes, in->records.classes);
-    struct json *all = json_make_array();
+    struct facts *shadows_trained = fact_list(&result->facts, "shadows");
     for (size_t i = 0; i < HEADS; i++) {
-        struct query_result part = {0};
         shadow_set_clear(&shadows);
         TRY(in->network ? make_networks(&shadows, in, i == 1) : make_heads(&shadows, in, i == 1));
-        shadow_set_report(&part, &shadows);
-        json_push(&all, json_clone(json_member(part.facts, "shadows")));
-        json_free(part.facts);
-        pending |= part.pending;
+        shadow_pool_describe(fact_group(shadows_trained, NULL), &shadows.pool, &shadows.plan);
+        pending |= shadows.pool.missing > 0;
         if (!pending)
             TRY(output_table_add(&answers, &shadows, width, in->ctx));
     }
     if (!pending) {
-        json_push(&all, forest_facts(&shadows));
+        describe_forest(fact_group(shadows_trained, NULL), &shadows);
         TRY(output_table_add_of(&answers, &shadows, width, answer_of_forest, &seed, in->ctx));
     }
-    result->facts = json_make_object();
-    json_put(&result->facts, "shadows", all);
-    all = NULL;
     result->pending = pending;
     if (!pending)
         TRY(ml_leaks_judge(scores, result, &answers, in));
 done:
-    json_free(all);
     output_table_clear(&answers);
     shadow_set_clear(&shadows);
     return status;

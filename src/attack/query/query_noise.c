@@ -41,15 +41,13 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         if (result->pending)
             goto done;
         TRY(tune(&level, &auc, &result->threshold, &r, &s));
-    } else {
-        result->facts = json_make_object();
     }
     TRY(label_noise(scores, in->target, &in->records, (double)level, &s));
-    json_put_real(&result->facts, "flip", label_flip(level));
-    json_put_real(&result->facts, "sigma", label_sigma(level));
-    json_put_boolean(&result->facts, "tuned", model_has_recipe(in));
-    json_put_real(&result->facts, "shadow_auc", auc);
-    json_put_integer(&result->facts, "queries_per_record", (int64_t)s.queries);
+    fact_real(&result->facts, "flip", label_flip(level));
+    fact_real(&result->facts, "sigma", label_sigma(level));
+    fact_flag(&result->facts, "tuned", model_has_recipe(in));
+    fact_real(&result->facts, "shadow_auc", auc);
+    fact_count(&result->facts, "queries_per_record", s.queries);
 done:
     shadow_calibration_clear(&r);
     label_setting_clear(&s);

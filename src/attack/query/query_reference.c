@@ -198,7 +198,7 @@ static sotto_status query_reference_run(double *scores, struct query_result *res
         FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records and %zu shadows", name, in->records.n,
              shadows.pool.models);
     TRY(judge(scores, in, name, &shadows, trained, shape));
-    json_put_integer(&result->facts, "views", in->options->views > 1 ? (int64_t)in->options->views : 1);
+    fact_count(&result->facts, "views", in->options->views > 1 ? in->options->views : 1);
 done:
     base_free(trained);
     shadow_set_clear(&shadows);

@@ -53,8 +53,8 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     result->also_count = sizeof thresholds / sizeof *thresholds;
     for (size_t t = 0; t < result->also_count; t++)
         result->also[t] = log(thresholds[t] / (1 - thresholds[t]));
-    json_put_real(&result->facts, "rate", rate);
-    json_put_boolean(&result->facts, "plain_shadows", in->options->plain_shadows != 0);
+    fact_real(&result->facts, "rate", rate);
+    fact_flag(&result->facts, "plain_shadows", in->options->plain_shadows != 0);
 done:
     output_table_clear(&answers);
     shadow_set_clear(&shadows);

@@ -21,7 +21,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     TRY(attack_net_scores_by_class(scores, &fallback, &answers, rows, in->records.y, n, classes,
                                    in->options->seed, in->ctx));
     result->threshold = 0; /* posterior of "in" above one half */
-    json_put_integer(&result->facts, "classes_without_network", (int64_t)fallback);
+    fact_count(&result->facts, "classes_without_network", fallback);
 done:
     output_table_clear(&answers);
     shadow_set_clear(&shadows);

@@ -116,9 +116,8 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         add_scores(scores, h->parameters + head_offset(h, h->layers - 1), proxy->parameters, rows,
                    &in->records, width, mean, 1 / (double)proxies);
     }
-    result->facts = json_make_object();
-    json_put_integer(&result->facts, "proxies", (int64_t)proxies);
-    json_put_integer(&result->facts, "layer_inputs", (int64_t)width);
+    fact_count(&result->facts, "proxies", proxies);
+    fact_count(&result->facts, "layer_inputs", width);
 done:
     sotto_head_free(proxy);
     whitebox_layer_clear(&judged);

@@ -75,9 +75,8 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         TRY(ask_shadow(logits, in, &own, rng_u64(&draw) >> 1));
         add_losses(scores, logits, decision, &in->records, 1 / (double)shadows);
     }
-    result->facts = json_make_object();
-    json_put_integer(&result->facts, "relabelled", (int64_t)own.n);
-    json_put_integer(&result->facts, "shadows_trained", (int64_t)shadows);
+    fact_count(&result->facts, "relabelled", own.n);
+    fact_count(&result->facts, "shadows_trained", shadows);
 done:
     base_free(decision);
     base_free(label);

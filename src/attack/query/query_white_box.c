@@ -178,7 +178,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     standardise(rows, n, &known);
     TRY(attack_net_scores(scores, &known, rows, n, in->options->seed, in->ctx));
     result->threshold = 0;
-    json_put_integer(&result->facts, "features", (int64_t)width);
+    fact_count(&result->facts, "features", width);
 done:
     output_table_clear(&known);
     shadow_set_clear(&shadows);

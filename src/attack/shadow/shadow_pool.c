@@ -416,22 +416,20 @@ static double mean_of(const double *x, const struct shadow_pool *s)
     return sum / (double)(s->models - s->missing);
 }
 
-struct json *shadow_pool_facts(const struct shadow_pool *s, const struct shadow_plan *p)
+void shadow_pool_describe(struct facts *out, const struct shadow_pool *s, const struct shadow_plan *p)
 {
     char recipe[TRAIN_RECIPE_TEXT] = "";
-    struct json *j = json_make_object();
     if (!p->network)
         head_recipe_text(recipe, p->recipe, p->data->d, p->data->classes);
     else if (train_recipe_text(recipe, p->network) != SOTTO_OK)
         recipe[0] = 0;
-    json_put_integer(&j, "models", (int64_t)s->models);
-    json_put_integer(&j, "trained", (int64_t)s->trained);
-    json_put_integer(&j, "reused", (int64_t)s->reused);
-    json_put_integer(&j, "missing", (int64_t)s->missing);
-    json_put_real(&j, "train_accuracy", mean_of(s->train_accuracy, s));
-    json_put_real(&j, "test_accuracy", mean_of(s->test_accuracy, s));
-    json_put_text(&j, "recipe", recipe);
+    fact_count(out, "models", s->models);
+    fact_count(out, "trained", s->trained);
+    fact_count(out, "reused", s->reused);
+    fact_count(out, "missing", s->missing);
+    fact_real(out, "train_accuracy", mean_of(s->train_accuracy, s));
+    fact_real(out, "test_accuracy", mean_of(s->test_accuracy, s));
+    fact_text(out, "recipe", recipe);
     if (p->privacy && dp_sgd_describe(recipe, p->privacy) == SOTTO_OK)
-        json_put_text(&j, "private_recipe", recipe);
-    return j;
+        fact_text(out, "private_recipe", recipe);
 }

@@ -7,9 +7,9 @@
 #ifndef ATTACK_SHADOW_SHADOW_POOL_H
 #define ATTACK_SHADOW_SHADOW_POOL_H
 
+#include "attack/attack_facts.h"
 #include "attack/shadow/shadow_split.h"
 #include "head/model/head_model.h"
-#include "io/json/json.h"
 #include "par/par.h"
 #include "train/network/network.h"
 
@@ -61,8 +61,8 @@ struct shadow_noise {
  * they are. ENOMEM, EINVAL. */
 sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, const struct head_data *data,
                                  const struct shadow_noise *noise, const struct sotto_context *ctx);
-/* "shadows": how many, trained and reused, mean accuracies, what is missing. */
-struct json *shadow_pool_facts(const struct shadow_pool *s, const struct shadow_plan *plan);
+/* Adds how many, trained and reused, mean accuracies, what is missing. */
+void shadow_pool_describe(struct facts *out, const struct shadow_pool *s, const struct shadow_plan *plan);
 
 /* ---- for shadow_networks.c ---- */
 

@@ -174,12 +174,9 @@ void shadow_set_clear(struct shadow_set *a)
 
 void shadow_set_report(struct query_result *result, const struct shadow_set *a)
 {
-    struct json *shadows = shadow_pool_facts(&a->pool, &a->plan);
-    if (!result->facts)
-        result->facts = json_make_object();
     if (a->made.x)
-        json_put(&result->facts, "synthetic", synthetic_facts(&a->made, a->data.classes));
-    json_put(&result->facts, "shadows", shadows);
+        synthetic_describe(fact_group(&result->facts, "synthetic"), &a->made, a->data.classes);
+    shadow_pool_describe(fact_group(&result->facts, "shadows"), &a->pool, &a->plan);
     result->pending = a->pool.missing > 0;
 }
 

@@ -107,20 +107,19 @@ done:
     return status;
 }
 
-struct json *synthetic_facts(const struct synthetic *s, size_t classes)
+void synthetic_describe(struct facts *out, const struct synthetic *s, size_t classes)
 {
-    struct json *j = json_make_object(), *failed = json_make_array();
     size_t given_up = 0;
-    for (size_t k = 0; k < classes; k++) {
+    for (size_t k = 0; k < classes; k++)
         given_up += s->failed[k];
+    fact_text(out, "kind", s->kind);
+    fact_count(out, "records", s->n);
+    fact_count(out, "given_up", given_up);
+    fact_count(out, "queries", s->queries);
+    struct facts *made = fact_list(out, "made"), *failed = fact_list(out, "failed_classes");
+    for (size_t k = 0; k < classes; k++) {
+        fact_count(made, NULL, s->made[k]);
         if (s->made[k] == 0)
-            json_push(&failed, json_make_integer((int64_t)k));
+            fact_count(failed, NULL, k);
     }
-    json_put_text(&j, "kind", s->kind);
-    json_put_integer(&j, "records", (int64_t)s->n);
-    json_put_integer(&j, "given_up", (int64_t)given_up);
-    json_put_integer(&j, "queries", (int64_t)s->queries);
-    json_put(&j, "made", json_make_counts(s->made, classes));
-    json_put(&j, "failed_classes", failed);
-    return j;
 }

@@ -3,9 +3,9 @@
 #ifndef ATTACK_SHADOW_SYNTHESIS_H
 #define ATTACK_SHADOW_SYNTHESIS_H
 
+#include "attack/attack_facts.h"
 #include "attack/shadow/feature_space.h"
 #include "attack/target/target.h"
-#include "io/json/json.h"
 
 /* Algorithm 1: climbs the target's posterior of one class by redrawing features at random. The published
  * values are for Purchase; iterations_max is not published. */
@@ -40,8 +40,8 @@ sotto_status synthetic_marginals(struct synthetic *out, struct sotto_target *t, 
 /* The records of data, a share `flip` of each one's features redrawn uniformly; labels kept. */
 sotto_status synthetic_noisy(struct synthetic *out, const struct head_data *data, double flip, uint64_t seed);
 
-/* {"kind", "records", "given_up", "queries", "made": a count for each class, "failed_classes": those without
- * any record}. */
-struct json *synthetic_facts(const struct synthetic *s, size_t classes);
+/* Adds "kind", "records", "given_up", "queries", "made": a count for each class, "failed_classes": those without
+ * any record. */
+void synthetic_describe(struct facts *out, const struct synthetic *s, size_t classes);
 
 #endif

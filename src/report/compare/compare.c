@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "audit/audit_document.h"
+#include "io/json/json.h"
 #include "sotto/sotto.h"
 
 /* ---- reading ---- */

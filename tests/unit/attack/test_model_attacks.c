@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attack/query_attack.h"
+#include "io/json/json.h"
 #include "attack/query/record_overlap.h"
 #include "support/head_blobs.h"
 #include "sotto/sotto.h"
