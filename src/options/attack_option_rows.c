@@ -11,19 +11,23 @@ static const struct sotto_option audit_rows[] = {
     {"delta", REAL(delta, "D"), .value = "0", .range = "[0,1)", .group = "Statistics",
      .help = "delta of the lower bound on epsilon"},
     {"seed", ANY_SEED(seed), .value = "0", .group = "Statistics",
-     .help = "seed of the random halves that choose and score thresholds"},
+     .help = "seed of the split into calibration and evaluation halves, and of all draws"},
     {"bootstrap", COUNT(draws, "N"), .value = "2000", .range = "[100,1000000]", .group = "Statistics",
-     .help = "draws of the bootstrap of the TPR at a chosen FPR"},
+     .help = "bootstrap draws for the interval of the TPR at a fixed FPR"},
     {"one-run", COUNT(one_run_guesses, "K"), .value = "0", .group = "Statistics",
-     .help = "guesses on each side for a bound on epsilon from one run"},
+     .help =
+         "guesses on each side for the one-run bound on epsilon, which needs membership by independent fair "
+         "coins; 0: no bound"},
     {"group-size", COUNT(group_size, "K"), .value = "0", .group = "Statistics",
-     .help = "records in which neighbouring training sets differ"},
+     .help =
+         "size of the inserted group, where each score is of a training run with or without that group of "
+         "records; 0: scores of single records"},
     {"odds-ratio", FLAG(odds_ratio), .value = "0", .group = "Statistics",
      .help = "exact interval of the odds ratio (logistic noise)"},
     {"exposed", COUNT(exposed, "N"), .value = "0", .group = "Output",
      .help = "number of most vulnerable members to list"},
     {"include-indices", FLAG(include_indices), .value = "0", .group = "Output",
-     .help = "row numbers of the most vulnerable members"},
+     .help = "row numbers of the most vulnerable members in the report"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_audit_option_table(void)
