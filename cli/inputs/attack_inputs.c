@@ -52,14 +52,16 @@ static sotto_status check_target(const struct sotto_records *r, size_t columns, 
 static sotto_status open_command(struct attack_inputs *in, const struct options *o, size_t columns,
                                  const struct sotto_context *ctx)
 {
-    const struct sotto_command_options how = {.timeout = sotto_given_real(option_real(o, "timeout")),
-                                              .batch = sotto_given_count(option_count(o, "query-batch"))};
+    struct sotto_command_options how = {0};
     size_t classes = option_given(o, "classes") ? (size_t)option_count(o, "classes") : 0;
     if (option_given(o, "classes") && classes < 2)
         return cli_fail(SOTTO_EUSAGE, "attack: classes must be at least 2 (got %s)",
                         option_text(o, "classes"));
-    return sotto_target_open_command(&in->input.target, option_text(o, "target-command"), columns, classes,
-                                     &how, ctx);
+    sotto_status status = option_members(&how, sotto_command_option_table(), o);
+    if (status == SOTTO_OK)
+        status = sotto_target_open_command(&in->input.target, option_text(o, "target-command"), columns,
+                                           classes, &how, ctx);
+    return status;
 }
 
 static sotto_status open_target(struct attack_inputs *in, const struct options *o, size_t columns,

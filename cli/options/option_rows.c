@@ -60,6 +60,15 @@ static void add(struct option_rows *out, struct option_row row)
     out->row[out->count++] = row;
 }
 
+static void set_default(struct option_rows *out, const struct option_row *row)
+{
+    size_t i = 0;
+    while (i < out->count && strcmp(out->row[i].name, row->name) != 0)
+        i++;
+    assert(i < out->count && "a default stands below its option");
+    out->row[i].fallback = row->fallback;
+}
+
 /* Returns the heading that now holds. */
 static const char *add_all(struct option_rows *out, const struct option_row *rows, const char *group)
 {
@@ -73,6 +82,8 @@ static const char *add_all(struct option_rows *out, const struct option_row *row
             for (const struct sotto_option *m = row.table(); m->name; m++)
                 if (!row.only || option_listed(row.only, m->name, strlen(m->name)))
                     add(out, of_member(m));
+        } else if (row.kind == OPTION_DEFAULT) {
+            set_default(out, &row);
         } else {
             row.group = group;
             add(out, row);

@@ -372,14 +372,31 @@ sotto_status option_require(const struct options *o, const char *name)
                     o->verb->name);
 }
 
-sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o)
+/* What the command line says of a member, or this verb's own default; NULL: neither. */
+static const char *member_text(const struct options *o, const struct sotto_option *member)
+{
+    const struct option_row *row = find_row(o, member->name, strlen(member->name));
+    if (!row || row->member != member)
+        return NULL;
+    return option_given(o, member->name) || row->fallback != member->value ? option_text(o, member->name)
+                                                                           : NULL;
+}
+
+sotto_status option_members_checked(void *out, const struct sotto_option *table, const char *keys,
+                                    const struct options *o)
 {
     for (; table->name; table++) {
-        const struct option_value *value = find_value(o, table->name);
-        if (!value || value->row->member != table)
-            continue;
-        if (sotto_option_set(out, table, value->texts[0]) != SOTTO_OK)
+        const char *text = member_text(o, table);
+        if (text && sotto_option_set(out, table, text) != SOTTO_OK)
             return cli_fail(SOTTO_EUSAGE, "--%s", sotto_error_text());
+        if (text && option_listed(keys, table->key, strlen(table->key)) &&
+            sotto_options_check(out, table, table->key) != SOTTO_OK)
+            return cli_fail(SOTTO_EUSAGE, "%s: %s", o->verb->name, sotto_error_text());
     }
     return SOTTO_OK;
+}
+
+sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o)
+{
+    return option_members_checked(out, table, "", o);
 }

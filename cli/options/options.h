@@ -15,10 +15,11 @@ enum option_kind {
     OPTION_LIST, /* repeatable text */
     OPTION_GROUP,
     OPTION_ROWS,
-    OPTION_TABLE
+    OPTION_TABLE,
+    OPTION_DEFAULT
 };
 struct option_row {
-    const char *name; /* long name without dashes; "" of the three below; NULL ends the table */
+    const char *name; /* long name without dashes; "" of the first three below; NULL ends the table */
     enum option_kind kind;
     const char *value;                         /* what --help prints for the value: "FILE", "N", "EPSILON" */
     const char *fallback;                      /* default as text, or NULL: none */
@@ -45,6 +46,11 @@ struct option_row {
 #define OPTION_TABLE(of, names)                                                                              \
     {                                                                                                        \
         "", OPTION_TABLE, .table = (of), .only = (names)                                                     \
+    }
+/* Where this verb has another default than the table above, or one where the table has none. */
+#define OPTION_DEFAULT(of, text)                                                                             \
+    {                                                                                                        \
+        (of), OPTION_DEFAULT, .fallback = (text)                                                             \
     }
 /* Options whose value reads ARRAY may be given together, as members of one file (option_arrays.c). */
 #define OPTION_ARRAYS_ROW                                                                                    \
@@ -83,8 +89,11 @@ double option_delta(const struct options *o, const char *name);
 sotto_status option_positive(const struct options *o, const char *name);
 sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only);
 
-/* Sets those members of *out that were given. EUSAGE. */
+/* Sets those members of *out that were given or have an OPTION_DEFAULT. EUSAGE. */
 sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o);
+/* The same; EUSAGE also for one of the keys ("confidence|delta") outside of its range. */
+sotto_status option_members_checked(void *out, const struct sotto_option *table, const char *keys,
+                                    const struct options *o);
 
 /* A row of verbs which write a report, and the check before they begin: ECREATE where --output DIR holds a finished
  * report, unless --force was given. */

@@ -182,8 +182,9 @@ sotto_status attack_encoder_run(const struct options *o, const struct sotto_audi
                                                 status == SOTTO_OK ? sotto_encoder_width(w.shadow) : 0,
                                             .bank = w.plain[BANK].data,
                                             .shadow_bank = w.plain[BANK + 1].data,
-                                            .bank_n = w.rows[BANK].count,
-                                            .temperature = sotto_given_real(option_real(o, "temperature"))};
+                                            .bank_n = w.rows[BANK].count};
+    if (status == SOTTO_OK)
+        status = option_members(&in, sotto_encoder_attack_option_table(), o);
     if (status == SOTTO_OK)
         status = sotto_encoder_attack(&result, NULL, &in, audit, ctx);
     if (status == SOTTO_OK)

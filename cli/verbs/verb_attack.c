@@ -12,16 +12,14 @@ static const struct option_row rows[] = {
     {"target", OPTION_TEXT, "FILE", NULL, "model under attack: a head, MLP or whole network (.safetensors)"},
     {"target-command", OPTION_TEXT, "COMMAND", NULL,
      "command that answers as the target: .npy frames on stdin and stdout (examples/serve_numpy.py)"},
-    {"timeout", OPTION_REAL, "S", "60",
-     "time limit for one frame of the command, including its start, in seconds"},
-    {"query-batch", OPTION_COUNT, "ROWS", "1024", "maximum number of rows in a frame of the command"},
+    OPTION_TABLE(sotto_command_option_table, NULL),
     {"classes", OPTION_COUNT, "K", NULL,
      "number of classes of the command (default: width of its first answer)"},
     {"budget", OPTION_COUNT, "ROWS", NULL, "maximum number of rows sent to the target (default: no limit)"},
-    {"repeats", OPTION_COUNT, "N", "1",
-     "answers averaged for each record, for models with noise (target and shadow models)"},
-    OPTION_GROUP("Records (ARRAY: FILE.npy or FILE.npz:MEMBER)"),
+    OPTION_TABLE(sotto_attack_option_table, "repeats"),
+    OPTION_GROUP("Inputs (ARRAY: FILE.npy or FILE.npz:MEMBER)"),
     OPTION_ARRAYS_ROW,
+    OPTION_GROUP("Records"),
     {"member-features", OPTION_TEXT, "ARRAY", NULL, "records that trained the target (n, D)"},
     {"member-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the members, from 0 (n)"},
     {"nonmember-features", OPTION_TEXT, "ARRAY", NULL, "records that did not train the target (m, D)"},
@@ -32,22 +30,11 @@ static const struct option_row rows[] = {
     {"other-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the other set, from 0 (b)"},
     {"image", OPTION_TEXT, "C,H,W", NULL,
      "image shape of a row, for augmentation, and for shadow networks of --target-command"},
-    {"views", OPTION_COUNT, "N", "1",
-     "views of each image in lira and rmia, online and offline: 1, 2 (and mirrored) or 18 (and shifted by 2 "
-     "pixels)"},
-    {"queries", OPTION_COUNT, "N", NULL,
-     "queries for one record in label-only attacks (default: depends on the attack)"},
+    OPTION_TABLE(sotto_attack_option_table, "views|queries|shadows|shadow-records|disjoint"),
     OPTION_GROUP("Shadow models"),
-    {"shadows", OPTION_COUNT, "K", NULL, "number of shadow models (default: depends on the attack)"},
-    {"shadow-records", OPTION_COUNT, "N", NULL,
-     "training records of a shadow model (default: half of the attacker's; lira, rmia: always half of all)"},
-    {"disjoint", OPTION_FLAG, NULL, NULL,
-     "disjoint training sets for the shadow models (default: independent draws)"},
     {"shadow-data", OPTION_TEXT, "KIND", "real",
      "source of the shadow models' records: real, synthesis, marginals, class-marginals or noisy"},
-    {"synthetic-records", OPTION_COUNT, "N", "10000",
-     "number of synthetic records (synthesis, marginals, class-marginals)"},
-    {"flip", OPTION_REAL, "P", "0.1", "share of features redrawn in each record, in [0, 1] (noisy)"},
+    OPTION_TABLE(sotto_attack_option_table, "synthetic-records|flip"),
     {"model", OPTION_TEXT, "NAME", NULL,
      "whole networks as shadow models: cnn, mlp, resnet8, ... (default of --model to --lr: as in the "
      "target)"},
@@ -58,10 +45,7 @@ static const struct option_row rows[] = {
     {"epochs", OPTION_COUNT, "N", NULL, "passes over the records"},
     {"batch", OPTION_COUNT, "N", NULL, "records per step"},
     {"lr", OPTION_REAL, "RATE", NULL, "learning rate"},
-    {"mismatch", OPTION_FLAG, NULL, NULL, "permission for shadow models trained differently from the target"},
-    {"plain-shadows", OPTION_FLAG, NULL, NULL,
-     "shadow networks without the target's residual perturbation (an attacker unaware of it)"},
-    {"cache", OPTION_TEXT, "DIR", NULL, "folder in which shadow models are kept and reused"},
+    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|cache"),
     {"shard", OPTION_TEXT, "I/N", NULL, "part I of N of the shadow models to train (needs --cache)"},
     OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder under attack (.safetensors)"},
@@ -74,12 +58,11 @@ static const struct option_row rows[] = {
      "rows that did not pre-train the shadow encoder"},
     {"bank-indices", OPTION_TEXT, "rows.npy", NULL,
      "rows in neither training set, used as negatives; without them the contrastive-loss attack is skipped"},
-    {"temperature", OPTION_REAL, "T", "0.1", "temperature of the contrastive loss"},
+    OPTION_TABLE(sotto_encoder_attack_option_table, NULL),
     OPTION_GROUP("Statistics"),
     {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions"},
-    {"confidence", OPTION_REAL, "C", "0.95", "confidence of every interval, a fraction"},
-    {"delta", OPTION_REAL, "D", "0", "delta of the lower bound on epsilon"},
-    {"seed", OPTION_COUNT, "N", "1", "seed of shadow models, attack networks and random splits"},
+    OPTION_TABLE(sotto_audit_option_table, "confidence|delta"),
+    OPTION_TABLE(sotto_attack_option_table, "seed"),
     OPTION_GROUP("Output"),
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report"},
     OPTION_FORCE_ROW,
@@ -133,31 +116,12 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
 {
     sotto_attack_defaults(out);
     out->name = option_argument(o, 0);
-    out->shadows = option_given(o, "shadows") ? (size_t)option_count(o, "shadows") : 0;
-    out->shadow_records = option_given(o, "shadow-records") ? (size_t)option_count(o, "shadow-records") : 0;
-    out->queries = option_given(o, "queries") ? (size_t)option_count(o, "queries") : 0;
-    out->views = sotto_given_count(option_count(o, "views"));
-    out->repeats = (size_t)option_count(o, "repeats");
-    out->plain_shadows = option_flag(o, "plain-shadows");
-    out->disjoint = option_flag(o, "disjoint");
-    out->mismatch = option_flag(o, "mismatch");
-    out->cache = option_text(o, "cache");
-    out->synthetic_records = sotto_given_count(option_count(o, "synthetic-records"));
-    out->flip = sotto_given_real(option_real(o, "flip"));
-    out->seed = sotto_given_seed(option_count(o, "seed"));
-    out->audit = (struct sotto_audit_options){
-        .fpr = rates, .confidence = option_real(o, "confidence"), .delta = option_real(o, "delta")};
-    if (out->repeats == 0)
-        return cli_fail(SOTTO_EUSAGE, "attack: --repeats 0; expected at least 1");
-    if (!(out->audit.confidence > 0 && out->audit.confidence < 1))
-        return cli_fail(SOTTO_EUSAGE, "attack: confidence must be between 0 and 1 (got %s)",
-                        option_text(o, "confidence"));
-    if (!(out->audit.delta >= 0 && out->audit.delta < 1))
-        return cli_fail(SOTTO_EUSAGE, "attack: delta must be >= 0 and < 1 (got %s)", option_text(o, "delta"));
-    if (!(out->flip >= 0 && out->flip <= 1))
-        return cli_fail(SOTTO_EUSAGE, "attack: flip must be between 0 and 1 (got %s)",
-                        option_text(o, "flip"));
-    sotto_status status = option_fractions(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
+    out->audit = (struct sotto_audit_options){.fpr = rates};
+    sotto_status status = option_members_checked(out, sotto_attack_option_table(), "repeats|flip", o);
+    if (status == SOTTO_OK)
+        status = option_members_checked(&out->audit, sotto_audit_option_table(), "confidence|delta", o);
+    if (status == SOTTO_OK)
+        status = option_fractions(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
     if (status == SOTTO_OK)
         status = read_kind(&out->data, o);
     if (status == SOTTO_OK)

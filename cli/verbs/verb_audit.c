@@ -13,26 +13,16 @@ static const struct option_row rows[] = {
      "parameter of an attack, such as lira.monotone=1 (repeatable)"},
     OPTION_GROUP("Statistics"),
     {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions"},
-    {"confidence", OPTION_REAL, "C", "0.95", "confidence of every interval, a fraction"},
-    {"delta", OPTION_REAL, "D", "0", "delta of the lower bound on epsilon"},
-    {"seed", OPTION_COUNT, "N", "1",
-     "seed of the split into calibration and evaluation halves, and of all draws"},
-    {"bootstrap", OPTION_COUNT, "N", "2000", "bootstrap draws for the interval of the TPR at a fixed FPR"},
-    {"one-run", OPTION_COUNT, "K", "0",
-     "guesses on each side for the one-run bound on epsilon, which needs membership by independent fair "
-     "coins; 0: no bound"},
-    {"group-size", OPTION_COUNT, "K", "0",
-     "size of the inserted group, where each score is of a training run with or without that group of "
-     "records; 0: scores of single records"},
-    {"odds-ratio", OPTION_FLAG, NULL, NULL, "exact interval of the odds ratio (logistic noise)"},
+    OPTION_TABLE(sotto_audit_option_table, "confidence|delta|seed|bootstrap|one-run|group-size|odds-ratio"),
+    OPTION_DEFAULT("seed", "1"),
     OPTION_GROUP("Verdict"),
     {"claim", OPTION_TEXT, "CLAIM", NULL, "claim to test, such as eps=3,delta=1e-5 (exit 1 if contradicted)"},
     {"fail-if", OPTION_LIST, "RULE", NULL,
      "condition on auc, advantage, balanced_accuracy, epsilon, tpr@RATE or lint that makes the exit code 1: "
      "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
     OPTION_GROUP("Output"),
-    {"exposed", OPTION_COUNT, "N", "10", "number of most vulnerable members to list"},
-    {"include-indices", OPTION_FLAG, NULL, NULL, "row numbers of the most vulnerable members in the report"},
+    OPTION_TABLE(sotto_audit_option_table, "exposed|include-indices"),
+    OPTION_DEFAULT("exposed", "10"),
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report"},
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html"},
@@ -105,18 +95,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_audit_result result = {0};
     const char *const *names = option_list(o, "attack"), *const *rules = option_list(o, "fail-if");
     char gate[512] = ""; /* the first that failed */
-    struct sotto_audit_options options = {.names = names[0] ? names : NULL,
-                                          .fpr = rates,
-                                          .confidence = option_real(o, "confidence"),
-                                          .delta = option_real(o, "delta"),
-                                          .seed = option_count(o, "seed"),
-                                          .settings = option_list(o, "set"),
-                                          .draws = sotto_given_count(option_count(o, "bootstrap")),
-                                          .one_run_guesses = (size_t)option_count(o, "one-run"),
-                                          .group_size = (size_t)option_count(o, "group-size"),
-                                          .odds_ratio = option_flag(o, "odds-ratio"),
-                                          .exposed = (size_t)option_count(o, "exposed"),
-                                          .include_indices = option_flag(o, "include-indices")};
+    struct sotto_audit_options options = {
+        .names = names[0] ? names : NULL, .fpr = rates, .settings = option_list(o, "set")};
     sotto_status status = option_check_report(o);
     if (status == SOTTO_OK)
         status = option_fractions(rates, MAX_RATES, &options.fpr_count, o, "fpr");
@@ -124,12 +104,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = read_claim(&options, o);
     for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
         status = sotto_audit_gate(NULL, NULL, NULL, rules[i]);
-    if (status == SOTTO_OK && !(options.confidence > 0 && options.confidence < 1))
-        status = cli_fail(SOTTO_EUSAGE, "audit: confidence must be between 0 and 1 (got %s)",
-                          option_text(o, "confidence"));
-    if (status == SOTTO_OK && !(options.delta >= 0 && options.delta < 1))
-        status =
-            cli_fail(SOTTO_EUSAGE, "audit: delta must be >= 0 and < 1 (got %s)", option_text(o, "delta"));
+    if (status == SOTTO_OK)
+        status = option_members_checked(&options, sotto_audit_option_table(), "confidence|delta", o);
     if (status == SOTTO_OK)
         status = audit_inputs_load(&in, o);
     if (status == SOTTO_OK)

@@ -27,26 +27,10 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Split"),
     {"parts", OPTION_TEXT, "NAME=N,...", NULL,
      "names of the parts and their numbers of records, such as member=1200,nonmember=1200"},
-    {"seed", OPTION_COUNT, "N", "1", "seed of the assignment of records to parts"},
+    OPTION_TABLE(sotto_split_option_table, "seed"),
     {"output", OPTION_TEXT, "DIR", NULL,
      "folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json"},
-    OPTION_GROUP("Tables"),
-    {"schema", OPTION_TEXT, "FILE", NULL,
-     "schema.yaml with columns, bounds, categories and classes; makes the encoding independent of the "
-     "records (import, split)"},
-    {"one-hot", OPTION_FLAG, NULL, NULL,
-     "one-hot categories and scaled numbers, fitted by a schema, by public rows (--fit-on, --fit-table), by "
-     "--private-fit, or else on all rows, which makes every epsilon conditional (split)"},
-    {"fit-on", OPTION_TEXT, "PART", NULL, "public part to which the encoding is fitted (split)"},
-    {"fit-table", OPTION_TEXT, "TABLE", NULL, "public table to which the encoding is fitted (split)"},
-    OPTION_GROUP("Identity and privacy"),
-    {"dataset-id", OPTION_TEXT, "ID", NULL,
-     "identity of the private data set, which selects its ledger (import, default: NAME-<random digits>; "
-     "split: for --private-fit on a set without identity)"},
-    {"private-fit", OPTION_REAL, "EPSILON", NULL,
-     "epsilon of private releases that narrow the schema's bounds (split; needs --dataset-id)"},
-    {"ledger", OPTION_TEXT, "FILE", NULL,
-     "ledger of --private-fit (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
+    OPTION_TABLE(sotto_split_option_table, "schema|one-hot|fit-on|fit-table|dataset-id|private-fit|ledger"),
     OPTION_END};
 
 static sotto_status run_list(const struct options *o, const struct sotto_context *ctx, int json)
@@ -263,20 +247,14 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
 {
     struct sotto_data_part parts[MAX_PARTS];
     const char *name = option_argument(o, 1), *folder = option_text(o, "output");
-    const struct sotto_split_options options = {
-        .one_hot = option_flag(o, "one-hot"),
-        .seed = sotto_given_seed(option_count(o, "seed")),
-        .schema = option_text(o, "schema"),
-        .fit_part = option_text(o, "fit-on"),
-        .fit_table = option_text(o, "fit-table"),
-        .private_epsilon = option_given(o, "private-fit") ? option_real(o, "private-fit") : 0,
-        .dataset_id = option_text(o, "dataset-id"),
-        .ledger = option_text(o, "ledger")};
+    struct sotto_split_options options = {0};
     char *text = NULL;
     size_t count = 0;
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
         status = option_require(o, "parts");
+    if (status == SOTTO_OK)
+        status = option_members(&options, sotto_split_option_table(), o);
     if (status == SOTTO_OK && !(text = strdup(option_text(o, "parts"))))
         status = cli_fail(SOTTO_ENOMEM, "data split: out of memory");
     if (status == SOTTO_OK)

@@ -13,11 +13,9 @@ static const struct option_row rows[] = {
      "number for all (1: members, 0: non-members, or the value of an attribute) (repeatable)"},
     {"known-labels", OPTION_LIST, "y.npy", NULL,
      "true classes of the --known rows, one file for each (repeatable)"},
-    {"budget", OPTION_REAL, "B", NULL,
-     "budget of the defence, in its own unit (default and unit: see --list)"},
+    OPTION_TABLE(sotto_defence_option_table, NULL),
     {"set", OPTION_LIST, "NAME=VALUE", NULL, "parameter of the defence, see --list (repeatable)"},
     {"list", OPTION_FLAG, NULL, NULL, "table of all defences with their budgets and parameters"},
-    {"seed", OPTION_COUNT, "N", "1", "seed of training, for defender and attacker"},
     {"key", OPTION_COUNT, "N", "0", "key of the defence's random choices; keep it secret in real use"},
     OPTION_GROUP("Measurement"),
     {"labels", OPTION_LIST, "y.npy", NULL,
@@ -75,11 +73,10 @@ static sotto_status fit(struct result *r, const struct defend_inputs *in, const 
     struct sotto_defence_known known = defend_known(&in->known);
     sotto_defence_defaults(&options);
     options.name = option_argument(o, 0);
-    options.budget = option_given(o, "budget") ? sotto_given_real(option_real(o, "budget")) : 0;
-    options.seed = sotto_given_seed(option_count(o, "seed"));
     options.key = option_count(o, "key");
     options.settings = option_list(o, "set");
-    return sotto_defence_fit(&r->defence, &known, &options, ctx);
+    sotto_status status = option_members(&options, sotto_defence_option_table(), o);
+    return status == SOTTO_OK ? sotto_defence_fit(&r->defence, &known, &options, ctx) : status;
 }
 
 static sotto_status record(struct result *r, const struct defend_inputs *in, const struct options *o,

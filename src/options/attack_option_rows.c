@@ -11,19 +11,23 @@ static const struct sotto_option audit_rows[] = {
     {"delta", REAL(delta, "D"), .value = "0", .range = "[0,1)", .group = "Statistics",
      .help = "delta of the lower bound on epsilon"},
     {"seed", ANY_SEED(seed), .value = "0", .group = "Statistics",
-     .help = "seed of the random halves that choose and score thresholds"},
+     .help = "seed of the split into calibration and evaluation halves, and of all draws"},
     {"bootstrap", COUNT(draws, "N"), .value = "2000", .range = "[100,1000000]", .group = "Statistics",
-     .help = "draws of the bootstrap of the TPR at a chosen FPR"},
+     .help = "bootstrap draws for the interval of the TPR at a fixed FPR"},
     {"one-run", COUNT(one_run_guesses, "K"), .value = "0", .group = "Statistics",
-     .help = "guesses on each side for a bound on epsilon from one run"},
+     .help =
+         "guesses on each side for the one-run bound on epsilon, which needs membership by independent fair "
+         "coins; 0: no bound"},
     {"group-size", COUNT(group_size, "K"), .value = "0", .group = "Statistics",
-     .help = "records in which neighbouring training sets differ"},
+     .help =
+         "size of the inserted group, where each score is of a training run with or without that group of "
+         "records; 0: scores of single records"},
     {"odds-ratio", FLAG(odds_ratio), .value = "0", .group = "Statistics",
      .help = "exact interval of the odds ratio (logistic noise)"},
     {"exposed", COUNT(exposed, "N"), .value = "0", .group = "Output",
      .help = "number of most vulnerable members to list"},
     {"include-indices", FLAG(include_indices), .value = "0", .group = "Output",
-     .help = "row numbers of the most vulnerable members"},
+     .help = "row numbers of the most vulnerable members in the report"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_audit_option_table(void)
@@ -35,31 +39,34 @@ const struct sotto_option *sotto_audit_option_table(void)
 #define OPTIONS_OF struct sotto_attack_options
 
 static const struct sotto_option attack_rows[] = {
-    {"mismatch", FLAG(mismatch), .value = "0", .group = "Shadow models",
-     .help = "permission for shadows trained in another way than the target"},
-    {"shadows", COUNT(shadows, "K"), .group = "Shadow models", .help = "shadow models"},
-    {"shadow-records", COUNT(shadow_records, "N"), .group = "Shadow models",
-     .help = "records that a shadow trains on"},
-    {"disjoint", FLAG(disjoint), .value = "0", .group = "Shadow models",
-     .help = "shadows without common records"},
-    {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Shadow models",
-     .help = "parts in which the shadows are trained"},
-    {"cache", TEXT(cache, "DIR"), .group = "Shadow models",
-     .help = "folder in which shadows are kept and found again"},
-    {"synthetic-records", COUNT(synthetic_records, "N"), .value = "10000", .group = "Shadow models",
-     .help = "records made by synthesis or marginals"},
-    {"flip", REAL(flip, "P"), .value = "0.1", .range = "[0,1]", .group = "Shadow models",
-     .help = "share of the features that are drawn again (noisy)"},
-    {"queries", COUNT(queries, "N"), .group = "Records",
-     .help = "queries of label-only attacks for one record"},
-    {"views", COUNT(views, "N"), .value = "1", .range = "[1,18]", .group = "Records",
-     .help = "views of each image: 1, 2 or 18"},
     {"repeats", COUNT(repeats, "N"), .value = "1", .range = "[1,inf)", .group = "Target",
-     .help = "answers for each record that are averaged"},
+     .help = "answers averaged for each record, for models with noise (target and shadow models)"},
+    {"views", COUNT(views, "N"), .value = "1", .range = "[1,18]", .group = "Records",
+     .help = "views of each image in lira and rmia, online and offline: 1, 2 (and mirrored) or 18 (and "
+             "shifted by 2 pixels)"},
+    {"queries", COUNT(queries, "N"), .group = "Records",
+     .help = "queries for one record in label-only attacks (default: depends on the attack)"},
+    {"shadows", COUNT(shadows, "K"), .group = "Shadow models",
+     .help = "number of shadow models (default: depends on the attack)"},
+    {"shadow-records", COUNT(shadow_records, "N"), .group = "Shadow models",
+     .help = "training records of a shadow model (default: half of the attacker's; lira, rmia: always half "
+             "of all)"},
+    {"disjoint", FLAG(disjoint), .value = "0", .group = "Shadow models",
+     .help = "disjoint training sets for the shadow models (default: independent draws)"},
+    {"synthetic-records", COUNT(synthetic_records, "N"), .value = "10000", .group = "Shadow models",
+     .help = "number of synthetic records (synthesis, marginals, class-marginals)"},
+    {"flip", REAL(flip, "P"), .value = "0.1", .range = "[0,1]", .group = "Shadow models",
+     .help = "share of features redrawn in each record, in [0, 1] (noisy)"},
+    {"mismatch", FLAG(mismatch), .value = "0", .group = "Shadow models",
+     .help = "permission for shadow models trained differently from the target"},
     {"plain-shadows", FLAG(plain_shadows), .value = "0", .group = "Shadow models",
-     .help = "shadow networks without the target's residual perturbation"},
+     .help = "shadow networks without the target's residual perturbation (an attacker unaware of it)"},
+    {"cache", TEXT(cache, "DIR"), .group = "Shadow models",
+     .help = "folder in which shadow models are kept and reused"},
+    {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Shadow models",
+     .help = "parts in which the shadow models are trained"},
     {"seed", ANY_SEED(seed), .value = "1", .group = "Statistics",
-     .help = "seed of shadows, attack networks and random halves"},
+     .help = "seed of shadow models, attack networks and random splits"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_attack_option_table(void)
@@ -85,9 +92,9 @@ const struct sotto_option *sotto_encoder_attack_option_table(void)
 
 static const struct sotto_option command_rows[] = {
     {"timeout", REAL(timeout, "S"), .value = "60", .range = "(0,inf)", .group = "Target",
-     .help = "longest time for one frame of the command, its start included, seconds"},
+     .help = "time limit for one frame of the command, including its start, in seconds"},
     {"query-batch", COUNT(batch, "ROWS"), .value = "1024", .range = "[1,inf)", .group = "Target",
-     .help = "most rows in a frame of the command"},
+     .help = "maximum number of rows in a frame of the command"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_command_option_table(void)
@@ -98,12 +105,12 @@ const struct sotto_option *sotto_command_option_table(void)
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_defence_options
 
-static const struct sotto_option defence_rows[] = {{"budget", REAL(budget, "B"), .value = "auto",
-                                                    .range = "[0,inf)", .group = "Defence",
-                                                    .help = "cost that the defence may have"},
-                                                   {"seed", ANY_SEED(seed), .value = "1", .group = "Defence",
-                                                    .help = "seed of the training of the defender"},
-                                                   OPTIONS_END};
+static const struct sotto_option defence_rows[] = {
+    {"budget", REAL(budget, "B"), .value = "auto", .range = "[0,inf)", .group = "Defence",
+     .help = "budget of the defence, in its own unit (default and unit: see --list)"},
+    {"seed", ANY_SEED(seed), .value = "1", .group = "Defence",
+     .help = "seed of training, for defender and attacker"},
+    OPTIONS_END};
 
 const struct sotto_option *sotto_defence_option_table(void)
 {

@@ -6,14 +6,26 @@
 #include "options/option_row.h"
 
 static const struct sotto_option split_rows[] = {
-    {"one-hot", FLAG(one_hot), .value = "0", .group = "Encoding",
-     .help = "tables as numbers: categories become bits, numbers are scaled"},
-    {"seed", ANY_SEED(seed), .value = "1", .group = "Parts", .help = "seed of the random split"},
-    {"schema", TEXT(schema, "FILE"), .group = "Encoding", .help = "sotto.schema/1 of the table"},
-    {"fit-part", TEXT(fit_part, "NAME"), .group = "Encoding", .help = "part that is public"},
-    {"fit-table", TEXT(fit_table, "SET"), .group = "Encoding", .help = "another, public table"},
-    {"private-epsilon", REAL(private_epsilon, "E"), .value = "0", .group = "Encoding",
-     .help = "epsilon of bounds by the exponential mechanism; 0: none"},
+    {"seed", ANY_SEED(seed), .value = "1", .group = "Split",
+     .help = "seed of the assignment of records to parts"},
+    {"schema", TEXT(schema, "FILE"), .group = "Tables",
+     .help = "schema.yaml with columns, bounds, categories and classes; makes the encoding independent of "
+             "the records (import, split)"},
+    {"one-hot", FLAG(one_hot), .value = "0", .group = "Tables",
+     .help = "one-hot categories and scaled numbers, fitted by a schema, by public rows (--fit-on, "
+             "--fit-table), by --private-fit, or else on all rows, which makes every epsilon conditional "
+             "(split)"},
+    {"fit-on", TEXT(fit_part, "PART"), .group = "Tables",
+     .help = "public part to which the encoding is fitted (split)"},
+    {"fit-table", TEXT(fit_table, "TABLE"), .group = "Tables",
+     .help = "public table to which the encoding is fitted (split)"},
+    {"dataset-id", TEXT(dataset_id, "ID"), .group = "Identity and privacy",
+     .help = "identity of the private data set, which selects its ledger (import, default: NAME-<random "
+             "digits>; split: for --private-fit on a set without identity)"},
+    {"private-fit", REAL(private_epsilon, "EPSILON"), .group = "Identity and privacy",
+     .help = "epsilon of private releases that narrow the schema's bounds (split; needs --dataset-id)"},
+    {"ledger", TEXT(ledger, "FILE"), .group = "Identity and privacy",
+     .help = "ledger of --private-fit (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_split_option_table(void)
@@ -26,11 +38,14 @@ const struct sotto_option *sotto_split_option_table(void)
 
 static const struct sotto_option selftest_rows[] = {
     {"falsify", FLAG(falsify), .value = "0", .group = "Falsifier",
-     .help = "black-box attacks on every mechanism"},
-    {"draws", COUNT(draws, "N"), .value = "1000000", .range = "[1000,inf)", .group = "Falsifier",
-     .help = "draws per input and mechanism"},
-    {"runs", COUNT(runs, "N"), .value = "200", .range = "[20,inf)", .group = "Falsifier",
-     .help = "runs of the program on each of two neighbouring files"},
+     .help = "black-box attacks on every mechanism, on copies with historical bugs, and on this program with "
+             "neighbouring files (takes minutes)"},
+    {"draws", COUNT(draws, "N"), .value = "1000000", .range = "[1000,67108864]", .group = "Falsifier",
+     .help = "number of draws for each input and mechanism"},
+    {"runs", COUNT(runs, "N"), .value = "200", .range = "[20,1000000]", .group = "Falsifier",
+     .help = "number of runs of this program on each of two neighbouring files"},
+    {"only", TEXT(only, "TEXT"), .group = "Falsifier",
+     .help = "part of the names of the attacks to run (default: all)"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_selftest_option_table(void)

@@ -159,7 +159,7 @@ refused() {
   refused 64 "--shard: '3/2' is not a part; expected I/N such as 2/4" own shokri --shard 3/2
   refused 64 "--shard needs --cache" own shokri --shard 1/2
   refused 64 "--shadow-data: 'fake' is unknown; expected real, synthesis, marginals, class-marginals or noisy" own shokri --shadow-data fake
-  refused 64 "attack: flip must be between 0 and 1 (got 2)" own shokri --flip 2
+  refused 64 "attack: flip must be at least 0 and at most 1 (got 2)" own shokri --flip 2
 }
 
 @test "shadows of another recipe are possible when that is said" {
