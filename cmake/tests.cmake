@@ -50,8 +50,8 @@ endfunction()
 set(SOTTO_MATRIX_DTYPE test_embed_views test_pretrain test_pretrain_learns test_talos_runs test_train)
 set(SOTTO_MATRIX
     test_attriguard test_backends test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_encoder
-    test_examples test_fast_noise test_fft test_fine_tune test_golden_step test_gradients test_head test_head_bits test_head_batch_train
-    test_head_golden test_head_private test_input_gradient test_knn test_label_attacks test_layers test_losses test_ensemble test_model
+    test_examples test_fast_noise test_fft test_fine_tune test_floored_noise test_golden_step test_gradients test_head test_head_bits
+    test_head_batch_train test_head_golden test_head_private test_input_gradient test_knn test_label_attacks test_layers test_losses test_ensemble test_model
     test_model_attacks test_moment_heads test_moments test_head_delta test_network test_network_attacks test_noisy_attacks
     test_noisy_inputs test_olympus test_optimizer test_plan test_residual_noise test_residual_sde test_scattering test_sensitivity
     test_shadow_heads test_shadow_pool test_standardise test_talos test_white_box test_winograd)
@@ -61,16 +61,16 @@ sotto_label(matrix-dtype ${SOTTO_MATRIX_DTYPE})
 set(SOTTO_LONG
     test_account_edges test_accounting_grid test_accountant_crosscheck test_autotune test_backends test_bad_parameters test_ball_memory test_balls
     test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd
-    test_events test_fixed_sampling test_forgery test_golden_step test_head_private test_label_release test_layers test_ledger
-    test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
+    test_events test_fixed_sampling test_floored_certificate test_floored_polynomials test_forgery test_golden_step test_head_private
+    test_label_release test_layers test_ledger test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
     test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_residual_sde test_silent_trainers test_stop
     test_talos_runs test_train test_verify)
 sotto_label(long ${SOTTO_LONG})
 # It answers the library's question whether to go on, and knows the number in the library's name.
 target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
 target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
-# It compiles kernels itself, as cmake/library.cmake does.
-set_property(TARGET test_head_gradient APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
+# These compile kernels themselves, as cmake/library.cmake does.
+set_property(TARGET test_head_gradient test_floored_certificate APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
 
 # tests/fuzz/fuzz_*.c define LLVMFuzzerTestOneInput; the ordinary build links a driver that replays the corpus. libFuzzer
 # replays it too (-runs=0): clang's checks stop at more than gcc's, an offset added to a null pointer among others.
@@ -129,6 +129,9 @@ if(BATS)
   set_tests_properties(slow/planted PROPERTIES LABELS slow TIMEOUT 3600
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_PLANTED_TIMES=20")
 endif()
+# Exact noise again, with 24 times as many draws.
+add_test(NAME slow/floored_law COMMAND test_floored_law)
+set_tests_properties(slow/floored_law PROPERTIES LABELS slow TIMEOUT 3600 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_FLOORED_ROUNDS=24")
 add_test(NAME check/includes COMMAND ${CMAKE_SOURCE_DIR}/tools/check-includes ${CMAKE_SOURCE_DIR})
 add_test(NAME check/symbols COMMAND ${CMAKE_SOURCE_DIR}/tools/check-symbols $<TARGET_FILE:sotto_shared> ${SOTTO_STATIC})
 add_test(NAME check/globals COMMAND ${CMAKE_SOURCE_DIR}/tools/check-globals ${CMAKE_BINARY_DIR})

@@ -52,7 +52,8 @@ static sotto_status check_target(const struct sotto_records *r, size_t columns, 
 static sotto_status open_command(struct attack_inputs *in, const struct options *o, size_t columns,
                                  const struct sotto_context *ctx)
 {
-    struct sotto_command_options how = {option_real(o, "timeout"), (size_t)option_count(o, "query-batch")};
+    const struct sotto_command_options how = {.timeout = sotto_given_real(option_real(o, "timeout")),
+                                              .batch = sotto_given_count(option_count(o, "query-batch"))};
     size_t classes = option_given(o, "classes") ? (size_t)option_count(o, "classes") : 0;
     if (option_given(o, "classes") && classes < 2)
         return cli_fail(SOTTO_EUSAGE, "attack: classes must be at least 2 (got %s)",

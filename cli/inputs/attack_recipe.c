@@ -33,11 +33,11 @@ static sotto_status read_head(struct sotto_head_recipe *r, const struct options 
     if (option_given(o, "trainer"))
         r->trainer = option_text(o, "trainer");
     if (option_given(o, "epochs"))
-        r->epochs = (size_t)option_count(o, "epochs");
+        r->epochs = sotto_given_count(option_count(o, "epochs"));
     if (option_given(o, "batch"))
-        r->batch = (size_t)option_count(o, "batch");
+        r->batch = sotto_given_count(option_count(o, "batch"));
     if (option_given(o, "lr"))
-        r->lr = option_real(o, "lr");
+        r->lr = sotto_given_real(option_real(o, "lr"));
     return read_hidden(r->hidden, SOTTO_MAX_HIDDEN, &r->hidden_count, o);
 }
 
@@ -55,11 +55,11 @@ static sotto_status read_network(struct sotto_train_options *r, const struct opt
         r->hidden_count = 0;
     }
     if (option_given(o, "epochs"))
-        r->epochs = (size_t)option_count(o, "epochs");
+        r->epochs = sotto_given_count(option_count(o, "epochs"));
     if (option_given(o, "batch"))
-        r->batch = (size_t)option_count(o, "batch");
+        r->batch = sotto_given_count(option_count(o, "batch"));
     if (option_given(o, "lr"))
-        r->lr = option_real(o, "lr");
+        r->lr = sotto_given_real(option_real(o, "lr"));
     return read_hidden(r->hidden, SOTTO_TRAIN_HIDDEN, &r->hidden_count, o);
 }
 

@@ -47,6 +47,8 @@ static sotto_status check_options(const struct options *o)
         status = option_require(o, needed[i]);
     for (int g = 0; status == SOTTO_OK && g < BANK; g++)
         status = option_require(o, group_options[g]);
+    if (status == SOTTO_OK && option_given(o, "views") && option_count(o, "views") == 0)
+        status = cli_fail(SOTTO_EINVAL, "views: 0 of each image; expected 1 to 256");
     return status;
 }
 
@@ -181,7 +183,7 @@ sotto_status attack_encoder_run(const struct options *o, const struct sotto_audi
                                             .bank = w.plain[BANK].data,
                                             .shadow_bank = w.plain[BANK + 1].data,
                                             .bank_n = w.rows[BANK].count,
-                                            .temperature = option_real(o, "temperature")};
+                                            .temperature = sotto_given_real(option_real(o, "temperature"))};
     if (status == SOTTO_OK)
         status = sotto_encoder_attack(&result, NULL, &in, audit, ctx);
     if (status == SOTTO_OK)

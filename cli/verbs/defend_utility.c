@@ -19,7 +19,7 @@ static sotto_status ask_linear(struct sotto_array *out, const struct defend_inpu
     sotto_head_defaults(&recipe);
     recipe.epochs = 100;
     recipe.batch = 64;
-    recipe.seed = seed & INT64_MAX;
+    recipe.seed = sotto_given_seed(seed & INT64_MAX);
     sotto_status status = sotto_head_train(&h, known, k->label.data, k->n, k->d, classes, &recipe, ctx);
     if (status == SOTTO_OK)
         status = ask(out, h, asked, in->rows.n, in->rows.d, ctx);

@@ -39,7 +39,7 @@ static sotto_status linear_probe(double *accuracy, const struct part *train, con
     struct sotto_head *head = NULL;
     struct sotto_array logits = {0};
     sotto_head_defaults(&recipe);
-    recipe.seed = seed;
+    recipe.seed = sotto_given_seed(seed);
     sotto_status status =
         sotto_head_train(&head, train->x.data, train->y.data, train->n, width, classes, &recipe, ctx);
     if (status == SOTTO_OK)

@@ -107,6 +107,8 @@ static sotto_status check(const struct options *o)
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --epsilon");
     if (!option_given(o, "l1") && !option_given(o, "l2"))
         return cli_fail(SOTTO_EUSAGE, "account: the sensitivity is missing; give --l1, --l2 or both");
+    if (option_positive(o, "l1") != SOTTO_OK || option_positive(o, "l2") != SOTTO_OK)
+        return SOTTO_EINVAL;
     if (option_given(o, "clipping"))
         return cli_fail(SOTTO_EUSAGE, "account: --clipping needs --sample-rate and --steps");
     return either(&ignored, o, "adjacency", "replace-one", "add-remove");
@@ -348,6 +350,8 @@ static sotto_status choose(const struct options *o, const struct sotto_context *
                                       "--delta, --l1 and --l2 beside it");
     if (!option_given(o, "epsilon"))
         return option_require(o, "epsilon");
+    if (option_positive(o, "l1") != SOTTO_OK || option_positive(o, "l2") != SOTTO_OK)
+        return SOTTO_EINVAL;
     struct sotto_sensitivity s = {option_real(o, "l1"),
                                   option_real(o, "l2"),
                                   (size_t)option_count(o, "dimension"),

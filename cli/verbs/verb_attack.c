@@ -136,15 +136,15 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     out->shadows = option_given(o, "shadows") ? (size_t)option_count(o, "shadows") : 0;
     out->shadow_records = option_given(o, "shadow-records") ? (size_t)option_count(o, "shadow-records") : 0;
     out->queries = option_given(o, "queries") ? (size_t)option_count(o, "queries") : 0;
-    out->views = (size_t)option_count(o, "views");
+    out->views = sotto_given_count(option_count(o, "views"));
     out->repeats = (size_t)option_count(o, "repeats");
     out->plain_shadows = option_flag(o, "plain-shadows");
     out->disjoint = option_flag(o, "disjoint");
     out->mismatch = option_flag(o, "mismatch");
     out->cache = option_text(o, "cache");
-    out->synthetic_records = (size_t)option_count(o, "synthetic-records");
-    out->flip = option_real(o, "flip");
-    out->seed = option_count(o, "seed");
+    out->synthetic_records = sotto_given_count(option_count(o, "synthetic-records"));
+    out->flip = sotto_given_real(option_real(o, "flip"));
+    out->seed = sotto_given_seed(option_count(o, "seed"));
     out->audit = (struct sotto_audit_options){
         .fpr = rates, .confidence = option_real(o, "confidence"), .delta = option_real(o, "delta")};
     if (out->repeats == 0)
@@ -226,7 +226,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = read_options(&options, rates, o);
     if (status == SOTTO_OK && strcmp(options.name, "encoder") == 0) {
-        options.audit.seed = options.seed;
+        options.audit.seed = option_count(o, "seed");
         return attack_encoder_run(o, &options.audit, ctx, json);
     }
     if (status == SOTTO_OK)

@@ -111,7 +111,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                                           .delta = option_real(o, "delta"),
                                           .seed = option_count(o, "seed"),
                                           .settings = option_list(o, "set"),
-                                          .draws = (size_t)option_count(o, "bootstrap"),
+                                          .draws = sotto_given_count(option_count(o, "bootstrap")),
                                           .one_run_guesses = (size_t)option_count(o, "one-run"),
                                           .group_size = (size_t)option_count(o, "group-size"),
                                           .odds_ratio = option_flag(o, "odds-ratio"),

@@ -265,7 +265,7 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
     const char *name = option_argument(o, 1), *folder = option_text(o, "output");
     const struct sotto_split_options options = {
         .one_hot = option_flag(o, "one-hot"),
-        .seed = option_count(o, "seed"),
+        .seed = sotto_given_seed(option_count(o, "seed")),
         .schema = option_text(o, "schema"),
         .fit_part = option_text(o, "fit-on"),
         .fit_table = option_text(o, "fit-table"),

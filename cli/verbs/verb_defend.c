@@ -75,8 +75,8 @@ static sotto_status fit(struct result *r, const struct defend_inputs *in, const 
     struct sotto_defence_known known = defend_known(&in->known);
     sotto_defence_defaults(&options);
     options.name = option_argument(o, 0);
-    options.budget = option_real(o, "budget");
-    options.seed = option_count(o, "seed");
+    options.budget = option_given(o, "budget") ? sotto_given_real(option_real(o, "budget")) : 0;
+    options.seed = sotto_given_seed(option_count(o, "seed"));
     options.key = option_count(o, "key");
     options.settings = option_list(o, "set");
     return sotto_defence_fit(&r->defence, &known, &options, ctx);

@@ -94,7 +94,7 @@ static sotto_status embed_fixed(struct sotto_array *x, const struct options *o,
     struct sotto_scattering settings;
     size_t shape[3];
     sotto_scattering_defaults(&settings);
-    settings.groups = (size_t)option_count(o, "groups");
+    settings.groups = sotto_given_count(option_count(o, "groups"));
     settings.mirror = option_flag(o, "mirror");
     if (option_given(o, "grid"))
         settings.grid = (size_t)option_count(o, "grid");

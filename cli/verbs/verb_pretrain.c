@@ -112,7 +112,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_talos talos = {.lambda = option_real(o, "lambda"),
                                 .alternation = option_text(o, "alternation"),
                                 .bounded = option_flag(o, "bounded"),
-                                .adversary_steps = option_count(o, "adversary-steps"),
+                                .adversary_steps = sotto_given_count(option_count(o, "adversary-steps")),
                                 .relu_logits = option_flag(o, "relu-logits"),
                                 .reads = option_text(o, "adversary-reads")};
     struct sotto_encoder *encoder = NULL;

@@ -38,6 +38,8 @@ struct sotto_attribute_input {
     size_t n_aux;
     /** Networks of 3 .. deepest dense layers are tried, each with a result of its own; at most 6 [0: one of 3 only]. */
     size_t deepest;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Arrays to audit. Rows are records. Either logits or probabilities with labels, or scores. */
 struct sotto_audit_input {
@@ -99,8 +101,10 @@ struct sotto_audit_input {
     /** 1 for the records that the shadow model was trained on. */
     const uint8_t *shadow_trained;
     size_t n_shadow;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
-/** {0} means the defaults in brackets. */
+/** {0} or NULL: all defaults. */
 struct sotto_audit_options {
     /** Attacks to run, NULL-terminated; NULL: all that apply. */
     const char *const *names;
@@ -111,7 +115,7 @@ struct sotto_audit_options {
     double confidence;
     /** Of the lower bounds on epsilon [0]. */
     double delta;
-    /** Of the half split for thresholds, and of the bootstrap. */
+    /** [0] of the half split for thresholds, and of the bootstrap. */
     uint64_t seed;
     /** "attack.parameter=value", NULL-terminated; NULL: the usual values. */
     const char *const *settings;
@@ -132,6 +136,8 @@ struct sotto_audit_options {
     size_t exposed;
     /** 1: with their row numbers. */
     int include_indices;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Runs the attacks.
  *
@@ -169,8 +175,10 @@ struct sotto_encoder_attack_input {
      *  NULL: the contrastive-loss attack is left out. */
     const float *bank, *shadow_bank;
     size_t bank_n;
-    /** Of the contrastive loss. */
+    /** [0.1] of the contrastive loss. */
     double temperature;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Membership in the pre-training set of an ENCODER (not of a head trained on it): EncoderMI with its vector, set and
  *  threshold attackers (Liu et al. 2021), the contrastive loss, and a likelihood ratio of the embedding's norm. Their

@@ -47,6 +47,29 @@ typedef enum sotto_status {
     SOTTO_EGATE = 16      /**< ran fine, but a check that was asked for failed         exit 1 */
 } sotto_status;
 
+/* Options and inputs: {0} means defaults. A member that is 0 or NULL is "not given" and stands for its default, which its
+ * comment states as [value]; the call that takes the struct fills it in, in a copy of its own. Where 0 is another legal
+ * value, it is stated by a mark: SOTTO_ZERO of a double, SOTTO_NONE of a count, SOTTO_SEED_ZERO of a seed. Each such struct
+ * ends with zeros reserved for later members, so that {0} and designated initialisers keep their meaning. */
+/** The double 0, where 0 would mean the default: 2^-1022, the smallest number that a program which flushes subnormal
+ * numbers to 0 keeps. */
+#define SOTTO_ZERO 2.2250738585072014e-308
+#define SOTTO_NONE SIZE_MAX                 /**< the count 0, likewise */
+#define SOTTO_SEED_ZERO ((uint64_t)1 << 63) /**< the seed 0, likewise; seeds are below 2^63 */
+/** The same value as a given one: 0 becomes its mark. For values that are not known when the code is written. */
+static inline double sotto_given_real(double x)
+{
+    return x == 0 ? SOTTO_ZERO : x;
+}
+static inline size_t sotto_given_count(size_t x)
+{
+    return x == 0 ? SOTTO_NONE : x;
+}
+static inline uint64_t sotto_given_seed(uint64_t x)
+{
+    return x == 0 ? SOTTO_SEED_ZERO : x;
+}
+
 /** Returns: one line about this thread's last failure: what, where, expected, found; "" if there was none.
  *  Valid until this thread's next failing sotto call. */
 SOTTO_API const char *sotto_error_text(void);

@@ -68,6 +68,7 @@ struct sotto_dataset_arrays {
     size_t classes;
     const char *const *class_names; /**< (classes), or NULL; needs `classes` */
     const char *classes_by;         /**< who gave `classes`; NULL: "the caller"; below 64 bytes */
+    uint64_t reserved[4];           /**< zeros: room for later members */
 };
 /** Makes a set of arrays in memory: the same set, with the same SHA-256, as an import of these arrays as .npy files.
  *  Out:     *out: a copy that does not depend on the arrays; free with sotto_dataset_free()
@@ -84,9 +85,9 @@ SOTTO_API void sotto_dataset_free(struct sotto_dataset *d);
  *           their records; 0: a registered set, an imported set (the import checked its records), or nothing. */
 SOTTO_API int sotto_dataset_is_path(const char *name_or_path);
 
-/** Zero: decided from the files. */
+/** {0} or NULL: decided from the files. */
 struct sotto_import_options {
-    size_t height, width; /**< every image is resized to this; 0: the most common size */
+    size_t height, width; /**< [the most common size] every image is resized to this */
     /** Of a CSV table: "first", "last" or a column's name. Of CIFAR-100: "fine" or "coarse". Of CelebA, UTKFace and
      *  labels.csv: as `attribute`. */
     const char *label;
@@ -99,6 +100,7 @@ struct sotto_import_options {
     /** Of a table: a sotto.schema/1 file (docs/FORMATS.md). Codes, classes and bounds come from it, not from the rows, and no
      *  cell is refused. */
     const char *schema;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Imports an archive or folder in any supported layout below the data folder ($SOTTO_DATA_DIR, else
  *  $XDG_DATA_HOME/sotto/data, else ~/.local/share/sotto/data). The set appears whole or not at all.
@@ -110,12 +112,13 @@ struct sotto_import_options {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_import(const char *path, const char *name,
                                                           const struct sotto_import_options *options,
                                                           const struct sotto_context *ctx);
-/** Zero: what is registered. */
+/** {0} or NULL: what is registered. */
 struct sotto_fetch_options {
     const char *url;    /**< instead of the official address: a mirror, or a file that sotto does not know */
     const char *sha256; /**< of that file; needed where sotto has none on record */
     int keep;           /**< 1: keep the downloaded files after the import */
     struct sotto_import_options import;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Downloads a set and imports it, with all registered sets that come in the same file (both parts of STL-10). Length and
  *  SHA-256 must be those on record before anything is imported. Bytes gather in the data folder; after an interruption the
@@ -190,10 +193,10 @@ struct sotto_data_part {
     const char *name;
     size_t n;
 };
-/** Zero: none, unless said otherwise. */
+/** {0} or NULL: none of them, seed 1. */
 struct sotto_split_options {
     int one_hot;   /**< 1: of a table: categories become bits, numbers are scaled, by an encoding */
-    uint64_t seed; /**< which records go where */
+    uint64_t seed; /**< [1] which records go where */
     /* Which rows decide the encoding. Without any of these: all rows of the set, and its stamp is "fitted". */
     /** A sotto.schema/1 file; numbers are scaled from their bounds to [-1, 1]. Not needed for a set that was imported by a
      *  schema. */
@@ -206,13 +209,14 @@ struct sotto_split_options {
      *  the ledger of dataset_id. */
     double private_epsilon;
     const char *dataset_id, *ledger; /**< of the private fit; ledger NULL: as in struct sotto_release */
+    uint64_t reserved[4];            /**< zeros: room for later members */
 };
 /** Writes disjoint uniformly random parts of a set as files: NAME-features.npy (n, D) f4; NAME-labels.npy and
  *  NAME-attribute.npy (n) i8 if the set has them; NAME-rows.npy (n) i8, the rows in the set; beside each its provenance
  *  (sotto/io.h); with one_hot also encoding.json. Images become values in [0, 1]. Unknown categories and labels, and cells
  *  that are no numbers, are encoded as the encoding says and never refused.
  *  In:      parts (count)
- *           options: NULL: zeros with seed 1
+ *           options: NULL: {0}
  *  Returns: EINVAL   names, more records than there are, or one_hot without a table
  *           EUSAGE   options that contradict each other
  *           ECONFIG  the schema
@@ -267,7 +271,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_table_answers(const char *path,
                                                             const struct sotto_table_encoding *e,
                                                             const struct sotto_array *probabilities);
 
-enum sotto_part { SOTTO_PUBLIC, SOTTO_PRIVATE, SOTTO_HELDOUT, SOTTO_SHADOW, SOTTO_PARTS };
+enum sotto_part { SOTTO_PART_PUBLIC, SOTTO_PART_PRIVATE, SOTTO_PART_HELDOUT, SOTTO_PART_SHADOW, SOTTO_PARTS };
 /** Disjoint uniformly random parts of one pool, as row numbers in random order. Free with sotto_split_clear(). */
 struct sotto_split {
     size_t n[SOTTO_PARTS];

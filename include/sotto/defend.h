@@ -21,14 +21,16 @@ struct sotto_defence_known {
     const int64_t *label; /**< (n) classes 0 .. of the task; NULL: not known */
     size_t n, d;
 };
+/** {0} but for the name: all defaults. */
 struct sotto_defence_options {
     const char *name; /**< a name of sotto_defence_name(), e.g. "memguard" */
-    double budget;    /**< in the defence's own unit, >= 0; NAN: its usual one */
+    double budget;    /**< [its usual one] in the defence's own unit, >= 0; none at all: SOTTO_ZERO */
     uint64_t seed;    /**< [1] of what the defence trains */
     /** [0] of the coins; keep it secret. A row's coin is a function of key and row, so the same query always gets the same
      *  answer. */
     uint64_t key;
     const char *const *settings; /**< "NAME=VALUE", NULL-terminated; NULL: the usual ones */
+    uint64_t reserved[4];        /**< zeros: room for later members */
 };
 SOTTO_API void sotto_defence_defaults(struct sotto_defence_options *o);
 
@@ -86,9 +88,10 @@ struct sotto_defence_trial {
     const struct sotto_defence_known *attacker;
     /** The attacker's rows, defended; NULL: the attacker does not know the defence. */
     const float *attacker_after;
-    int posteriors; /**< 1: posteriors and memberships; 0: any numbers and attributes */
-    uint64_t seed;
-    size_t epochs; /**< [0: 100] of the network that infers membership */
+    int posteriors;       /**< 1: posteriors and memberships; 0: any numbers and attributes */
+    uint64_t seed;        /**< [0] */
+    size_t epochs;        /**< [100] of the network that infers membership */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Measures what attackers infer from undefended rows, from defended rows, and from defended rows after training on defended
  *  rows.
@@ -109,6 +112,7 @@ struct sotto_defence_outcome {
     size_t classes;
     const int64_t *label; /**< (n) true classes; NULL: unknown */
     const char *measured; /**< what sotto_defence_measure() gave, or NULL */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** A file that took part. */
 struct sotto_defence_file {

@@ -22,7 +22,7 @@ extern "C" {
 struct sotto_dp {
     double epsilon, delta;
 };
-#define SOTTO_DELTA_PURE (-1.0)
+#define SOTTO_DELTA_PURE SOTTO_ZERO
 
 struct sotto_interval {
     double lower, upper;

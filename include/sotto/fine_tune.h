@@ -12,7 +12,7 @@ extern "C" {
 
 enum { SOTTO_FINE_TUNE_HIDDEN = 3 };
 
-/** Start from sotto_fine_tune_defaults(), which fills in the values in brackets. */
+/** {0}: all defaults. */
 struct sotto_fine_tune_options {
     /** ["auto"] = measured (autotune.h), "winograd", "dnnl", "ref". */
     const char *backend;
@@ -29,6 +29,8 @@ struct sotto_fine_tune_options {
     size_t hidden[SOTTO_FINE_TUNE_HIDDEN];
     /** Augmentation [.75, .3, .1] (Keras "weak"). */
     double min_area, brightness, jitter;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Out: every member of *o gets its default. */
 SOTTO_API void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o);

@@ -26,12 +26,14 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_head(struct sotto_targ
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open(struct sotto_target **out, const char *path,
                                                           const struct sotto_context *ctx);
 
-/** Start from sotto_command_defaults(), which fills in the values in brackets. */
+/** {0} or NULL: all defaults. */
 struct sotto_command_options {
     /** [60] seconds to read one frame and to answer it; for the first frame, the start of the command included. */
     double timeout;
     /** [1024] rows in a frame, at most. */
     size_t batch;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 SOTTO_API void sotto_command_defaults(struct sotto_command_options *o);
 /** A model behind `/bin/sh -c COMMAND` (docs/FORMATS.md, "Target commands"). The command reads rows from stdin and writes
@@ -112,6 +114,8 @@ struct sotto_attack_input {
     /** Data transfer: records of another set, of `other_inputs` numbers and `other_classes` classes. */
     struct sotto_records other;
     size_t other_inputs, other_classes;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Where the shadow models' records come from. */
 enum sotto_shadow_data {
@@ -121,6 +125,7 @@ enum sotto_shadow_data {
     SOTTO_SHADOW_CLASS_MARGINALS, /**< from its marginal within a class, which is the label */
     SOTTO_SHADOW_NOISY            /**< the attacker's records with a share of the features redrawn */
 };
+/** {0} but for the name: all defaults. */
 struct sotto_attack_options {
     /** One of sotto_attack_table(). */
     const char *name;
@@ -154,7 +159,7 @@ struct sotto_attack_options {
     /** lira, rmia and their offline forms: views of each image. [1], 2: mirrored, 18: also shifted by 2 pixels. */
     size_t views;
     /** Target and noisy shadows answer so often, and posteriors are averaged: against models with noisy answers
-     *  [0, 1: once]. */
+     *  [1]. */
     size_t repeats;
     /** 1: shadow networks without the target's residual perturbation (noise, ensemble, lost skips): an attacker that
      *  does not know of it. */
@@ -163,6 +168,8 @@ struct sotto_attack_options {
     uint64_t seed;
     /** fpr, confidence, delta; names and seed are not used. */
     struct sotto_audit_options audit;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Out: every member of *o gets the default in brackets. */
 SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);

@@ -51,6 +51,7 @@ struct sotto_audit_facts {
     const char *title;                       /**< NULL: "Membership audit" */
     const struct sotto_report_input *inputs; /**< (inputs_count), or NULL */
     size_t inputs_count;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** The page of an audit.
  *  In:      audit: the result

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 struct sotto_run_options {
-    /** Folder of the results; NULL: runs/NAME. */
+    /** Folder of the results; [runs/NAME]. */
     const char *folder;
     /** "key.path=value", NULL-terminated; NULL: none. */
     const char *const *overrides;
@@ -20,6 +20,8 @@ struct sotto_run_options {
     uint64_t insecure_seed;
     /** Recorded in run.json; NULL: nothing is. */
     const char *command_line;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Runs an experiment. Finished stages with an unchanged hash are reused.
  *

@@ -28,18 +28,21 @@ struct sotto_selftest {
     /** Draws for each input. */
     size_t falsifier_draws;
 };
+/** {0}: all defaults. */
 struct sotto_selftest_options {
     /** 1: attack every mechanism, and every planted bug, with `draws` draws for each input. */
     int falsify;
-    /** 0: 1,000,000; at least 1000. */
+    /** [1,000,000] at least 1000. */
     size_t draws;
     /** With falsify: path of the sotto program, which is attacked through its command line: every private verb, trainer
      *  and mechanism on neighbouring files. NULL: the program is not attacked. */
     const char *program;
-    /** Runs of the program on each of two neighbouring files; 0: 200; at least 20. */
+    /** Runs of the program on each of two neighbouring files [200]; at least 20. */
     size_t runs;
     /** With falsify: only attacks with this text in their names, and no other check. NULL: all. */
     const char *only;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Runs the checks. Noise comes from the operating system. Files are written to a folder below $TMPDIR (default /tmp),
  *  which is removed.

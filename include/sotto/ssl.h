@@ -21,14 +21,14 @@ extern "C" {
  *  Talos censors what this classifier finds and proves nothing. Measure with an attacker of its own training (sotto_audit()
  *  with features and attribute), also to choose lambda. */
 struct sotto_talos {
-    /** >= 0; 0: no censoring. */
+    /** [0: no censoring] >= 0. */
     double lambda;
     /** ["odd-even"] as published; "two-pass": every epoch teaches the encoder, then the classifier, as in the authors' code;
      *  "joint": every step teaches both, so the classifier keeps up and a run costs no more than a plain one. */
     const char *alternation;
     /** [0]; 1: the encoder's loss has a lower end (above). */
     int bounded;
-    /** [0: 1] steps of the classifier on each batch of its turn, up to 1000. */
+    /** [1] steps of the classifier on each batch of its turn, up to 1000. */
     size_t adversary_steps;
     /** [0]; 1: ReLU after the classifier's last layer too, as in the authors' code. */
     int relu_logits;
@@ -38,9 +38,10 @@ struct sotto_talos {
     const char *reads;
     /** (data->n), >= 0; [NULL] the set's own. */
     const int64_t *attribute;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
-/** Start from sotto_pretrain_defaults(), which fills in the values in brackets. A NULL text means its
- * default. */
+/** {0}: all defaults. */
 struct sotto_pretrain_options {
     /** ["simclr"] or "rotation". */
     const char *method;
@@ -52,6 +53,7 @@ struct sotto_pretrain_options {
     const char *dtype;
     /** ["keras"] cross-view negatives only, or "simclr" with 2N-2 negatives. */
     const char *loss;
+    /** [0] below 2^63. */
     uint64_t seed;
     /** [10] */
     size_t epochs;
@@ -79,6 +81,8 @@ struct sotto_pretrain_options {
     const char *metrics;
     /** With "simclr" only; NULL: none. */
     const struct sotto_talos *talos;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Out: every member of *o gets the default in brackets. */
 SOTTO_API void sotto_pretrain_defaults(struct sotto_pretrain_options *o);
@@ -154,17 +158,20 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed(float *out, const struct sot
                                                     const struct sotto_dataset *data, const int64_t *rows,
                                                     size_t n, const struct sotto_context *ctx);
 
-/** Random views, as the encoder was pre-trained on them. Start from sotto_view_defaults(). */
+/** Random views. {0}: as the encoder was pre-trained on them. */
 struct sotto_view_options {
     /** [10] of each image. */
     size_t views;
-    /** As in pre-training, with all that follows [the encoder's own recipe, else the defaults of pre-training]. */
+    /** As in pre-training, as all that follows [the encoder's own, else the default of pre-training]. */
     const char *augmentation;
     double min_area, brightness, jitter;
+    /** Where augmentation is NULL: the encoder's own. */
     int vertical_flip;
     double grey, blur;
     /** [0] with the row number, it decides the views of an image. */
     uint64_t seed;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 SOTTO_API void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e);
 /** Out: out: (n, views, D), embeddings of random views. The views of an image depend on seed and row alone.
@@ -181,13 +188,15 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed_views(float *out, const stru
  *  they cost no privacy. */
 struct sotto_scattering {
     /** [27] neighbouring channels are normalised together within an image, in this many groups, to mean 0 and variance 1;
-     *  0: not at all. Must divide the channels. */
+     *  SOTTO_NONE: not at all. Must divide the channels. */
     size_t groups;
     /** [0: every place] average over grid x grid cells, before that. */
     size_t grid;
     /** [0]; 1: mean of the image and its mirror image, of which the left half of the places is kept. What an image shows is
      *  the same in a mirror, and a private head then has half as many weights to be noised. */
     int mirror;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 SOTTO_API void sotto_scattering_defaults(struct sotto_scattering *s);
 /** Out: shape: channels, rows, columns of the features of an image.

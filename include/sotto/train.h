@@ -1,6 +1,6 @@
 /* train.h - supervised training of whole networks on labelled records, and what such a network answers.
-*
-* Start at sotto_train(). A record is an image or a row of a table; an answer is (classes) f4. */
+ *
+ * Start at sotto_train(). A record is an image or a row of a table; an answer is (classes) f4. */
 #ifndef SOTTO_TRAIN_H
 #define SOTTO_TRAIN_H
 #include "sotto/autotune.h"
@@ -11,30 +11,31 @@ extern "C" {
 #endif
 enum { SOTTO_TRAIN_HIDDEN = 8 };
 /** Residual perturbation of resnet8 and resnet20: noise in every block, in training and in every answer, and
-* ensembles. It resists attacks only empirically; what noise on the inputs proves is sotto/residual.h. */
+ * ensembles. It resists attacks only empirically; what noise on the inputs proves is sotto/residual.h. */
 struct sotto_residual_noise {
     const char *kind;    /**< [NULL: none], "additive": gamma n; "multiplicative": gamma x~ n with x~ =
-sign(x) max(|x|, floor) */
+                            sign(x) max(|x|, floor) */
     double gamma, floor; /**< [0] */
     int relative; /**< [0] additive: gamma counts in deviations of the block's result over the batch, in
-answers too (which then depend on what is asked in the same batch) */
+                     answers too (which then depend on what is asked in the same batch) */
     double input_noise, radius; /**< [0: none] noise on the input; L2 norm that it is clipped to first */
     int no_skip;                /**< [0] without skip connections */
-    size_t members;      /**< [0] networks with averaged answers, trained together on the loss of the mean; 0
-and 1: one */
+    size_t members;      /**< [1] networks with averaged answers, trained together on the loss of the mean */
     int separate_inputs; /**< [0] every member draws its own noise on the input */
     int average_softmax; /**< [0] members: the mean is of probabilities, in training and in answers; else of
-logits */
+                            logits */
     int independent; /**< [0] members: each is trained by itself, on its own loss, from a seed of its own */
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
-/** Everything that decides the trained weights besides the records, and where a run keeps its state. Start
-* from sotto_train_defaults(), which fills in the values in brackets. A NULL text means its default. */
+
+/** Everything that decides the trained weights besides the records, and where a run keeps its state. {0}: all defaults.
+ */
 struct sotto_train_options {
     const char *model; /**< ["cnn"], "deep-sets", "keras-simclr", "mlp", "mobilenetv2", "resnet8", "resnet18",
-"resnet20", "resnet50", "tanh-cnn"; for 64 pixels and more "mobilenetv2-imagenet",
-"resnet18-imagenet", "resnet50-imagenet" */
+                          "resnet20", "resnet50", "tanh-cnn"; for 64 pixels and more "mobilenetv2-imagenet",
+                          "resnet18-imagenet", "resnet50-imagenet" */
     size_t hidden_count; /**< [0: the model's own] mlp: hidden widths; cnn: of the convolutions, then of the
-dense layer */
+                            dense layer */
     size_t hidden[SOTTO_TRAIN_HIDDEN];
     const char *norm;                     /**< ["batch"], "group": resnets */
     struct sotto_residual_noise residual; /**< resnet8, resnet20 */
@@ -44,7 +45,7 @@ dense layer */
     double momentum;                      /**< [0] sgd, below 1 */
     double weight_decay;                  /**< [0] L2, added to the gradient */
     const char *schedule; /**< ["constant"]; "step": a tenth after half, a hundredth after three quarters of
-the steps; "cosine": to 0, after a linear warm-up over the first 5 % */
+                             the steps; "cosine": to 0, after a linear warm-up over the first 5 % */
     size_t epochs, batch; /**< [20], [64] */
     int flip;             /**< [0] mirror every second image, drawn anew each time */
     /** [0] shift images by up to this many pixels each way; what comes in is the mirror image. */
@@ -53,9 +54,11 @@ the steps; "cosine": to 0, after a linear warm-up over the first 5 % */
     const char *dtype;      /**< ["auto"] = measured (autotune.h), "f32", "bf16" */
     const char *backend;    /**< ["auto"] = likewise, "winograd", "dnnl", "ref" */
     const char *checkpoint; /**< written every epoch, every minute and at a stop; resumed from when it exists;
-NULL: none */
+                               NULL: none */
     const char *metrics;    /**< metrics.jsonl to append to; NULL: none */
+    uint64_t reserved[4];   /**< zeros: room for later members */
 };
+/** Out: *o: the values in brackets. */
 SOTTO_API void sotto_train_defaults(struct sotto_train_options *o);
 struct sotto_network;
 struct sotto_train_result {
@@ -66,18 +69,18 @@ struct sotto_train_result {
     struct sotto_autotune choice;       /**< the same, and why */
 };
 /** Trains on rows[0..n) of `data` (all rows if rows is NULL): softmax cross-entropy, a new order every epoch,
-* the last, incomplete batch dropped. Pixels become values in [0, 1]; tables are taken as they are. Only
-* keras-simclr pads (images below 31 pixels, with zeros, to 32).
-*
-* The network is stamped "no privacy statement": sotto_protect_file() refuses it. The same options, records,
-* thread count, instruction set and oneDNN give the same bytes, whether the run was interrupted or not;
-* "auto" counts as what it chose.
-*
-* EINVAL an option, the rows or the labels do not fit, or the checkpoint was made with others
-* EDIVERGED the loss became NaN or infinite
-* ENOTSUP dtype "bf16" without hardware for it, or a backend that was not built
-* ESTOPPED the context said stop; the checkpoint was written and the same call continues from it
-* result may be NULL. Free *out with sotto_network_free(). */
+ * the last, incomplete batch dropped. Pixels become values in [0, 1]; tables are taken as they are. Only
+ * keras-simclr pads (images below 31 pixels, with zeros, to 32).
+ *
+ *  The network is stamped "no privacy statement": sotto_protect_file() refuses it. The same options, records,
+ * thread count, instruction set and oneDNN give the same bytes, whether the run was interrupted or not;
+ * "auto" counts as what it chose.
+ *
+ *  EINVAL      an option, the rows or the labels do not fit, or the checkpoint was made with others
+ *  EDIVERGED   the loss became NaN or infinite
+ *  ENOTSUP     dtype "bf16" without hardware for it, or a backend that was not built
+ *  ESTOPPED    the context said stop; the checkpoint was written and the same call continues from it
+ *  result may be NULL. Free *out with sotto_network_free(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
                                                     struct sotto_train_result *result,
                                                     const struct sotto_dataset *data, const int64_t *rows,
@@ -88,20 +91,20 @@ SOTTO_API void sotto_train_forget(const char *checkpoint);
 /** What a private training needs besides. Start from {0}, or from sotto_train_privacy_defaults(). */
 struct sotto_train_privacy {
     /** epsilon [0: noise_multiplier is given]: the smallest noise_multiplier for it is found; delta
-* [0: sotto_default_delta(n)]. */
+ * [0: sotto_default_delta(n)]. */
     struct sotto_dp target;
     const char *noise;                /**< ["gaussian"], "logistic" */
     enum sotto_noise_mode noise_mode; /**< [exact] */
     /** [replace-one], or zero-out: Poisson samples only. Training on noisy inputs does not read it: replace-one with
-* label_epsilon, else replace-input. */
+ * label_epsilon, else replace-input. */
     enum sotto_adjacency adjacency;
     /** [poisson], or fixed: `batch` records without replacement in every step, under replace-one only. */
     enum sotto_sampling sampling;
     double noise_multiplier; /**< noise scale / max_grad_norm */
     double max_grad_norm; /**< [1] L2 norm to which a record's gradient is clipped; quantile: to begin with */
     /** ["flat"] scaled down to max_grad_norm; "automatic": to max_grad_norm * |g| / (|g| + 0.01); "layers": each of L
-* layers to max_grad_norm / sqrt(L); "quantile": max_grad_norm follows a quantile of the norms (Andrew et al.
-* 2021), a noisy count that takes its share of the same noise. */
+ * layers to max_grad_norm / sqrt(L); "quantile": max_grad_norm follows a quantile of the norms (Andrew et al.
+ * 2021), a noisy count that takes its share of the same noise. */
     const char *clipping;
     double quantile; /**< [0.5] share of records that are not clipped */
     size_t views;    /**< [1] augmented views of a record; their gradients are averaged before clipping */
@@ -109,11 +112,11 @@ struct sotto_train_privacy {
     size_t reserve;  /**< [0: all] steps per entry of the ledger; short blocks lose less at a stop */
     double average;  /**< [0: none] decay of the moving average of the weights that is then the result */
     /** [0: labels are public] noisy inputs: labels are released too, once a record, by randomised response of this
-* epsilon, which the certificate counts. */
+ * epsilon, which the certificate counts. */
     double label_epsilon;
     size_t part; /**< [0: chosen] records with gradients in work at a time; a matter of speed */
     /** NULL, or the file that will be written: before anything is charged it must be possible to create it, and there
-* must be room for it. */
+ * must be room for it. */
     const char *output;
     struct sotto_spend spend; /**< dataset_id [NULL: data->dataset_id] */
     /** [0: those of the data set's description] public number of classes, never read off the records. */
@@ -123,43 +126,43 @@ struct sotto_train_privacy {
 };
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
 /** DP-SGD (Abadi et al. 2016) of a whole network: every step on a Poisson sample of rate batch / n (or on
-* `batch` records), drawn by the reservation that also gives the noise and that was charged to the ledger
-* before the first step; the sum of clipped gradients plus noise is divided by `batch`, not by the sample's
-* size, and followed by the optimizer; an empty sample is a step of noise. n is treated as public. A record
-* with a gradient that is not finite adds nothing, nor does one with a label outside of 0 .. classes - 1
-* or with features that are not all finite: nothing is refused, logged or shaped by what the records hold. A row
-* may be named once.
-*
-* Options mean what they mean in sotto_train(), but no losses, accuracies or metrics exist: they would tell
-* of the records. Batch norm is refused (norm "group"), as is bf16. A run that goes on from its checkpoint
-* draws its steps anew and is charged for them again; a run is refused if its ledger does not hold what
-* the checkpoint has used.
-*
-* Protected are the records together, under privacy->adjacency, in everything that leaves this function but the
-* checkpoint's name of the data; *certificate (sotto_certificate_free) says how far.
-* Errors of sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve(). result->loss and accuracy are
-* NAN. */
+ * `batch` records), drawn by the reservation that also gives the noise and that was charged to the ledger
+ * before the first step; the sum of clipped gradients plus noise is divided by `batch`, not by the sample's
+ * size, and followed by the optimizer; an empty sample is a step of noise. n is treated as public. A record
+ * with a gradient that is not finite adds nothing, nor does one with a label outside of 0 .. classes - 1
+ * or with features that are not all finite: nothing is refused, logged or shaped by what the records hold. A row
+ * may be named once.
+ *
+ * Options mean what they mean in sotto_train(), but no losses, accuracies or metrics exist: they would tell
+ * of the records. Batch norm is refused (norm "group"), as is bf16. A run that goes on from its checkpoint
+ * draws its steps anew and is charged for them again; a run is refused if its ledger does not hold what
+ * the checkpoint has used.
+ *
+ * Protected are the records together, under privacy->adjacency, in everything that leaves this function but the
+ * checkpoint's name of the data; *certificate (sotto_certificate_free) says how far.
+ * Errors of sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve(). result->loss and accuracy are
+ * NAN. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_train_private(struct sotto_network **out, struct sotto_certificate **certificate,
                     struct sotto_train_result *result, const struct sotto_dataset *data, const int64_t *rows,
                     size_t n, const struct sotto_train_options *options,
                     const struct sotto_train_privacy *privacy, const struct sotto_context *ctx);
 /** Training on noisy inputs, with a proof for them (docs/derivations/residual.md, section 1): every epoch each
-* input is clipped to the L2 norm options->residual.radius and released with Gaussian noise of deviation
-* residual.input_noise from the operating system, after the ledger was charged; the network is trained on
-* that copy, and what else it does (noise in blocks, members, augmentation) is post-processing. Labels count
-* as PUBLIC: adjacent sets differ in one input, its label kept ("replace-input"); unless label_epsilon > 0:
-* then they are released too, by randomised response, before the first step, and whole records are protected
-* ("replace-one"). privacy: target (epsilon: the smallest input_noise for it is found, options must give
-* none), noise_mode, reserve (epochs at a time), classes, label_epsilon, spend. Losses and accuracies are of what was
-* released, and shown. An interrupted epoch is drawn
-* and charged anew; released labels are kept in the checkpoint.
-*
-* A record with a label outside of 0 .. classes - 1 or features that are not all finite is taken for zeros
-* of class 0.
-*
-* EINVAL also: no radius; members that would read copies of their own. Other errors as of sotto_train() and
-* sotto_dp_reserve(). */
+ * input is clipped to the L2 norm options->residual.radius and released with Gaussian noise of deviation
+ * residual.input_noise from the operating system, after the ledger was charged; the network is trained on
+ * that copy, and what else it does (noise in blocks, members, augmentation) is post-processing. Labels count
+ * as PUBLIC: adjacent sets differ in one input, its label kept ("replace-input"); unless label_epsilon > 0:
+ * then they are released too, by randomised response, before the first step, and whole records are protected
+ * ("replace-one"). privacy: target (epsilon: the smallest input_noise for it is found, options must give
+ * none), noise_mode, reserve (epochs at a time), classes, label_epsilon, spend. Losses and accuracies are of what was
+ * released, and shown. An interrupted epoch is drawn
+ * and charged anew; released labels are kept in the checkpoint.
+ *
+ * A record with a label outside of 0 .. classes - 1 or features that are not all finite is taken for zeros
+ * of class 0.
+ *
+ * EINVAL also: no radius; members that would read copies of their own. Other errors as of sotto_train() and
+ * sotto_dp_reserve(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **certificate,
                          struct sotto_train_result *result, const struct sotto_dataset *data,
@@ -169,14 +172,14 @@ sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(
     const char *path, const struct sotto_network *n, const struct sotto_certificate *certificate);
 /** One .safetensors (docs/FORMATS.md, sotto.model/1). A network made elsewhere needs only the tensors and the
-* keys schema, model, input and classes. EFORMAT: missing or contradicting metadata, tensors of other names
-* or shapes, weights that are not finite or do not match their checksum. */
+ * keys schema, model, input and classes. EFORMAT: missing or contradicting metadata, tensors of other names
+ * or shapes, weights that are not finite or do not match their checksum. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save(const char *path, const struct sotto_network *n);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_load(struct sotto_network **out, const char *path);
 /** The bytes of that file, to memory and from memory.
-* In: bytes (size): borrowed during the call
-* Out: *bytes (*size): free with sotto_bytes_free(); *out: free with sotto_network_free()
-* Returns: as the forms above, without ENOENT, ECREATE and EIO; errors speak of "network in memory" */
+ *  In:      bytes (size): borrowed during the call
+ *  Out:     *bytes (*size): free with sotto_bytes_free(); *out: free with sotto_network_free()
+ *  Returns: as the forms above, without ENOENT, ECREATE and EIO; errors speak of "network in memory" */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_bytes(void **bytes, size_t *size,
                                                                  const struct sotto_network *n);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_load_bytes(struct sotto_network **out,
@@ -189,20 +192,20 @@ SOTTO_API size_t sotto_network_parameters(const struct sotto_network *n);
 /** SHA-256 over names and values of the tensors. Lives as long as the network, as all below. */
 SOTTO_API const char *sotto_network_sha256(const struct sotto_network *n);
 /** How it was trained (checkpoint and metrics are not kept; backend NULL: not known); NULL: made
-* elsewhere. */
+ * elsewhere. A seed 0 stands there as SOTTO_SEED_ZERO, so that the recipe may be given to a call again. */
 SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n);
 /** "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);
 /** A network with noise answers every query with fresh noise, from the operating system's seed; here by a
-* seed of yours (NULL: the system's again), averaging `repeats` >= 1 answers. Networks without noise ignore
-* both. */
+ * seed of yours (NULL: the system's again), averaging `repeats` >= 1 answers. Networks without noise ignore
+ * both. */
 SOTTO_API void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t repeats);
 /** What of `repeats` answers is averaged: logits [0], or probabilities (logits are then the logarithms of
-* their mean). */
+ * their mean). */
 SOTTO_API void sotto_network_average(struct sotto_network *n, int probabilities);
 /** Query handler: out (n, classes), probabilities or logits, of rows x (n, d), images as (C, H, W) in [0, 1].
-* f32, inference mode; without noise the rows around a record do not change its bits. EINVAL: d is not the
-* network's, x is not finite. */
+ * f32, inference mode; without noise the rows around a record do not change its bits. EINVAL: d is not the
+ * network's, x is not finite. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_predict(float *out, const struct sotto_network *network,
                                                               const float *x, size_t n, size_t d, int logits,
                                                               const struct sotto_context *ctx);

@@ -1,5 +1,6 @@
 /* The life of an audit: check the arrays, pick the attacks that they allow, measure each, and say what could
  * not be said. */
+#include "base/reserved.h"
 #include "audit/audit_private.h"
 
 #include <math.h>
@@ -329,6 +330,9 @@ sotto_status sotto_audit(struct sotto_audit_result *out, const struct sotto_audi
     const char *const *names = options ? options->names : NULL;
     TRY(audit_settings_resolve(&settings, options));
     settings.ctx = ctx;
+    TRY(require_reserved(in->reserved, "audit"));
+    if (in->attribute)
+        TRY(require_reserved(in->attribute->reserved, "audit"));
     set_header(&r, in, &settings);
     if (!in->attribute || holds_membership(in))
         TRY(audit_membership(&r, in, names, &settings, ctx));

@@ -1,32 +1,30 @@
 /* Options of an audit with their defaults. */
 #include <math.h>
 
+#include "sotto/option.h"
 #include "audit/audit_private.h"
 
 sotto_status audit_settings_resolve(struct audit_settings *out, const struct sotto_audit_options *options)
 {
     static const double usual[] = {0.01, 0.001};
     sotto_status status = SOTTO_OK;
-    struct audit_settings s = {.fpr = usual, .fpr_count = 2, .confidence = 0.95, .draws = 2000};
-    if (options) {
-        if (options->fpr_count)
-            s.fpr = options->fpr, s.fpr_count = options->fpr_count;
-        if (options->confidence != 0)
-            s.confidence = options->confidence;
-        if (options->draws)
-            s.draws = options->draws;
-        s.delta = options->delta;
-        s.seed = options->seed;
-        s.params = options->settings;
-        s.has_claim = options->has_claim != 0;
-        s.claim_epsilon = options->claim_epsilon;
-        s.claim_delta = options->claim_delta;
-        s.one_run_guesses = options->one_run_guesses;
-        s.group_size = options->group_size;
-        s.odds_ratio = options->odds_ratio != 0;
-        s.exposed = options->exposed;
-        s.include_indices = options->include_indices != 0;
-    }
+    struct sotto_audit_options o;
+    TRY(sotto_options_resolve(&o, options, sotto_audit_option_table()));
+    struct audit_settings s = {.fpr = o.fpr_count ? o.fpr : usual,
+                               .fpr_count = o.fpr_count ? o.fpr_count : 2,
+                               .confidence = o.confidence,
+                               .delta = o.delta,
+                               .seed = o.seed,
+                               .params = o.settings,
+                               .draws = o.draws,
+                               .one_run_guesses = o.one_run_guesses,
+                               .group_size = o.group_size,
+                               .exposed = o.exposed,
+                               .has_claim = o.has_claim != 0,
+                               .odds_ratio = o.odds_ratio != 0,
+                               .include_indices = o.include_indices != 0,
+                               .claim_epsilon = o.claim_epsilon,
+                               .claim_delta = o.claim_delta};
     REQUIRE(s.confidence > 0 && s.confidence < 1, "audit: confidence must be between 0 and 1 (got %g)",
             s.confidence);
     REQUIRE(s.delta >= 0 && s.delta < 1, "audit: delta must be >= 0 and < 1 (got %g)", s.delta);

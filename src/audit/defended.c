@@ -3,6 +3,7 @@
  * the defence makes of their own rows (adaptive). Members are sought by a network on sorted posteriors
  * (512-256-128, as MemGuard's authors attack) and by thresholds on the largest posterior and on the entropy;
  * attributes by logistic regression and a network. Decisions are fixed on the attacker's rows. */
+#include "base/reserved.h"
 #include "audit/fit/attribute_model.h"
 #include "audit/measure/confusion.h"
 #include "audit/measure/metrics.h"
@@ -107,7 +108,7 @@ static sotto_status teach(struct defence_trial *s)
     recipe.hidden[0] = 512, recipe.hidden[1] = 256, recipe.hidden[2] = 128;
     recipe.epochs = s->trial->epochs ? s->trial->epochs : NETWORK_EPOCHS;
     recipe.batch = 64;
-    recipe.seed = (s->trial->seed + 1) & INT64_MAX; /* other weights than the defender's */
+    recipe.seed = sotto_given_seed((s->trial->seed + 1) & INT64_MAX); /* other weights than the defender's */
     sotto_head_free(s->net);
     s->net = NULL;
     s->learned = s->train;
@@ -318,6 +319,7 @@ sotto_status sotto_defence_measure(char **json, const struct sotto_defence_trial
     sotto_status status = SOTTO_OK;
     struct json *doc = json_make_object();
     struct defence_trial s = {.trial = trial, .ctx = ctx};
+    TRY(require_reserved(trial->reserved, "defend"));
     TRY(check(&s));
     json_put_text(&doc, "secret", trial->posteriors ? "membership" : "attribute");
     json_put_integer(&doc, "attacker_rows", (int64_t)trial->attacker->n);

@@ -31,11 +31,15 @@ SIMD_WIDE(uint8_t, vu8);
 SIMD_WIDE(int32_t, vi32);
 SIMD_WIDE(uint32_t, vu32);
 SIMD_WIDE(int64_t, vi64);
+SIMD_WIDE(uint64_t, vu64);
 #undef SIMD_WIDE
 
 /* In memory, at any element; as values, gcc 14 for ARM cannot compile these. */
 typedef vf32 stored_f32 __attribute__((aligned(4)));
 typedef vu32 stored_u32 __attribute__((aligned(4)));
+typedef vf64 stored_f64 __attribute__((aligned(8)));
+typedef vi64 stored_i64 __attribute__((aligned(8)));
+typedef vu64 stored_u64 __attribute__((aligned(8)));
 typedef float stored_half_f32 __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4), may_alias));
 
 #define SIMD_FIXED(type, name, lanes) typedef type name __attribute__((vector_size((lanes) * sizeof(type))))

@@ -18,7 +18,7 @@ static sotto_status train(struct attriguard *a, const struct defence_fit *in)
     recipe.epochs = (size_t)in->args[ATTRIGUARD_EPOCHS];
     recipe.batch = 64;
     recipe.lr = in->args[ATTRIGUARD_RATE];
-    recipe.seed = in->seed & INT64_MAX;
+    recipe.seed = sotto_given_seed(in->seed & INT64_MAX);
     return defence_net_train(&a->net, &data, &recipe, true, in->ctx);
 }
 

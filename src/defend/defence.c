@@ -1,4 +1,5 @@
 /* The life of a defence: checks, fitting, and rows that are defended in parallel, each by itself. */
+#include "sotto/option.h"
 #include "defend/defence.h"
 
 #include "base/sha256.h"
@@ -12,7 +13,8 @@ enum { CHUNK = 16, MOST_VALUES = 1000 };
 
 void sotto_defence_defaults(struct sotto_defence_options *o)
 {
-    *o = (struct sotto_defence_options){.budget = NAN, .seed = 1};
+    *o = (struct sotto_defence_options){0};
+    sotto_options_defaults(o, sotto_defence_option_table());
 }
 
 size_t defence_top(const float *row, size_t d)
@@ -135,18 +137,20 @@ sotto_status sotto_defence_fit(struct sotto_defence **out, const struct sotto_de
     sotto_status status = SOTTO_OK;
     const struct defence *kind;
     struct sotto_defence *d = NULL;
-    struct defence_fit fit = {.known = known, .seed = options->seed, .key = options->key, .ctx = ctx};
+    struct sotto_defence_options o;
+    TRY(sotto_options_resolve(&o, options, sotto_defence_option_table()));
+    struct defence_fit fit = {.known = known, .seed = o.seed, .key = o.key, .ctx = ctx};
     double args[DEFENCE_PARAMS];
-    TRY(defence_find(&kind, options->name));
-    TRY(defence_arguments(args, kind, options->settings));
+    TRY(defence_find(&kind, o.name));
+    TRY(defence_arguments(args, kind, o.settings));
     fit.args = args;
-    fit.budget = isnan(options->budget) ? kind->usual_budget : options->budget;
+    fit.budget = isnan(o.budget) ? kind->usual_budget : o.budget;
     REQUIRE(fit.budget >= 0 && isfinite(fit.budget), "defend: budget must be >= 0 (got %g)", fit.budget);
     TRY(check_known(&fit, kind));
     NEW(d, 1);
     *d = (struct sotto_defence){.kind = kind,
                                 .budget = fit.budget,
-                                .seed = options->seed,
+                                .seed = o.seed,
                                 .columns = known->n ? known->d : 0,
                                 .known = known->n};
     memcpy(d->args, args, sizeof args);

@@ -237,7 +237,7 @@ static sotto_status train(struct model *m, const struct defence_fit *in)
     recipe.epochs = (size_t)in->args[EPOCHS];
     recipe.batch = (size_t)in->args[BATCH];
     recipe.lr = in->args[RATE];
-    recipe.seed = in->seed & INT64_MAX;
+    recipe.seed = sotto_given_seed(in->seed & INT64_MAX);
     if (!place || !s || !x)
         FAIL(SOTTO_ENOMEM, "memguard: out of memory for %zu known rows", known->n);
     for (size_t i = 0; i < known->n; i++) {

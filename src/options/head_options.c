@@ -47,7 +47,7 @@ static const struct sotto_option rows[] = {
      .aliases = "clip-norm"},
     {"momentum", REAL(momentum, "M"), .value = "0", .range = "[0,1)", .group = "Noise and guarantee",
      .help = "momentum of the noisy gradient (dp-sgd)"},
-    {.name = NULL}};
+    OPTIONS_END};
 
 const struct sotto_option *sotto_head_recipe_options(void)
 {

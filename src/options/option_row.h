@@ -10,9 +10,15 @@
 #define COUNT(member, u) .type = SOTTO_OPTION_COUNT, .unit = u, MEMBER(member)
 #define SEED(member)                                                                                         \
     .type = SOTTO_OPTION_SEED, .unit = "N", .range = "[0,9223372036854775807]", MEMBER(member)
+#define ANY_SEED(member) .type = SOTTO_OPTION_SEED, .unit = "N", MEMBER(member)
 #define REAL(member, u) .type = SOTTO_OPTION_REAL, .unit = u, MEMBER(member)
 #define SIZES(member, n, most)                                                                               \
     .type = SOTTO_OPTION_SIZES, .unit = "WIDTHS", .count = offsetof(OPTIONS_OF, n), .capacity = most,        \
     MEMBER(member)
+/* The last row: where the zeros are, and how large the struct is. */
+#define OPTIONS_END                                                                                          \
+    {                                                                                                        \
+        .offset = offsetof(OPTIONS_OF, reserved), .capacity = sizeof(OPTIONS_OF)                             \
+    }
 
 #endif

@@ -52,9 +52,76 @@ static const struct sotto_option rows[] = {
      .help = "state of an interrupted run to continue (default: OUTPUT.checkpoint; removed at the end)"},
     {"metrics", TEXT(metrics, "FILE"), .group = "Files",
      .help = "metrics.jsonl to append to, one line per epoch"},
-    {.name = NULL}};
+    OPTIONS_END};
 
 const struct sotto_option *sotto_pretrain_option_table(void)
 {
     return rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_talos
+
+static const struct sotto_option talos_rows[] = {
+    {"lambda", REAL(lambda, "L"), .value = "0", .range = "[0,inf)", .group = "Talos",
+     .help = "weight of the loss of the classifier of the attribute; 0: no censoring"},
+    {"alternation", TEXT(alternation, "NAME"), .value = "odd-even", .range = "odd-even|two-pass|joint",
+     .group = "Talos", .help = "turns of encoder and classifier: odd-even, two-pass or joint"},
+    {"bounded", FLAG(bounded), .value = "0", .group = "Talos", .help = "lower end of the encoder's loss"},
+    {"adversary-steps", COUNT(adversary_steps, "N"), .value = "1", .range = "[1,1000]", .group = "Talos",
+     .help = "steps of the classifier on each batch of its turn"},
+    {"relu-logits", FLAG(relu_logits), .value = "0", .group = "Talos",
+     .help = "ReLU after the classifier's last layer"},
+    {"adversary-reads", TEXT(reads, "WHAT"), .value = "views", .range = "views|images|views-of-three",
+     .group = "Talos", .help = "what the classifier reads: views, images or views-of-three"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_talos_option_table(void)
+{
+    return talos_rows;
+}
+
+/* "auto": the encoder's own, which is not known here. */
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_view_options
+
+static const struct sotto_option view_rows[] = {
+    {"views", COUNT(views, "N"), .value = "10", .range = "[1,256]", .group = "Views",
+     .help = "views of each image"},
+    {"augmentation", TEXT(augmentation, "RECIPE"), .group = "Views", .help = "recipe: keras or simclr"},
+    {"min-area", REAL(min_area, "A"), .value = "auto", .range = "(0,1]", .group = "Views",
+     .help = "smallest share of the image that a view shows"},
+    {"brightness", REAL(brightness, "B"), .value = "auto", .range = "[0,1]", .group = "Views",
+     .help = "strength of the brightness factor 1 +- B"},
+    {"jitter", REAL(jitter, "J"), .value = "auto", .range = "[0,1]", .group = "Views",
+     .help = "strength of the colour change"},
+    {"vertical-flip", FLAG(vertical_flip), .value = "0", .group = "Views",
+     .help = "vertical mirroring of half of the views (simclr)"},
+    {"grey", REAL(grey, "P"), .value = "auto", .range = "[0,1]", .group = "Views",
+     .help = "share of views without colour (simclr)"},
+    {"blur", REAL(blur, "P"), .value = "auto", .range = "[0,1]", .group = "Views",
+     .help = "share of blurred views (simclr)"},
+    {"seed", SEED(seed), .value = "0", .group = "Views", .help = "seed of the views"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_view_option_table(void)
+{
+    return view_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_scattering
+
+static const struct sotto_option scattering_rows[] = {
+    {"groups", COUNT(groups, "G"), .value = "27", .group = "Scattering",
+     .help = "groups of channels normalised within each image (81 channels, 243 in colour); 0: none"},
+    {"grid", COUNT(grid, "G"), .value = "0", .group = "Scattering",
+     .help = "cells each way over which features are averaged; 0: every place"},
+    {"mirror", FLAG(mirror), .value = "0", .group = "Scattering",
+     .help = "mean of the image and its mirror image, of which the left half is kept"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_scattering_option_table(void)
+{
+    return scattering_rows;
 }

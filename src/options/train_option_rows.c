@@ -63,13 +63,13 @@ static const struct sotto_option rows[] = {
      .help = "L2 norm to which inputs are clipped; 0: no clipping"},
     {"no-skip", FLAG(residual.no_skip), .value = "0", .group = "Residual perturbation (resnet8, resnet20)",
      .help = "network without skip connections"},
-    {"ensemble", COUNT(residual.members, "N"), .value = "1",
+    {"ensemble", COUNT(residual.members, "N"), .value = "1", .range = "[1,inf)",
      .group = "Residual perturbation (resnet8, resnet20)",
      .help = "number of networks in the ensemble, averaged in answers"},
     {"separate-inputs", FLAG(residual.separate_inputs), .value = "0",
      .group = "Residual perturbation (resnet8, resnet20)",
      .help = "independent input noise for each network of the ensemble"},
-    {.name = NULL}};
+    OPTIONS_END};
 
 const struct sotto_option *sotto_train_option_table(void)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/reserved.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "audit/audit_document.h"
@@ -166,8 +167,11 @@ sotto_status sotto_report_audit(const char *folder, const struct sotto_audit_res
     struct json *audit = audit_encode(result);
     struct report r = {0};
     char *html = NULL;
+    static const struct sotto_audit_facts none;
+    facts = facts ? facts : &none;
     if (!audit)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
+    TRY(require_reserved(facts->reserved, "report"));
     TRY(judge(&r, audit, facts));
     TRY(report_html(&html, &r));
     TRY(folder_make(folder));

@@ -26,4 +26,7 @@ struct chacha_kernels {
 };
 const struct chacha_kernels *chacha_kernels_find(void);
 
+/** The first 16 bytes of one block of the keystream with a nonce that is not 0: further words under the same key. */
+void chacha_words(uint64_t out[2], const unsigned char key[CHACHA_KEY], uint64_t nonce, uint64_t block);
+
 #endif

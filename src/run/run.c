@@ -1,5 +1,6 @@
 /* An experiment is a list of stages. Each one looks for its own finished work first, so running again
  * continues. */
+#include "base/reserved.h"
 #include "run/stages/run_shadow.h"
 
 #include <stdio.h>
@@ -111,10 +112,13 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
                        const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    static const struct sotto_run_options none;
+    options = options ? options : &none;
     struct run r = {.options = options, .ctx = ctx, .folder = {.lock = -1}};
     char *resolved = NULL, *kept = NULL;
     char path[RUN_PATH];
     int pool = par_set_threads(par_threads(ctx));
+    TRY(require_reserved(options->reserved, "run"));
     TRY(run_config_read(&r.config, &resolved, config_path, config_text, config_name, options->overrides));
     TRY(choose_folder(path, &r.config, options));
     TRY(run_folder_open(&r.folder, path));

@@ -72,7 +72,7 @@ static struct json *split_facts(const struct run *r)
         json_put_text(&j, "name", sotto_part_name((enum sotto_part)part));
         json_put_integer(&j, "records", (int64_t)r->split.n[part]);
         snprintf(text, sizeof text, "%s; images of %s", uses[part], r->public_data->name);
-        json_put_text(&j, "use", part == SOTTO_PUBLIC && r->public_data != r->data ? text : uses[part]);
+        json_put_text(&j, "use", part == SOTTO_PART_PUBLIC && r->public_data != r->data ? text : uses[part]);
         json_push(&list, j);
     }
     return list;
@@ -82,7 +82,7 @@ static struct json *encoder_facts(const struct run *r)
 {
     struct json *j = json_make_object();
     char text[64];
-    snprintf(text, sizeof text, "%zu public images, %zu epochs", r->split.n[SOTTO_PUBLIC],
+    snprintf(text, sizeof text, "%zu public images, %zu epochs", r->split.n[SOTTO_PART_PUBLIC],
              r->config.pretrain.epochs);
     json_put_text(&j, "name", r->config.pretrain.encoder);
     json_put_text(&j, "method", r->config.pretrain.method);

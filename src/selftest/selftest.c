@@ -1,4 +1,5 @@
 /* The order of the groups, the folder they write to, and the report. */
+#include "sotto/option.h"
 #include "base/file.h"
 #include "selftest/checks.h"
 
@@ -6,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DRAWS = 1000000, LEAST_DRAWS = 1000, RUNS = 200, LEAST_RUNS = 20 };
+enum { LEAST_DRAWS = 1000, LEAST_RUNS = 20 };
 
 void sotto_selftest_clear(struct sotto_selftest *t)
 {
@@ -28,9 +29,8 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     sotto_status status = SOTTO_OK;
     struct checks c = {.group = ""};
     char folder[256] = "";
-    struct sotto_selftest_options o = *options;
-    o.draws = o.draws ? o.draws : DRAWS;
-    o.runs = o.runs ? o.runs : RUNS;
+    struct sotto_selftest_options o;
+    TRY(sotto_options_resolve(&o, options, sotto_selftest_option_table()));
     REQUIRE(o.draws >= LEAST_DRAWS && o.draws <= (size_t)1 << 26,
             "selftest: draws must be between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, o.draws);
     REQUIRE(o.runs >= LEAST_RUNS && o.runs <= 1000000,

@@ -1,10 +1,13 @@
 /* Embeddings of random views. The views of an image are drawn with its row as the step, so they depend on
  * seed and row alone, whatever else is embedded beside it. */
+#include "options/option_values.h"
 #include "ssl/encoder.h"
 
 #include "data/augment/augment.h"
 #include "par/par.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,19 +33,40 @@ static double recipe_number(const struct sotto_encoder *e, const char *key, doub
     return value ? strtod(value, NULL) : missing;
 }
 
+static void take(double *member, const struct sotto_encoder *e, const char *key, double missing)
+{
+    if (isnan(*member))
+        *member = recipe_number(e, key, missing);
+}
+
+/* What is not given: as the encoder was pre-trained, else as pre-training does it. */
+static sotto_status resolve(struct sotto_view_options *v, const struct sotto_view_options *given,
+                            const struct sotto_encoder *e)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_pretrain_options o;
+    const char *name = recipe_value(e, "augmentation");
+    sotto_pretrain_defaults(&o);
+    TRY(sotto_options_resolve(v, given, sotto_view_option_table()));
+    take(&v->min_area, e, "min_area", o.min_area);
+    take(&v->brightness, e, "brightness", o.brightness);
+    take(&v->jitter, e, "jitter", o.jitter);
+    take(&v->grey, e, "grey", o.grey);
+    take(&v->blur, e, "blur", o.blur);
+    if (!v->augmentation) {
+        v->augmentation = name && strncmp(name, "simclr\n", 7) == 0 ? "simclr" : "keras";
+        v->vertical_flip = recipe_number(e, "vertical_flip", 0) > 0;
+    }
+done:
+    return status;
+}
+
 void sotto_view_defaults(struct sotto_view_options *v, const struct sotto_encoder *e)
 {
-    struct sotto_pretrain_options o;
-    sotto_pretrain_defaults(&o);
-    *v = (struct sotto_view_options){.views = 10,
-                                     .min_area = recipe_number(e, "min_area", o.min_area),
-                                     .brightness = recipe_number(e, "brightness", o.brightness),
-                                     .jitter = recipe_number(e, "jitter", o.jitter),
-                                     .vertical_flip = recipe_number(e, "vertical_flip", 0) > 0,
-                                     .grey = recipe_number(e, "grey", o.grey),
-                                     .blur = recipe_number(e, "blur", o.blur)};
-    const char *name = recipe_value(e, "augmentation");
-    v->augmentation = name && strncmp(name, "simclr\n", 7) == 0 ? "simclr" : "keras";
+    sotto_status status = resolve(v, NULL, e);
+    assert(status == SOTTO_OK);
+    (void)status;
+    options_state(v, sotto_view_option_table());
 }
 
 static sotto_status check(const struct sotto_encoder *e, const struct sotto_dataset *data,
@@ -58,7 +82,7 @@ done:
 }
 
 sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const struct sotto_dataset *data,
-                               const int64_t *rows, size_t n, const struct sotto_view_options *v,
+                               const int64_t *rows, size_t n, const struct sotto_view_options *options,
                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -68,6 +92,8 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
     const struct nn_backend *backend;
     size_t width = sotto_encoder_width(e);
     int threads = par_threads(ctx);
+    struct sotto_view_options full, *v = &full;
+    TRY(resolve(v, options, e));
     TRY(check(e, data, rows, n, v));
     TRY(nn_backend_find(&backend, "auto"));
     par_set_threads(threads);

@@ -14,19 +14,6 @@ void sotto_pretrain_defaults(struct sotto_pretrain_options *o)
     sotto_options_defaults(o, sotto_pretrain_option_table());
 }
 
-static void fill_texts(struct sotto_pretrain_options *o)
-{
-    struct sotto_pretrain_options standard;
-    sotto_pretrain_defaults(&standard);
-    o->method = o->method ? o->method : standard.method;
-    o->encoder = o->encoder ? o->encoder : standard.encoder;
-    o->backend = o->backend ? o->backend : standard.backend;
-    o->dtype = o->dtype ? o->dtype : standard.dtype;
-    o->loss = o->loss ? o->loss : standard.loss;
-    o->schedule = o->schedule ? o->schedule : standard.schedule;
-    o->augmentation = o->augmentation ? o->augmentation : standard.augmentation;
-}
-
 static sotto_status resolve_schedule(struct schedule *out, const struct sotto_pretrain_options *o,
                                      uint64_t steps)
 {
@@ -120,16 +107,16 @@ sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dat
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct pretrain_setup s = {.options = *options, .images = n};
-    fill_texts(&s.options);
+    struct pretrain_setup s = {.images = n};
+    TRY(sotto_options_resolve(&s.options, options, sotto_pretrain_option_table()));
     TRY(encoder_input(&s.input, data));
     TRY(encoder_check_rows(data, rows, n));
     TRY(objective_find(&s.objective, s.options.method));
     TRY(augment_recipe_find(&s.augmentation, s.options.augmentation));
     TRY(check_numbers(&s.options, s.objective, n));
-    REQUIRE(!options->talos || strcmp(s.objective->name, "simclr") == 0,
+    REQUIRE(!s.options.talos || strcmp(s.objective->name, "simclr") == 0,
             "talos needs method simclr (got '%s')", s.objective->name);
-    TRY(talos_resolve(&s.talos, options->talos, data, rows, n));
+    TRY(talos_resolve(&s.talos, s.options.talos, data, rows, n));
     s.threads = par_threads(ctx);
     s.steps_per_pass = n / s.options.batch; /* the last, incomplete batch of a pass is dropped */
     s.steps_per_epoch = s.steps_per_pass * talos_passes(&s.talos);

@@ -1,6 +1,7 @@
 /* Images to scattering features: transform (the mirrored image too, and the mean of both), average over a
  * coarser grid, normalise within each image. All of it treats every image alone, so features of one record
  * say nothing about another. */
+#include "sotto/option.h"
 #include "data/dataset.h"
 #include "par/par.h"
 #include "ssl/encoder.h"
@@ -14,11 +15,13 @@ ISA_TABLE(const struct scatter_kernels, scatter_kernels, scatter_kernels_find);
 
 void sotto_scattering_defaults(struct sotto_scattering *s)
 {
-    *s = (struct sotto_scattering){.groups = 27};
+    *s = (struct sotto_scattering){0};
+    sotto_options_defaults(s, sotto_scattering_option_table());
 }
 
-sotto_status sotto_scattering_shape(size_t shape[3], const struct sotto_dataset *data,
-                                    const struct sotto_scattering *s)
+/* Of resolved settings. */
+static sotto_status find_shape(size_t shape[3], const struct sotto_dataset *data,
+                               const struct sotto_scattering *s)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(data->images, "data set '%s' contains features; scattering needs images", data->name);
@@ -38,6 +41,14 @@ sotto_status sotto_scattering_shape(size_t shape[3], const struct sotto_dataset 
         shape[2] = (shape[2] + 1) / 2;
 done:
     return status;
+}
+
+sotto_status sotto_scattering_shape(size_t shape[3], const struct sotto_dataset *data,
+                                    const struct sotto_scattering *settings)
+{
+    struct sotto_scattering s;
+    sotto_status status = sotto_options_resolve(&s, settings, sotto_scattering_option_table());
+    return status == SOTTO_OK ? find_shape(shape, data, &s) : status;
 }
 
 struct work {
@@ -128,26 +139,25 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
 }
 
 sotto_status sotto_scatter(float *out, const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                           const struct sotto_scattering *s, const struct sotto_context *ctx)
+                           const struct sotto_scattering *settings, const struct sotto_context *ctx)
 {
     enum { REPORT = 64 }; /* chunks between looks at the context */
     sotto_status status = SOTTO_OK;
     struct scatter_plan plan = {0}, mirrored;
-    struct work w = {.data = data,
-                     .plan = &plan,
-                     .kernels = scatter_kernels_find(),
-                     .rows = rows,
-                     .groups = s->groups,
-                     .out = out};
+    struct work w = {
+        .data = data, .plan = &plan, .kernels = scatter_kernels_find(), .rows = rows, .out = out};
+    struct sotto_scattering s;
     struct arena memory = {0};
     size_t *turned = NULL;
     size_t threads = (size_t)par_threads(ctx);
-    TRY(sotto_scattering_shape(w.shape, data, s));
+    TRY(sotto_options_resolve(&s, settings, sotto_scattering_option_table()));
+    w.groups = s.groups;
+    TRY(find_shape(w.shape, data, &s));
     REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected %zu", data->name, data->n, n);
     if (rows)
         TRY(encoder_check_rows(data, rows, n));
     TRY(scatter_plan_make(&plan, data->height, data->width));
-    w.across = s->grid ? s->grid : plan.out_columns;
+    w.across = s.grid ? s.grid : plan.out_columns;
     w.scratch_size = w.kernels->scratch(&plan);
     w.block_size = SCATTER_CHANNELS * plan.out_rows * plan.out_columns * SCATTER_LANES;
     w.raw_size = w.block_size * data->channels;
@@ -163,7 +173,7 @@ sotto_status sotto_scatter(float *out, const struct sotto_dataset *data, const i
         turned[c] = data->width - 1 - plan.column[c];
     mirrored = plan;
     mirrored.column = turned;
-    w.mirrored = s->mirror ? &mirrored : NULL;
+    w.mirrored = s.mirror ? &mirrored : NULL;
     for (size_t first = 0; first < n; first += REPORT * IMAGES) {
         w.n = n - first < REPORT * IMAGES ? n - first : REPORT * IMAGES;
         w.rows = rows ? rows + first : NULL;

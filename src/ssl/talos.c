@@ -1,5 +1,6 @@
 /* The adversary's side of a step. Rows of the plan are view after view (row v N + i is view v of image i),
  * then perhaps the images themselves; all of an image share its attribute. C reads one run of these rows. */
+#include "sotto/option.h"
 #include "ssl/talos.h"
 
 #include "io/table/metric_log.h"
@@ -44,27 +45,30 @@ static sotto_status hash_attribute(struct talos_setup *s, const int64_t *rows, s
     return SOTTO_OK;
 }
 
-sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *options,
+sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *given,
                            const struct sotto_dataset *data, const int64_t *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    struct talos_setup s = {.on = options != NULL};
-    if (!options)
+    struct talos_setup s = {.on = given != NULL};
+    struct sotto_talos full, *options = &full;
+    if (!given)
         goto done;
-    const char *alternation = options->alternation ? options->alternation : "odd-even";
+    TRY(sotto_options_resolve(options, given, sotto_talos_option_table()));
+    const char *alternation = options->alternation;
     s.two_pass = strcmp(alternation, "two-pass") == 0;
     s.joint = strcmp(alternation, "joint") == 0;
     REQUIRE(s.two_pass || s.joint || strcmp(alternation, "odd-even") == 0,
             "alternation '%s' is unknown; expected one of: odd-even, two-pass, joint", alternation);
-    const char *reads = options->reads ? options->reads : "views";
+    const char *reads = options->reads;
     s.of_images = strcmp(reads, "images") == 0;
     s.images = s.of_images || strcmp(reads, "views-of-three") == 0;
     REQUIRE(s.images || strcmp(reads, "views") == 0,
             "input '%s' of the classifier is unknown; expected one of: views, images, views-of-three", reads);
     s.bounded = options->bounded != 0;
     s.relu_logits = options->relu_logits != 0;
-    s.adversary_steps = options->adversary_steps ? options->adversary_steps : 1;
-    REQUIRE(s.adversary_steps <= 1000, "adversary_steps must be at most 1000 (got %zu)", s.adversary_steps);
+    s.adversary_steps = options->adversary_steps;
+    REQUIRE(s.adversary_steps >= 1 && s.adversary_steps <= 1000,
+            "adversary_steps must be at least 1 and at most 1000 (got %zu)", s.adversary_steps);
     s.lambda = options->lambda;
     REQUIRE(s.lambda >= 0 && isfinite(s.lambda), "lambda must be finite and >= 0 (got %g)", s.lambda);
     s.attribute = options->attribute ? options->attribute : data->attribute;

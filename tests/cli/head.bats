@@ -97,7 +97,7 @@ refused() {
   refused 64 "--pairs" "$SOTTO" sensitivity --features X.npy --labels y.npy -o s.json
   refused 64 "--head" "$SOTTO" predict --features X.npy -o p.npy
   fit
-  refused 64 "contradict" "$SOTTO" sensitivity --head h.safetensors --epochs 3 --features X.npy --labels y.npy --pairs 2 -o s.json
+  refused 64 "cannot be combined with --epochs" "$SOTTO" sensitivity --head h.safetensors --epochs 3 --features X.npy --labels y.npy --pairs 2 -o s.json
 }
 
 @test "missing and unwritable files" {

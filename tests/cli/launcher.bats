@@ -36,7 +36,7 @@ malformed() {
     run env "$@" "$SOTTO" $verb
     [ "$status" -eq 69 ] || { echo "$*: exit $status: $output"; return 1; }
     [ "${lines[0]}" = "sotto: error: environment variable $text" ] || { echo "$output"; return 1; }
-    [[ "${lines[1]}" == "hint: "*"--alone" ]]
+    [[ "${lines[1]}" == "hint: "*"--alone"* ]]
     [ "$(names)" = "$before" ]
   done
 }

@@ -7,7 +7,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
 @test "noise on inputs is proved, the theorem is not" {
   run "$SOTTO" "${input[@]}" --gamma=0.5 --mapping-bound=30
   [ "$status" = 0 ]
-  [[ "${lines[0]}" == proved,* && "${lines[1]}" == *"at most 2890234.7"* ]]
+  [[ "${lines[0]}" == "proved from "* && "${lines[1]}" == *"at most 2890234.7"* ]]
   [[ "$output" == *"LABELS ARE PUBLIC"* && "$output" == *"as published, NOT proved"* ]]
   run "$SOTTO" "${input[@]}"
   [[ "$output" != *Theorem* ]]

@@ -1,6 +1,7 @@
 /* Membership of an encoder's pre-training set, learnt from a shadow encoder whose members the attacker knows.
  * A fresh half of the shadow's records teaches what is learnt, the other half sets every threshold, so that
  * nothing is judged on what taught it; the target's records are only scored. */
+#include "sotto/option.h"
 #include "attack/encoder/encoder_scores.h"
 
 #include "audit/audit_private.h"
@@ -219,7 +220,7 @@ static sotto_status train_vector(struct sotto_head **head, const struct head_dat
     recipe.hidden[0] = recipe.hidden[1] = 256;
     recipe.epochs = 30;
     recipe.batch = 64;
-    recipe.seed = seed;
+    recipe.seed = sotto_given_seed(seed);
     return sotto_head_train(head, own->x, own->y, own->n, own->d, own->classes, &recipe, NULL);
 }
 
@@ -369,7 +370,13 @@ sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores
                                   const struct sotto_audit_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct encoder_attack a = {.in = in, .ctx = ctx, .seed = options ? (options->seed & 0xffffffff) : 1};
+    struct encoder_attack a = {.ctx = ctx};
+    struct sotto_encoder_attack_input full;
+    struct sotto_audit_options o;
+    TRY(sotto_options_resolve(&o, options, sotto_audit_option_table()));
+    TRY(sotto_options_resolve(&full, in, sotto_encoder_attack_option_table()));
+    a.in = &full;
+    a.seed = o.seed & 0xffffffff;
     TRY(take_input(&a));
     TRY(side_measure(&a.target, &a));
     TRY(side_measure(&a.shadow, &a));
@@ -379,7 +386,7 @@ sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores
     for (int k = 0; k < ATTACKS; k++)
         if (k != CONTRAST || a.has_bank)
             TRY(set_threshold(&a, k));
-    TRY(measure(out, &a, options));
+    TRY(measure(out, &a, &o));
     for (int k = 0; scores && k < ATTACKS; k++)
         memcpy(scores + (size_t)k * a.target.n, a.target.score[k], a.target.n * sizeof *scores);
 done:

@@ -13,7 +13,7 @@ struct sotto_head_recipe attack_net_recipe(uint64_t seed)
     r.hidden[0] = 64;
     r.epochs = 50;
     r.batch = 100;
-    r.seed = seed & INT64_MAX;
+    r.seed = sotto_given_seed(seed & INT64_MAX);
     return r;
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/reserved.h"
+#include "sotto/option.h"
 #include "audit/audit_document.h"
 #include "audit/audit_memory.h"
 #include "attack/query_attack.h"
@@ -16,7 +18,8 @@
 
 void sotto_attack_defaults(struct sotto_attack_options *o)
 {
-    *o = (struct sotto_attack_options){.shards = 1, .synthetic_records = 10000, .flip = 0.1, .seed = 1};
+    *o = (struct sotto_attack_options){0};
+    sotto_options_defaults(o, sotto_attack_option_table());
 }
 
 /* Everything of one run that must be freed. */
@@ -95,13 +98,16 @@ static sotto_status choose_recipe(struct sotto_head_recipe *out, const struct qu
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_head *h = in->target->head;
-    const struct sotto_head_recipe *own = h ? sotto_head_get_recipe(h) : NULL;
+    const struct sotto_head_recipe *own = h && h->has_recipe ? &h->recipe : NULL;
     if (!o->recipe && !own)
         FAIL(SOTTO_EUSAGE,
              "attack: %s trains shadow models, but the recipe of the target is unknown; give theirs by "
              "--hidden, --epochs, --batch and --lr",
              a->name);
-    *out = o->recipe ? *o->recipe : *own;
+    if (o->recipe)
+        TRY(head_recipe_resolve(out, o->recipe));
+    else
+        *out = *own;
     TRY(head_recipe_check(out));
     if (own && !same_recipe(own, out) && !o->mismatch && !(a->needs & QUERY_OTHER)) {
         char theirs[HEAD_RECIPE_TEXT], ours[HEAD_RECIPE_TEXT];
@@ -118,7 +124,8 @@ done:
 
 static const struct sotto_train_options *network_recipe(const struct sotto_attack_input *in)
 {
-    return in->target->network ? sotto_network_recipe(in->target->network) : NULL;
+    const struct sotto_network *n = in->target->network;
+    return n && n->has_recipe ? &n->recipe : NULL;
 }
 
 /* Are shadows whole networks? */
@@ -154,8 +161,12 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *own = network_recipe(in);
-    struct sotto_train_options n = o->network ? *o->network : *own;
+    struct sotto_train_options n;
     bool mismatch = o->mismatch || o->plain_shadows;
+    if (o->network)
+        TRY(train_options_resolve(&n, o->network));
+    else
+        n = *own;
     if (o->plain_shadows)
         n.residual = (struct sotto_residual_noise){0};
     char theirs[TRAIN_RECIPE_TEXT], ours[TRAIN_RECIPE_TEXT];
@@ -283,7 +294,6 @@ static sotto_status measure(struct sotto_audit_result *out, const double *scores
                             const struct sotto_attack_input *given)
 {
     sotto_status status = SOTTO_OK;
-    static const double usual[] = {0.01, 0.001};
     static const char *const baselines[] = {"loss", "correctness", NULL};
     size_t m = given->member.n, k = in->records.classes;
     struct sotto_audit_options options = in->options->audit;
@@ -309,10 +319,6 @@ static sotto_status measure(struct sotto_audit_result *out, const double *scores
         options.names = baselines + !(a->needs & QUERY_POSTERIORS); /* a decision has no loss */
     }
     options.seed = in->options->seed;
-    if (options.fpr_count == 0)
-        options.fpr = usual, options.fpr_count = 2;
-    if (options.confidence == 0)
-        options.confidence = 0.95;
     TRY(sotto_audit(out, &arrays, &options, in->ctx));
     ours_first(out);
 done:
@@ -345,7 +351,7 @@ static sotto_status describe_thresholds(struct json **facts, const double *score
 {
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array(), *one = NULL;
-    double confidence = in->options->audit.confidence > 0 ? in->options->audit.confidence : 0.95;
+    double confidence = in->options->audit.confidence;
     for (size_t t = 0; t < r->also_count; t++) {
         TRY(query_decision(&one, scores, in->records.y, n_member, in->records.n, in->records.classes,
                            r->also[t], confidence));
@@ -373,8 +379,7 @@ static sotto_status describe(struct sotto_audit_result *out, const double *score
         json_free(decision);
         decision = NULL;
         TRY(query_decision(&decision, scores, in->records.y, n_member, in->records.n, in->records.classes,
-                           r->threshold,
-                           in->options->audit.confidence > 0 ? in->options->audit.confidence : 0.95));
+                           r->threshold, in->options->audit.confidence));
     }
     json_put(&facts, "decision", decision);
     decision = NULL;
@@ -413,7 +418,7 @@ done:
 }
 
 sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *finished,
-                          const struct sotto_attack_input *given, const struct sotto_attack_options *o,
+                          const struct sotto_attack_input *given, const struct sotto_attack_options *options,
                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -424,18 +429,21 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     double *fresh = NULL;
     size_t n = given->member.n + given->nonmember.n, d = given->target->inputs, k = given->target->classes;
     const size_t repeats_before = given->target->repeats; /* the target is the caller's */
-    struct sotto_attack_options own = *o;
-    struct query_input in = {.target = given->target, .options = &own, .ctx = ctx};
-    if (o->channels == 0)
-        take_image_shape(&own, given->target->network);
-    TRY(find(&a, o->name));
-    REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
-            o->shard, o->shards);
+    struct sotto_attack_options o;
+    struct query_input in = {.target = given->target, .options = &o, .ctx = ctx};
+    TRY(sotto_options_resolve(&o, options, sotto_attack_option_table()));
+    TRY(sotto_options_resolve(&o.audit, &o.audit, sotto_audit_option_table()));
+    TRY(require_reserved(given->reserved, "attack"));
+    if (o.channels == 0)
+        take_image_shape(&o, given->target->network);
+    TRY(find(&a, o.name));
+    REQUIRE(o.shards > 0 && o.shard < o.shards, "attack: shard %zu of %zu; expected 0 .. shards - 1", o.shard,
+            o.shards);
     TRY(check_input(a, given));
-    REQUIRE(!o->plain_shadows || shadows_are_networks(given, o),
+    REQUIRE(!o.plain_shadows || shadows_are_networks(given, &o),
             "attack: shadows without residual perturbation need a network as target");
-    TRY(choose(&in, &w, a, given, &own));
-    given->target->repeats = o->repeats;
+    TRY(choose(&in, &w, a, given, &o));
+    given->target->repeats = o.repeats;
     TRY(gather(&w, a, given));
     in.records = (struct head_data){w.x, w.y, n, d, k};
     in.posteriors = a->needs & (QUERY_POSTERIORS | QUERY_DECISIONS) ? w.posteriors : NULL;

@@ -8,6 +8,7 @@
  * the log odds of membership when features are independent and Gaussian. A softmax does not change when all
  * classes move together, so the mean displacement over the classes is taken off. Averaged over proxies with
  * other initial weights and orders. The attacker's own meta-classifier over several layers is left out. */
+#include "options/option_values.h"
 #include "attack/query_attack.h"
 #include "attack/query/whitebox_layer.h"
 #include "rng/rng.h"
@@ -85,7 +86,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     size_t proxies = in->options->shadows ? in->options->shadows : PROXIES;
     struct head_data own = in->attacker;
     struct whitebox_layer judged = {0}, attackers = {0};
-    struct sotto_head_recipe recipe;
+    struct sotto_head_recipe recipe, stated;
     struct rng draw = rng_stream(in->options->seed, RNG_SPLIT, 5, 0);
     struct sotto_head *proxy = NULL;
     float *rows = NULL, *known = NULL;
@@ -109,7 +110,9 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         recipe.seed = head_recipe_convex(&recipe) ? recipe.seed : rng_u64(&draw) >> 1;
         sotto_head_free(proxy);
         proxy = NULL;
-        TRY(sotto_head_train(&proxy, known, own.y, own.n, width, classes, &recipe, in->ctx));
+        stated = recipe;
+        options_state(&stated, sotto_head_recipe_options());
+        TRY(sotto_head_train(&proxy, known, own.y, own.n, width, classes, &stated, in->ctx));
         add_scores(scores, h->parameters + head_offset(h, h->layers - 1), proxy->parameters, rows,
                    &in->records, width, mean, 1 / (double)proxies);
     }

@@ -143,7 +143,7 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     TRY(head_plain_run(&trainer, NULL, NULL, &t->quiet, NULL));
     TRY(sotto_head_copy(&h, t->pool->shape));
     head_plain_export(&trainer, h->parameters);
-    h->recipe = recipe;
+    head_take_recipe(h, &recipe);
     head_recipe_hash(h->recipe_hash, &recipe, p->data->d, p->data->classes);
     TRY(deliver(t, model, h));
     size_t finished = atomic_fetch_add(&t->finished, 1) + 1;
@@ -252,8 +252,7 @@ static sotto_status make_weights(struct shadow_pool *s, const struct shadow_plan
     memcpy(width + 1, p->recipe->hidden, p->recipe->hidden_count * sizeof *width);
     width[p->recipe->hidden_count + 1] = p->data->classes;
     TRY(head_create(&s->shape, p->recipe->hidden_count + 1, width));
-    s->shape->has_recipe = true; /* queries are clipped as in training */
-    s->shape->recipe = *p->recipe;
+    head_take_recipe(s->shape, p->recipe); /* queries are clipped as in training */
     head_recipe_hash(s->shape->recipe_hash, p->recipe, p->data->d, p->data->classes);
     s->parameters = s->shape->count;
     REQUIRE(size_multiply(&count, s->models, s->parameters), "shadows: %zu models do not fit in memory",

@@ -6,6 +6,7 @@
  * whole exchange. The shape is checked when the header is there, before memory for the data is taken. After a
  * failure the command is ended and later queries are refused: its stream has no border to start again
  * from. */
+#include "sotto/option.h"
 #include "attack/target/child_process.h"
 #include "attack/target/target.h"
 #include "io/array/npy_stream.h"
@@ -275,7 +276,8 @@ static void close_command(struct sotto_target *t)
 
 void sotto_command_defaults(struct sotto_command_options *o)
 {
-    *o = (struct sotto_command_options){.timeout = 60, .batch = 1024};
+    *o = (struct sotto_command_options){0};
+    sotto_options_defaults(o, sotto_command_option_table());
 }
 
 static sotto_status make_title(char **out, const char *command)
@@ -297,9 +299,7 @@ sotto_status sotto_target_open_command(struct sotto_target **out, const char *co
     struct sotto_command_options o;
     struct command_target *c = NULL;
     float *row = NULL;
-    sotto_command_defaults(&o);
-    if (options)
-        o = *options;
+    TRY(sotto_options_resolve(&o, options, sotto_command_option_table()));
     REQUIRE(inputs > 0, "target command: inputs is 0; expected the length of a row");
     REQUIRE(classes != 1, "target command: classes is 1; expected at least 2");
     REQUIRE(isfinite(o.timeout) && o.timeout > 0, "target command: timeout must be > 0 s (got %g)",

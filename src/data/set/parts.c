@@ -4,6 +4,7 @@
  *
  * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
  * become rows of values in [0, 1]. */
+#include "sotto/option.h"
 #include "base/file.h"
 #include "data/set/split_encoding.h"
 #include "rng/rng.h"
@@ -169,12 +170,13 @@ sotto_status sotto_data_split(const char *folder, const char *set, const struct 
                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const struct sotto_split_options chosen = options ? *options : (struct sotto_split_options){.seed = 1};
+    struct sotto_split_options chosen;
     struct sotto_dataset *s = NULL;
     struct sotto_table_encoding *e = NULL;
     struct part_plan p = {0};
     struct split_rows public;
     int64_t *order = NULL;
+    TRY(sotto_options_resolve(&chosen, options, sotto_split_option_table()));
     TRY(split_check_options(&chosen));
     TRY(sotto_dataset_open(&s, set, ctx));
     TRY(check_parts(parts, count, s));

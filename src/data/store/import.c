@@ -1,5 +1,6 @@
 /* Import: read in whatever layout, write below a temporary name, rename. A killed import leaves a hidden
  * folder that no reader looks at; the next import of the same name sweeps it away. */
+#include "base/reserved.h"
 #include "data/store/import.h"
 
 #include "data/format/format.h"
@@ -189,6 +190,8 @@ sotto_status import_set(const char *path, const char *name, const struct sotto_i
     struct store_source source = {.url = url, .registered = registered};
     REQUIRE(path && path[0], "import: the path is empty");
     REQUIRE(name, "import: the name is missing");
+    if (options)
+        TRY(require_reserved(options->reserved, "import"));
     REQUIRE(!options || (options->height > 0) == (options->width > 0),
             "import: height and width must be given together");
     TRY(import_check(folder, sizeof folder, name));

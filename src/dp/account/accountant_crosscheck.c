@@ -1,6 +1,7 @@
 /* The double finite sum loses digits with k and the double contour is slow for small k: a way is used where
  * its own interval is narrow enough to be compared at 1e-10. */
 #include "dp/account/accountant_crosscheck.h"
+#include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
 #include "dp/mechanism/logistic_compose.h"
 #include "dp/pld/pld_plan.h"
@@ -22,7 +23,7 @@ static sotto_status measure(void *arg)
     sotto_status status = SOTTO_OK;
     struct crosscheck *a = arg;
     struct ball_step step = {BALL_LOGISTIC, a->t, 1, 1};
-    struct interval epsilon = ball_composed_epsilon(a->t, a->count, a->delta), grid;
+    struct interval epsilon = certified_composed_epsilon(a->t, a->count, a->delta), grid;
     double k = (double)a->count, at = epsilon.hi;
     add(a->epsilon, &a->epsilon_count, "balls", epsilon);
     add(a->epsilon, &a->epsilon_count, "double", logistic_composed_epsilon(iv(a->t), k, a->delta));

@@ -3,6 +3,7 @@
 * library. The double path proposes orders and starting points; balls decide. */
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
+#include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
 #include "num/special.h"
 #include <stdio.h>
@@ -135,7 +136,7 @@ static sotto_status scalar_epsilon(struct interval *out, enum ball_noise noise, 
         else if (k == 1 || noise == BALL_GAUSSIAN)
             found[i] = ball_epsilon(noise, ends[i], delta);
         else if (noise == BALL_LOGISTIC && k <= CONTOUR_MOST)
-            found[i] = ball_composed_epsilon(ends[i], k, delta);
+            found[i] = certified_composed_epsilon(ends[i], k, delta);
         else
             TRY(ball_compose_epsilon(&found[i], &step, k, delta, NAN));
     }

@@ -52,9 +52,6 @@ struct interval ball_renyi_to_epsilon(double renyi, double alpha, double delta);
  * below count = 6). */
 struct interval ball_finite_sum(double t, size_t count, double epsilon);
 struct interval ball_contour(double t, size_t count, double epsilon);
-/** Smallest epsilon >= 0 at delta of `count` logistic releases: the finite sum below 8, the contour from
- * there. */
-struct interval ball_composed_epsilon(double t, size_t count, double delta);
 
 /** One step: the pair of output laws that differ by `shift` under noise of scale `scale`, seen through a
  * Poisson sample of rate `sample_rate` (1: no sampling). All exact numbers > 0. */

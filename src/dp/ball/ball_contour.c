@@ -10,7 +10,6 @@
  *
  * c and T are plain numbers: any choice is valid. */
 #include "dp/ball/ball_private.h"
-#include "dp/mechanism/logistic_compose.h"
 #include "num/special.h"
 
 struct contour {
@@ -166,21 +165,4 @@ struct interval ball_contour(double t, size_t count, double epsilon)
     p.size = fmin(0, height(p.c, &p));
     struct interval d = ball_narrow(formula, &p);
     return (struct interval){fmax(0, d.lo), fmin(1, d.hi)};
-}
-
-enum { FEW = 8 };
-
-static struct interval composed(double t, size_t count, double epsilon)
-{
-    return count < FEW ? ball_finite_sum(t, count, epsilon) : ball_contour(t, count, epsilon);
-}
-
-struct interval ball_composed_epsilon(double t, size_t count, double delta)
-{
-    /* The double path proposes, a little wider; balls decide. */
-    struct interval near = logistic_composed_epsilon(iv(t), (double)count, delta);
-    double low = near.lo * (1 - 0x1p-50), high = near.hi * (1 + 0x1p-50), top = next_up(t * (double)count);
-    bool above = low > 0 && composed(t, count, low).lo > delta;
-    bool below = high < top && composed(t, count, high).hi <= delta;
-    return (struct interval){above ? low : 0, below ? high : top};
 }

@@ -200,8 +200,9 @@ static sotto_status read_recipe(struct sotto_head *h, const struct sotto_tensors
     if (!text)
         goto done;
     size_t inputs, classes;
-    TRY(head_recipe_parse(&h->recipe, &inputs, &classes, text, path));
-    h->has_recipe = true;
+    struct sotto_head_recipe read;
+    TRY(head_recipe_parse(&read, &inputs, &classes, text, path));
+    head_take_recipe(h, &read);
     head_recipe_text(canonical, &h->recipe, sotto_head_inputs(h), sotto_head_classes(h));
     sha256_of(hash, canonical, strlen(canonical));
     bool fits = h->recipe.hidden_count + 1 == h->layers;

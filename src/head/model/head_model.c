@@ -104,7 +104,7 @@ size_t sotto_head_records(const struct sotto_head *h)
 
 const struct sotto_head_recipe *sotto_head_get_recipe(const struct sotto_head *h)
 {
-    return h->has_recipe ? &h->recipe : NULL;
+    return h->has_recipe ? &h->stated : NULL;
 }
 
 const char *sotto_head_encoder(const struct sotto_head *h)

@@ -15,7 +15,8 @@ struct sotto_head {
     float *parameters;                 /* file order: weight (out, in), bias (out), next layer ... */
     size_t count;
     bool has_recipe;
-    struct sotto_head_recipe recipe; /* trainer points to static text */
+    struct sotto_head_recipe recipe,
+        stated; /* resolved, and as a caller gets it; trainer points to static text */
     char recipe_hash[SHA256_HEX], data_sha256[SHA256_HEX], encoder[SHA256_HEX];
     char isa[16];
     char *encoding;      /* of the table that trained it, as JSON; NULL: none, or not to be released */
@@ -62,7 +63,11 @@ void head_checksum(char out[SHA256_HEX], const struct sotto_head *h);
 /** The checks behind sotto_head_load(); `path` names the file in errors. Converts tensors in place. */
 sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t, const char *path);
 
-/** EINVAL names the member; on success r->trainer points to static text, defaults that depend on other
+/** A caller's recipe in full: *given's (NULL: {0}) defaults are filled in, also those that depend on the trainer. EINVAL. */
+sotto_status head_recipe_resolve(struct sotto_head_recipe *out, const struct sotto_head_recipe *given);
+/** The resolved recipe becomes the head's. */
+void head_take_recipe(struct sotto_head *h, const struct sotto_head_recipe *r);
+/** Of a resolved recipe. EINVAL names the member; on success r->trainer points to static text, defaults that depend on other
  * members are filled in, and members that the trainer does not use are 0. */
 sotto_status head_recipe_check(struct sotto_head_recipe *r);
 /** Canonical JSON of the recipe for d inputs and K classes: what the recipe hash is taken of. */

@@ -3,7 +3,7 @@
  * "recipe". */
 #include "head/model/head_trainer.h"
 
-#include "sotto/option.h"
+#include "options/option_values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +14,26 @@ void sotto_head_defaults(struct sotto_head_recipe *r)
 {
     *r = (struct sotto_head_recipe){0};
     sotto_options_defaults(r, sotto_head_recipe_options());
+}
+
+sotto_status head_recipe_resolve(struct sotto_head_recipe *out, const struct sotto_head_recipe *given)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(sotto_options_resolve(out, given, sotto_head_recipe_options()));
+    if (given &&
+        head_recipe_moments(out)) { /* their own default of noise, and a lambda that follows the noise */
+        out->noise = given->noise;
+        out->lambda = given->lambda == 0 ? 0 : out->lambda;
+    }
+done:
+    return status;
+}
+
+void head_take_recipe(struct sotto_head *h, const struct sotto_head_recipe *r)
+{
+    h->has_recipe = true;
+    h->recipe = h->stated = *r;
+    options_state(&h->stated, sotto_head_recipe_options());
 }
 
 sotto_status head_recipe_check(struct sotto_head_recipe *r)
@@ -57,9 +77,9 @@ void head_recipe_hash(char out[SHA256_HEX], const struct sotto_head_recipe *r, s
 void head_describe(struct sotto_head *h, const struct head_data *data, const struct sotto_head_recipe *r,
                    const char *isa)
 {
-    h->has_recipe = h->bound = true;
+    h->bound = true;
     h->records = head_recipe_convex(r) ? data->n : 0; /* enters the proof */
-    h->recipe = *r;
+    head_take_recipe(h, r);
     head_recipe_hash(h->recipe_hash, r, data->d, data->classes);
     if (!head_recipe_private(r)) /* a hash of the records would tell who tries them all */
         head_data_sha256(h->data_sha256, data);

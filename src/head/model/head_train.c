@@ -9,10 +9,11 @@ sotto_status sotto_head_train(struct sotto_head **out, const float *x, const int
     sotto_status status = SOTTO_OK;
     struct sotto_head *h = NULL;
     struct head_data data = {x, y, n, d, classes};
-    struct sotto_head_recipe r = *recipe;
+    struct sotto_head_recipe r;
     size_t width[HEAD_MAX_LAYERS + 1] = {d};
     const char *isa;
     int64_t *labels = NULL;
+    TRY(head_recipe_resolve(&r, recipe));
     TRY(head_recipe_check_open(&r));
     if (head_recipe_convex(&r)) /* what it leads to is certified */
         TRY(head_data_silence(&labels, &data));

@@ -11,14 +11,18 @@ sotto_status sotto_head_train_private(struct sotto_head **out, struct sotto_cert
                                       const struct sotto_head_privacy *privacy,
                                       const struct sotto_context *ctx)
 {
-    const struct head_trainer *t = recipe->trainer ? head_trainer_of(recipe) : NULL;
+    sotto_status status = SOTTO_OK;
+    struct sotto_head_recipe r;
     struct head_data data = {x, y, n, d, classes};
-    if (!t || !t->train_private)
-        return status_fail(SOTTO_EINVAL,
-                           "trainer %s adds no noise; expected dp-sgd, dp-adam, covariance, functional, "
-                           "functional-linear or taylor",
-                           recipe->trainer ? recipe->trainer : "adam");
-    return t->train_private(out, certificate, &data, recipe, privacy, ctx);
+    TRY(head_recipe_resolve(&r, recipe));
+    const struct head_trainer *t = head_trainer_of(&r);
+    REQUIRE(t && t->train_private,
+            "trainer %s adds no noise; expected dp-sgd, dp-adam, covariance, functional, functional-linear "
+            "or taylor",
+            r.trainer);
+    status = t->train_private(out, certificate, &data, &r, privacy, ctx);
+done:
+    return status;
 }
 
 sotto_status sotto_head_save_private(const char *path, const struct sotto_head *h,

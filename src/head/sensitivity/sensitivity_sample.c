@@ -207,6 +207,11 @@ sotto_status sotto_sensitivity_run(struct sotto_sensitivity_sample *out, const f
                                    size_t n, size_t d, size_t classes, const struct sotto_head_recipe *recipe,
                                    size_t pairs, const struct sotto_context *ctx)
 {
+    sotto_status status = SOTTO_OK;
     struct head_data data = {x, y, n, d, classes};
-    return sensitivity_sample(out, &data, recipe, pairs, head_batch_train, ctx);
+    struct sotto_head_recipe r;
+    TRY(head_recipe_resolve(&r, recipe));
+    status = sensitivity_sample(out, &data, &r, pairs, head_batch_train, ctx);
+done:
+    return status;
 }

@@ -119,9 +119,9 @@ static sotto_status read_pretrain(struct run_config *out, const struct config *c
     TRY(copy(out->backend, sizeof out->backend, c, "pretrain.backend"));
     p->dtype = out->dtype, p->backend = out->backend;
     p->seed = out->seed;
-    if (p->batch > out->sizes[SOTTO_PUBLIC])
+    if (p->batch > out->sizes[SOTTO_PART_PUBLIC])
         TRY(config_fail(c, "pretrain.batch", "pretrain.batch is %zu but data.public has only %zu images",
-                        p->batch, out->sizes[SOTTO_PUBLIC]));
+                        p->batch, out->sizes[SOTTO_PART_PUBLIC]));
 done:
     return status;
 }
@@ -308,7 +308,7 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
                         "give either cases, or head, sensitivity, protect, shadow and sweep, but not both"));
     if (count == 0) {
         strcpy(out->cases[0].name, "head");
-        out->cases[0].records = out->sizes[SOTTO_PRIVATE];
+        out->cases[0].records = out->sizes[SOTTO_PART_PRIVATE];
         out->case_count = 1;
         TRY(read_case(&out->cases[0], out, c, ""));
         goto done;
@@ -332,12 +332,13 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
         TRY(read_case(k, out, c, prefix));
         size_t taken =
             k->protection_count > 0 ? used : 0; /* who releases nothing needs no slice of its own */
-        if (k->records > out->sizes[SOTTO_PRIVATE] - taken) {
+        if (k->records > out->sizes[SOTTO_PART_PRIVATE] - taken) {
             snprintf(path, sizeof path, "%srecords", prefix);
             TRY(config_fail(c, path,
                             "%s is %zu, but only %zu of data.private = %zu records are left, as cases with "
                             "releases use disjoint records",
-                            path, k->records, out->sizes[SOTTO_PRIVATE] - taken, out->sizes[SOTTO_PRIVATE]));
+                            path, k->records, out->sizes[SOTTO_PART_PRIVATE] - taken,
+                            out->sizes[SOTTO_PART_PRIVATE]));
         }
         used += k->protection_count > 0 ? k->records : 0;
     }

@@ -34,6 +34,8 @@ struct run {
 struct json *run_key(const struct run *r);
 /** Everything that decides a case's trained head. */
 struct json *run_head_key(const struct run *r, size_t index);
+/** The recipe of a case as public calls take it: its zeros are marked (sotto/base.h). */
+struct sotto_head_recipe run_stated_recipe(const struct run_case *c);
 /** Rows of the private part that belong to a case: [*first, *first + records). */
 size_t run_case_first(const struct run *r, size_t index);
 void run_model_name(struct run_model *m, const struct run *r, size_t index, long protection);

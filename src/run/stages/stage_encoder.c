@@ -1,5 +1,6 @@
 /* Pre-training on the public part, embeddings of the private and held-out parts, and how good the encoder
  * is. */
+#include "options/option_values.h"
 #include "run/stages/run_stages.h"
 
 #include <stdio.h>
@@ -43,8 +44,10 @@ static sotto_status resolve_auto(struct run *r)
     json_put_integer(&key, "epochs", (int64_t)c->pretrain.epochs);
     TRY(run_stage_begin(&stage, &r->folder, "autotune", key));
     if (!stage.reused) {
-        TRY(pretrain_resolve(&setup, r->public_data, r->split.rows[SOTTO_PUBLIC], r->split.n[SOTTO_PUBLIC],
-                             &c->pretrain, r->ctx));
+        struct sotto_pretrain_options stated = c->pretrain;
+        options_state(&stated, sotto_pretrain_option_table());
+        TRY(pretrain_resolve(&setup, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],
+                             r->split.n[SOTTO_PART_PUBLIC], &stated, r->ctx));
         struct json *result = json_make_object();
         json_put_text(&result, "backend", setup.choice.backend);
         json_put_text(&result, "dtype", setup.choice.dtype);
@@ -103,10 +106,11 @@ sotto_status run_stage_pretrain(struct run *r)
     if (!file_exists(checkpoint))
         (void)unlink(metrics); /* another recipe's curve */
     struct sotto_pretrain_options options = r->config.pretrain;
+    options_state(&options, sotto_pretrain_option_table());
     options.checkpoint = checkpoint;
     options.metrics = metrics;
-    TRY(sotto_pretrain(&encoder, &done_so_far, r->public_data, r->split.rows[SOTTO_PUBLIC],
-                       r->split.n[SOTTO_PUBLIC], &options, r->ctx));
+    TRY(sotto_pretrain(&encoder, &done_so_far, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],
+                       r->split.n[SOTTO_PART_PUBLIC], &options, r->ctx));
     TRY(sotto_encoder_save(path, encoder));
     struct json *result = json_make_object();
     json_put_integer(&result, "steps", (int64_t)done_so_far.steps);
@@ -184,7 +188,7 @@ sotto_status run_stage_embed(struct run *r)
                                           "embeddings/shadow.npy",
                                           "embeddings/shadow-labels.npy",
                                           NULL};
-    bool shadow = r->split.n[SOTTO_SHADOW] > 0;
+    bool shadow = r->split.n[SOTTO_PART_SHADOW] > 0;
     const char *made[7] = {NULL};
     memcpy(made, outputs, (shadow ? 6 : 4) * sizeof *made);
     struct json *key = run_key(r);
@@ -194,10 +198,10 @@ sotto_status run_stage_embed(struct run *r)
         char path[RUN_PATH];
         TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
         TRY(sotto_encoder_load(&encoder, path));
-        TRY(embed_part(r, encoder, SOTTO_PRIVATE, outputs[0], outputs[1]));
-        TRY(embed_part(r, encoder, SOTTO_HELDOUT, outputs[2], outputs[3]));
+        TRY(embed_part(r, encoder, SOTTO_PART_PRIVATE, outputs[0], outputs[1]));
+        TRY(embed_part(r, encoder, SOTTO_PART_HELDOUT, outputs[2], outputs[3]));
         if (shadow)
-            TRY(embed_part(r, encoder, SOTTO_SHADOW, outputs[4], outputs[5]));
+            TRY(embed_part(r, encoder, SOTTO_PART_SHADOW, outputs[4], outputs[5]));
         TRY(run_stage_end(&stage, &r->folder, made, NULL));
     }
     TRY(load(&r->private_x, r, outputs[0]));
@@ -231,7 +235,7 @@ sotto_status run_stage_encoder(struct run *r)
                            r->heldout_y.data, held, r->width, n < NEIGHBOURS ? n : NEIGHBOURS, r->ctx));
     struct sotto_head_recipe recipe;
     sotto_head_defaults(&recipe);
-    recipe.seed = r->config.seed;
+    recipe.seed = sotto_given_seed(r->config.seed);
     TRY(sotto_head_train(&probe, r->private_x.data, r->private_y.data, n, r->width, r->classes, &recipe,
                          r->ctx));
     TRY(sotto_head_accuracy(&linear, probe, r->heldout_x.data, r->heldout_y.data, held, r->width, r->ctx));

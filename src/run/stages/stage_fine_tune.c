@@ -47,7 +47,7 @@ static sotto_status tune(struct sotto_encoder **encoder, struct sotto_head **hea
     char path[RUN_PATH];
     sotto_fine_tune_defaults(&o);
     o.backend = r->config.backend;
-    o.seed = r->config.seed;
+    o.seed = sotto_given_seed(r->config.seed);
     o.epochs = c->recipe.epochs;
     o.batch = c->recipe.batch;
     o.lr = c->recipe.lr;
@@ -57,7 +57,8 @@ static sotto_status tune(struct sotto_encoder **encoder, struct sotto_head **hea
     TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
     TRY(sotto_encoder_load(&from, path));
     TRY(sotto_fine_tune(encoder, head, loss, from, r->data,
-                        r->split.rows[SOTTO_PRIVATE] + run_case_first(r, index), c->records, &o, r->ctx));
+                        r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index), c->records, &o,
+                        r->ctx));
 done:
     sotto_encoder_free(from);
     return status;
@@ -100,8 +101,10 @@ sotto_status run_stage_fine_tune(struct run *r, size_t index)
     TRY(sotto_head_set_encoder_file(head, path));
     TRY(run_folder_path(path, &r->folder, files.head));
     TRY(sotto_head_save(path, head));
-    TRY(embed(files.member, r, encoder, r->split.rows[SOTTO_PRIVATE] + run_case_first(r, index), c->records));
-    TRY(embed(files.nonmember, r, encoder, r->split.rows[SOTTO_HELDOUT], r->split.n[SOTTO_HELDOUT]));
+    TRY(embed(files.member, r, encoder, r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index),
+              c->records));
+    TRY(embed(files.nonmember, r, encoder, r->split.rows[SOTTO_PART_HELDOUT],
+              r->split.n[SOTTO_PART_HELDOUT]));
     (void)sotto_head_parameters(head, &parameters);
     struct json *result = json_make_object();
     json_put_real(&result, "loss", loss);

@@ -1,5 +1,6 @@
 /* Heads on slices of the private part, and their sampled sensitivity. Slices are disjoint, so that releases
  * of different cases concern different people. */
+#include "options/option_values.h"
 #include "run/stages/run_stages.h"
 
 #include <stdio.h>
@@ -65,6 +66,13 @@ struct json *run_head_key(const struct run *r, size_t index)
     return key;
 }
 
+struct sotto_head_recipe run_stated_recipe(const struct run_case *c)
+{
+    struct sotto_head_recipe recipe = c->recipe;
+    options_state(&recipe, sotto_head_recipe_options());
+    return recipe;
+}
+
 static const float *case_x(const struct run *r, size_t index)
 {
     return (const float *)r->private_x.data + run_case_first(r, index) * r->width;
@@ -90,15 +98,16 @@ sotto_status run_stage_head(struct run *r, size_t index)
     TRY(run_stage_begin(&stage, &r->folder, stage_name, run_head_key(r, index)));
     if (stage.reused)
         goto done;
-    TRY(sotto_head_train(&head, case_x(r, index), case_y(r, index), c->records, r->width, r->classes,
-                         &c->recipe, r->ctx));
+    const struct sotto_head_recipe recipe = run_stated_recipe(c);
+    TRY(sotto_head_train(&head, case_x(r, index), case_y(r, index), c->records, r->width, r->classes, &recipe,
+                         r->ctx));
     TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
     TRY(sha256_file(hash, path));
     TRY(sotto_head_set_encoder(head, hash));
     TRY(run_folder_path(path, &r->folder, name));
     TRY(sotto_head_save(path, head));
-    TRY(sotto_provenance_of_rows(&whose, r->data, r->split.rows[SOTTO_PRIVATE] + run_case_first(r, index),
-                                 c->records));
+    TRY(sotto_provenance_of_rows(&whose, r->data,
+                                 r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index), c->records));
     TRY(sotto_provenance_save(path, &whose));
     double train, held;
     size_t parameters;
@@ -128,9 +137,10 @@ static sotto_status find_sensitivity(struct sotto_sensitivity_sample *out, struc
     struct sotto_head *head = NULL;
     struct run_model model;
     char name[RUN_PATH], path[RUN_PATH];
+    const struct sotto_head_recipe recipe = run_stated_recipe(c);
     if (c->pairs > 0)
         TRY(sotto_sensitivity_run(&sample, case_x(r, index), case_y(r, index), c->records, r->width,
-                                  r->classes, &c->recipe, c->pairs, r->ctx));
+                                  r->classes, &recipe, c->pairs, r->ctx));
     if (run_is_convex(c)) {
         run_model_name(&model, r, index, -1);
         run_model_file(name, &model);

@@ -130,8 +130,9 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
     }
     if (own_records(r, index) > 0) {
         TRY(run_folder_path(path, &r->folder, own_name));
+        const struct sotto_head_recipe recipe = run_stated_recipe(c);
         TRY(sotto_head_train(&own, r->shadow_x.data, r->shadow_y.data, own_records(r, index) / 2, r->width,
-                             r->classes, &c->recipe, r->ctx));
+                             r->classes, &recipe, r->ctx));
         TRY(sotto_head_save(path, own));
         outputs[count++] = own_name;
     }

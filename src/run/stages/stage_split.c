@@ -35,17 +35,17 @@ static sotto_status split_pools(struct run *r)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_split others = {0};
-    size_t own[SOTTO_PARTS] = {[SOTTO_PUBLIC] = r->config.sizes[SOTTO_PUBLIC]}, rest[SOTTO_PARTS];
+    size_t own[SOTTO_PARTS] = {[SOTTO_PART_PUBLIC] = r->config.sizes[SOTTO_PART_PUBLIC]}, rest[SOTTO_PARTS];
     if (!r->config.public_set[0]) {
         r->public_data = r->data;
         return sotto_split_make(&r->split, r->data->n, r->config.sizes, r->config.seed);
     }
     TRY(open_public(r));
     memcpy(rest, r->config.sizes, sizeof rest);
-    rest[SOTTO_PUBLIC] = 0;
+    rest[SOTTO_PART_PUBLIC] = 0;
     TRY(sotto_split_make(&others, r->data->n, rest, r->config.seed));
     TRY(sotto_split_make(&r->split, r->public_data->n, own, r->config.seed));
-    for (int part = SOTTO_PRIVATE; part < SOTTO_PARTS; part++) { /* each keeps the other's empty parts */
+    for (int part = SOTTO_PART_PRIVATE; part < SOTTO_PARTS; part++) { /* each keeps the other's empty parts */
         int64_t *empty = r->split.rows[part];
         r->split.rows[part] = others.rows[part];
         r->split.n[part] = others.n[part];

@@ -1,5 +1,6 @@
 /* Queries go through a plan of one fixed size, the last batch filled up with repeats: the rows around a
  * record do not change its bits. */
+#include "options/option_values.h"
 #include "train/network/network.h"
 
 #include "io/provenance/statement.h"
@@ -85,9 +86,18 @@ const char *sotto_network_sha256(const struct sotto_network *n)
     return n->weights_sha256;
 }
 
+void network_take_recipe(struct sotto_network *n, const struct sotto_train_options *o)
+{
+    n->has_recipe = true;
+    n->recipe = *o;
+    n->recipe.checkpoint = n->recipe.metrics = NULL;
+    n->stated = n->recipe;
+    options_state(&n->stated, sotto_train_option_table());
+}
+
 const struct sotto_train_options *sotto_network_recipe(const struct sotto_network *n)
 {
-    return n->has_recipe ? &n->recipe : NULL;
+    return n->has_recipe ? &n->stated : NULL;
 }
 
 const char *network_fact(const struct sotto_network *n, const char *key)

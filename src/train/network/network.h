@@ -15,8 +15,10 @@ struct sotto_network {
     struct nn_shape record;
     char weights_sha256[SHA256_HEX];
     bool has_recipe;
-    struct sotto_train_options recipe; /* texts are static; no files; backend NULL: not known */
-    char *facts[2 * NETWORK_FACTS];    /* key, value, ...: data, machine, statement, ...; saved as metadata */
+    struct sotto_train_options recipe,
+        stated;                     /* resolved, and as a caller gets it; texts are static; no files;
+                                                  backend NULL: not known */
+    char *facts[2 * NETWORK_FACTS]; /* key, value, ...: data, machine, statement, ...; saved as metadata */
     size_t fact_count;
     bool seeded; /* its noise is drawn by noise_seed instead of a seed from the system */
     uint64_t noise_seed;
@@ -37,11 +39,16 @@ sotto_status network_from_tensors(struct sotto_network **out, const struct sotto
 /** Is this .safetensors a network (and not a head or an encoder)? */
 bool network_is(const struct sotto_tensors *t);
 
+/** Resolved options become its recipe, without the names of files. */
+void network_take_recipe(struct sotto_network *n, const struct sotto_train_options *o);
+
 /* ---- recipes ---- */
 
 /** EINVAL names the member; on success texts are static (a NULL one its default) and members that the model
  * or the optimizer does not use are 0. Files, backend and dtype stay as they are. */
 sotto_status train_options_check(struct sotto_train_options *o);
+/** A caller's options in full (NULL: {0}). EINVAL. */
+sotto_status train_options_resolve(struct sotto_train_options *out, const struct sotto_train_options *given);
 /** The static text of `known` (NULL-terminated) that equals `asked`; NULL means the first. EINVAL lists `expected`. */
 sotto_status train_one_of(const char **out, const char *asked, const char *what, const char *const *known,
                           const char *expected);

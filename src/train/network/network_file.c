@@ -184,24 +184,24 @@ static sotto_status read_recipe(struct sotto_network *n, const struct sotto_tens
     char told[TRAIN_RESIDUAL_TEXT], built[TRAIN_RESIDUAL_TEXT];
     if (!text)
         goto done;
-    TRY(train_recipe_parse(&n->recipe, text, path));
+    struct sotto_train_options recipe, *r = &recipe;
+    TRY(train_recipe_parse(r, text, path));
     struct sotto_residual_noise noise = train_residual_of(&n->config);
-    noise.independent = n->recipe.residual.independent; /* a matter of training alone */
-    TRY(train_residual_text(told, &n->recipe.residual));
+    noise.independent = r->residual.independent; /* a matter of training alone */
+    TRY(train_residual_text(told, &r->residual));
     TRY(train_residual_text(built, &noise));
-    const struct sotto_train_options *r = &n->recipe;
     if (strcmp(told, built) != 0 || strcmp(r->model, n->config.name) != 0 ||
         strcmp(r->norm, n->config.norm) != 0 || r->hidden_count != n->config.hidden_count ||
         memcmp(r->hidden, n->config.hidden, r->hidden_count * sizeof *r->hidden) != 0)
         FAIL(SOTTO_EFORMAT,
              "%s: the recipe in the metadata describes another network than the other metadata", path);
-    n->recipe.backend = backend_of(t);
-    n->has_recipe = true;
+    r->backend = backend_of(t);
     if (n->record.height > 1 || n->record.width > 1) {
-        n->recipe.channels = n->record.channels;
-        n->recipe.height = n->record.height;
-        n->recipe.width = n->record.width;
+        r->channels = n->record.channels;
+        r->height = n->record.height;
+        r->width = n->record.width;
     }
+    network_take_recipe(n, r);
 done:
     return status;
 }

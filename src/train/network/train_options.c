@@ -1,4 +1,5 @@
 /* Options of supervised training: defaults and checks. Their text is in train_recipe.c. */
+#include "base/reserved.h"
 #include "train/network/network.h"
 
 #include "sotto/option.h"
@@ -11,6 +12,12 @@ void sotto_train_defaults(struct sotto_train_options *o)
 {
     *o = (struct sotto_train_options){0};
     sotto_options_defaults(o, sotto_train_option_table());
+}
+
+sotto_status train_options_resolve(struct sotto_train_options *out, const struct sotto_train_options *given)
+{
+    sotto_status status = sotto_options_resolve(out, given, sotto_train_option_table());
+    return status == SOTTO_OK ? require_reserved(out->residual.reserved, "train") : status;
 }
 
 sotto_status train_one_of(const char **out, const char *asked, const char *what, const char *const *known,

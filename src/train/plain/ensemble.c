@@ -173,10 +173,12 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
             all[i] = (int64_t)i;
         rows = all;
     }
-    struct members_run run = {data, rows, n, options, ctx};
-    status = options->residual.independent && options->residual.members > 1
+    struct sotto_train_options o;
+    TRY(train_options_resolve(&o, options));
+    struct members_run run = {data, rows, n, &o, ctx};
+    status = o.residual.independent && o.residual.members > 1
                  ? members_train(out, result, &run)
-                 : supervised_train(out, result, data, rows, n, options, ctx);
+                 : supervised_train(out, result, data, rows, n, &o, ctx);
 done:
     par_set_threads(pool);
     base_free(all);

@@ -1,6 +1,7 @@
 /* Supervised training of a whole network from a pre-trained encoder. The loop is that of every training; a
  * step sees one view an image, and its label. What comes out is two files' worth of weights and the stamp
  * that nothing is proved about them. */
+#include "sotto/option.h"
 #include "sotto/fine_tune.h"
 
 #include "base/cpu.h"
@@ -35,14 +36,8 @@ struct tuning {
 
 void sotto_fine_tune_defaults(struct sotto_fine_tune_options *o)
 {
-    *o = (struct sotto_fine_tune_options){.backend = "auto",
-                                          .seed = 1,
-                                          .epochs = 20,
-                                          .batch = 25,
-                                          .lr = 1e-3,
-                                          .min_area = 0.75,
-                                          .brightness = 0.3,
-                                          .jitter = 0.1};
+    *o = (struct sotto_fine_tune_options){0};
+    sotto_options_defaults(o, sotto_fine_tune_option_table());
 }
 
 /* ---- before the first step ---- */
@@ -266,15 +261,13 @@ sotto_status sotto_fine_tune(struct sotto_encoder **encoder, struct sotto_head *
 {
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
-    struct tuning t = {.options = options,
-                       .from = from,
-                       .data = data,
-                       .ctx = ctx,
-                       .n = n,
-                       .batch = options->batch < n ? options->batch : n};
+    struct sotto_fine_tune_options o;
+    struct tuning t = {.options = &o, .from = from, .data = data, .ctx = ctx, .n = n};
     struct sotto_encoder *e = NULL;
     struct sotto_head *h = NULL;
-    TRY(check_options(options));
+    TRY(sotto_options_resolve(&o, options, sotto_fine_tune_option_table()));
+    TRY(check_options(&o));
+    t.batch = o.batch < n ? o.batch : n;
     TRY(check_data(&t, rows));
     TRY(make_model(&t));
     TRY(make_step(&t, rows));

@@ -254,9 +254,7 @@ sotto_status supervised_finish(struct sotto_network **out, struct supervised *t,
     t->plan = NULL;
     t->model = NULL;
     TRY(network_wrap(&n, model, &t->config, t->record));
-    n->recipe = t->options;
-    n->recipe.checkpoint = n->recipe.metrics = NULL;
-    n->has_recipe = true;
+    network_take_recipe(n, &t->options);
     snprintf(records, sizeof records, "%zu", t->n);
     TRY(network_add_fact(n, "machine", t->machine));
     TRY(network_add_fact(n, "data_set", t->data->name));

@@ -273,7 +273,9 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
     int pool = par_pool_threads();
     struct private_run r = {.p = *privacy, .fault = fault ? fault->clip : 1};
     struct sotto_train_result found;
+    struct sotto_train_options o = {0};
     int64_t *all = NULL;
+    TRY(train_options_resolve(&o, options));
     if (!rows) {
         n = data->n;
         NEW(all, n);
@@ -281,7 +283,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
             all[i] = (int64_t)i;
     }
     TRY(silent_records_make(&r.records, data, privacy));
-    TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, options, ctx));
+    TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, &o, ctx));
     TRY(supervised_rows_once(&r.t));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
     TRY(plan(&r));
@@ -297,7 +299,7 @@ done:
     par_set_threads(pool);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
-                          options->checkpoint ? "the same command continues" : "a new run is charged again");
+                          o.checkpoint ? "the same command continues" : "a new run is charged again");
     clear(&r);
     base_free(all);
     return status;

@@ -1,11 +1,11 @@
 /* Training on inputs that were released with noise: what is proved rests on the noise alone (derivations/
-* residual.md, section 1). Every epoch all inputs are clipped and released anew by the reservation that was
-* charged; the training below sees nothing else of them, so weights, losses and checkpoints are
-* post-processing. Labels are used as they are, and count as public, or are released once, before the first
-* step, by randomised response.
-*
-* The network is trained without its row of input noise, because its inputs have it already, and gets that
-* row back at the end: it answers as one that was trained with noise of its own. */
+ * residual.md, section 1). Every epoch all inputs are clipped and released anew by the reservation that was
+ * charged; the training below sees nothing else of them, so weights, losses and checkpoints are
+ * post-processing. Labels are used as they are, and count as public, or are released once, before the first
+ * step, by randomised response.
+ *
+ * The network is trained without its row of input noise, because its inputs have it already, and gets that
+ * row back at the end: it answers as one that was trained with noise of its own. */
 #include "train/private/noisy_inputs.h"
 #include "base/file.h"
 #include "dp/ledger/spend.h"
@@ -69,7 +69,7 @@ done:
     return status;
 }
 /* Once for the whole run: its checkpoints keep what came out, and which entry paid for it. The seeded twin of
-* this stream is none of the inputs'. */
+ * this stream is none of the inputs'. */
 static sotto_status release_labels(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
@@ -342,8 +342,10 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
     int pool = par_pool_threads();
     struct noisy_run r = {.p = *privacy, .data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};
     struct sotto_train_result found;
+    struct sotto_train_options o = {0};
     char with_rows[NOISY_INPUTS_TEXT + 192];
     int64_t *all = NULL;
+    TRY(train_options_resolve(&o, options));
     if (!rows) {
         r.n = data->n;
         NEW(all, r.n);
@@ -351,7 +353,7 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
             all[i] = (int64_t)i;
         r.rows = all;
     }
-    TRY(resolve(&r, options, with_rows, sizeof with_rows, ctx));
+    TRY(resolve(&r, &o, with_rows, sizeof with_rows, ctx));
     TRY(supervised_plan(&r.t));
     if (r.p.output)
         TRY(file_hold(&r.held, r.p.output,
@@ -365,7 +367,7 @@ done:
     par_set_threads(pool);
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
-                          options->checkpoint ? "the same command continues" : "a new run is charged again");
+                          o.checkpoint ? "the same command continues" : "a new run is charged again");
     clear(&r);
     base_free(all);
     return status;

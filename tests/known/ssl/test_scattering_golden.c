@@ -24,7 +24,7 @@ static void features_are_the_reference(void **state)
     (void)state;
     enum { COUNT = sizeof vector_expected / sizeof *vector_expected };
     static const char *const levels[] = {"v2", "v3", "v4"};
-    struct sotto_scattering plain = {0};
+    struct sotto_scattering plain = {.groups = SOTTO_NONE};
     float got[COUNT];
     double worst = 0;
     for (size_t level = 0; level < 3; level++) {

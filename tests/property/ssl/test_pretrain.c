@@ -128,11 +128,11 @@ static void bad_options_are_one_clear_line(void **state)
     o = tiny(), o.batch = 1;
     expect_error(&o, SOTTO_EINVAL,
                  "batch must be at least 2 (got 1): a contrastive loss needs at least one negative");
-    o = tiny(), o.batch = 0;
+    o = tiny(), o.batch = SOTTO_NONE;
     expect_error(&o, SOTTO_EINVAL, "batch must be at least 1 and at most 1048576 (got 0)");
-    o = tiny(), o.epochs = 0;
+    o = tiny(), o.epochs = SOTTO_NONE;
     expect_error(&o, SOTTO_EINVAL, "epochs must be at least 1 and at most 1000000 (got 0)");
-    o = tiny(), o.temperature = 0;
+    o = tiny(), o.temperature = SOTTO_ZERO;
     expect_error(&o, SOTTO_EINVAL, "temperature must be finite and > 0 (got 0)");
     o = tiny(), o.temperature = NAN;
     expect_error(&o, SOTTO_EINVAL, "temperature must be finite and > 0 (got nan)");

@@ -28,7 +28,7 @@ static struct sotto_dataset set_of(const uint8_t *pixels, size_t n, size_t chann
 static void scatter(float *out, const uint8_t *pixels, size_t n, int threads)
 {
     struct sotto_dataset set = set_of(pixels, n, 1, SIDE);
-    struct sotto_scattering plain = {0};
+    struct sotto_scattering plain = {.groups = SOTTO_NONE};
     struct sotto_context ctx = {.threads = threads};
     assert_int_equal(sotto_scatter(out, &set, NULL, n, &plain, &ctx), SOTTO_OK);
 }
@@ -203,7 +203,7 @@ static void colours_are_planes(void **state)
     (void)state;
     static float grey[6 * WIDTH];
     struct sotto_dataset colour = set_of(images, 2, 3, SIDE);
-    struct sotto_scattering plain = {0};
+    struct sotto_scattering plain = {.groups = SOTTO_NONE};
     draw_all();
     scatter(grey, images, 6, 1);
     assert_int_equal(sotto_scatter(features, &colour, NULL, 2, &plain, NULL), SOTTO_OK);
@@ -218,7 +218,8 @@ static void a_mirror_changes_nothing(void **state)
     static uint8_t pair[2 * PIXELS];
     static float both[2 * WIDTH], means[2 * HALF];
     struct sotto_dataset set = set_of(pair, 2, 1, SIDE);
-    struct sotto_scattering mirror = {.mirror = 1}, cells = {.mirror = 1, .grid = 3, .groups = 27};
+    struct sotto_scattering mirror = {.groups = SOTTO_NONE, .mirror = 1},
+                            cells = {.mirror = 1, .grid = 3, .groups = 27};
     size_t shape[3];
     draw_all();
     memcpy(pair, images, PIXELS);
@@ -245,7 +246,8 @@ static void odd_sizes_work_and_bad_ones_are_refused(void **state)
     (void)state;
     static uint8_t pixels[46 * 46];
     static float out[81 * 12 * 12];
-    struct sotto_scattering plain = {0}, fine = {.grid = 9}, groups = {.groups = 2};
+    struct sotto_scattering plain = {.groups = SOTTO_NONE}, fine = {.groups = SOTTO_NONE, .grid = 9},
+                            groups = {.groups = 2};
     size_t shape[3];
     for (size_t i = 0; i < sizeof pixels; i++)
         pixels[i] = (uint8_t)(i * 7);
@@ -269,7 +271,7 @@ static void it_stops_and_survives_want_of_memory(void **state)
 {
     (void)state;
     struct sotto_dataset set = set_of(images, IMAGES, 1, SIDE);
-    struct sotto_scattering plain = {0};
+    struct sotto_scattering plain = {.groups = SOTTO_NONE};
     volatile sig_atomic_t stop = 1;
     struct sotto_context stopping = {.stop = &stop};
     assert_int_equal(sotto_scatter(features, &set, NULL, IMAGES, &plain, &stopping), SOTTO_ESTOPPED);

@@ -245,7 +245,7 @@ static struct sotto_pretrain_result train_on_tones(double lambda, int bounded, s
     struct sotto_encoder *e = NULL;
     talos.attribute = attribute;
     talos.lambda = lambda, talos.bounded = bounded;
-    o.epochs = epochs, o.batch = 16, o.brightness = 0.05, o.jitter = 0;
+    o.epochs = epochs, o.batch = 16, o.brightness = 0.05, o.jitter = SOTTO_ZERO;
     assert_int_equal(sotto_pretrain(&e, &result, &set, NULL, 0, &o, &machine.context), SOTTO_OK);
     sotto_encoder_free(e);
     return result;

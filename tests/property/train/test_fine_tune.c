@@ -113,7 +113,7 @@ static void training_lowers_the_loss_and_the_files_belong_together(void **state)
     o.epochs = 30;
     o.batch = 100; /* all 40 at once */
     o.min_area = 1;
-    o.brightness = o.jitter = 0;
+    o.brightness = o.jitter = SOTTO_ZERO;
     tune(&t, &o);
     assert_true(t.loss < 1.8); /* ln 10 = 2.3 at the start */
     assert_int_equal(sotto_embed(x, t.encoder, images, rows, N, &machine.context), SOTTO_OK);
@@ -197,9 +197,9 @@ static void mistakes_are_one_line(void **state)
 {
     (void)state;
     struct sotto_fine_tune_options o = options();
-    o.epochs = 0;
+    o.epochs = SOTTO_NONE;
     refused("epochs must be at least 1", images, rows, N, &o);
-    o = options(), o.batch = 0;
+    o = options(), o.batch = SOTTO_NONE;
     refused("batch must be between 1 and", images, rows, N, &o);
     o = options(), o.lr = NAN;
     refused("lr must be > 0", images, rows, N, &o);

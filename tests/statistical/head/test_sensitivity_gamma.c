@@ -75,7 +75,7 @@ static void sampled_maxima_cover_further_pairs(void **state)
         r.epochs = 2;
         r.batch = N;
         r.lr = 0.05;
-        r.seed = block;
+        r.seed = sotto_given_seed(block);
         assert_int_equal(sotto_sensitivity_run(&first, x, y, N, D, K, &r, M, NULL), SOTTO_OK);
         assert_int_equal(sotto_sensitivity_run(&all, x, y, N, D, K, &r, M + 1, NULL), SOTTO_OK);
         exceeded += all.l2 > first.l2;

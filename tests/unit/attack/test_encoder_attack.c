@@ -212,7 +212,7 @@ static void bad_input_is_refused(void **state)
     refuse(&in, "encoder attack: 1 views of width 12 and 16; expected 2 to 256 views, and widths > 0");
     in = make_world(0, 0, 400), in.shadow_bank = NULL;
     refuse(&in, "encoder attack: give bank, bank_n and shadow_bank together, or none of them");
-    in = make_world(0, 0, 400), in.temperature = 0;
+    in = make_world(0, 0, 400), in.temperature = SOTTO_ZERO;
     refuse(&in, "temperature must be > 0 (got 0)");
     in = make_world(0, 0, 400), in.shadow_member.n = 19;
     refuse(&in, "shadow's members: 19 records; expected at least 20");

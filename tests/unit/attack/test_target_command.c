@@ -32,7 +32,7 @@ static sotto_status start(struct sotto_target **out, const char *mode, size_t cl
                           const struct sotto_context *ctx)
 {
     char command[512];
-    struct sotto_command_options o = {timeout, 16};
+    struct sotto_command_options o = {.timeout = timeout, .batch = 16};
     snprintf(command, sizeof command, "%s %s %d %s", SERVE_MODEL, mode, K, path_of("pid"));
     return sotto_target_open_command(out, command, D, classes, &o, ctx);
 }
@@ -91,7 +91,7 @@ static void large_frames_do_not_block(void **state)
     struct sotto_target *t;
     char command[256];
     float *many = calloc(ROWS * D, sizeof *many), *answers = calloc(ROWS * K, sizeof *answers);
-    struct sotto_command_options o = {20, ROWS};
+    struct sotto_command_options o = {.timeout = 20, .batch = ROWS};
     snprintf(command, sizeof command, "%s softmax %d", SERVE_MODEL, K);
     assert_int_equal(sotto_target_open_command(&t, command, D, K, &o, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_query(t, answers, many, ROWS), SOTTO_OK);
@@ -183,10 +183,14 @@ static void what_the_shell_cannot_run_is_said(void **state)
     assert_non_null(strstr(reason(), "ended with exit status 126 (the shell could not run it)"));
     assert_int_equal(sotto_target_open_command(&t, "true", 0, K, NULL, NULL), SOTTO_EINVAL);
     assert_int_equal(sotto_target_open_command(&t, "true", D, 1, NULL, NULL), SOTTO_EINVAL);
-    assert_int_equal(sotto_target_open_command(&t, "true", D, K, &(struct sotto_command_options){0, 1}, NULL),
-                     SOTTO_EINVAL);
-    assert_int_equal(sotto_target_open_command(&t, "true", D, K, &(struct sotto_command_options){1, 0}, NULL),
-                     SOTTO_EINVAL);
+    assert_int_equal(
+        sotto_target_open_command(&t, "true", D, K,
+                                  &(struct sotto_command_options){.timeout = SOTTO_ZERO, .batch = 1}, NULL),
+        SOTTO_EINVAL);
+    assert_int_equal(
+        sotto_target_open_command(&t, "true", D, K,
+                                  &(struct sotto_command_options){.timeout = 1, .batch = SOTTO_NONE}, NULL),
+        SOTTO_EINVAL);
 }
 
 static void silence_runs_out_of_time(void **state)
@@ -272,7 +276,7 @@ static void no_signal_escapes(void **state)
     struct sigaction mine = {.sa_handler = on_pipe}, before, after;
     float *many = calloc(60000 * D, sizeof *many), *answers = calloc(60000 * K, sizeof *answers);
     sigaction(SIGPIPE, &mine, &before);
-    struct sotto_command_options o = {20, 60000};
+    struct sotto_command_options o = {.timeout = 20, .batch = 60000};
     assert_int_equal(sotto_target_open_command(&t, "exec <&-; sleep 0.05; exit 6", D, K, &o, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_query(t, answers, many, 60000), SOTTO_EIO);
     assert_non_null(strstr(reason(), "ended with exit status 6 before it had"));

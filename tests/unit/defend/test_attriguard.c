@@ -136,7 +136,7 @@ static struct sotto_defence *fit(const char *name, const float *rows, double bud
     struct sotto_defence *d = NULL;
     sotto_defence_defaults(&o);
     o.name = name;
-    o.budget = budget;
+    o.budget = sotto_given_real(budget);
     o.key = key;
     o.settings = settings;
     assert_int_equal(sotto_defence_fit(&d, &known, &o, NULL), SOTTO_OK);

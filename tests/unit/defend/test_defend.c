@@ -47,7 +47,7 @@ static struct sotto_defence *fit(const char *name, double budget, uint64_t key)
     struct sotto_defence *d = NULL;
     sotto_defence_defaults(&o);
     o.name = name;
-    o.budget = budget;
+    o.budget = sotto_given_real(budget);
     o.key = key;
     o.settings = strcmp(name, "memguard") == 0 ? quick : NULL;
     assert_int_equal(sotto_defence_fit(&d, &known, &o, NULL), SOTTO_OK);
@@ -246,7 +246,7 @@ static double number(const char *json, const char *path)
 static char *measure(const float *after, const float *attacker_after)
 {
     char *json = NULL;
-    struct sotto_defence_trial t = {{p, member, label, N, K}, after, &known, attacker_after, 1, 1, 20};
+    struct sotto_defence_trial t = {{p, member, label, N, K}, after, &known, attacker_after, 1, 1, 20, {0}};
     assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_OK);
     return json;
 }
@@ -290,7 +290,7 @@ static void records_say_what_was_paid(void **state)
     struct sotto_defence *d = fit("uniform-confidence", 0.5, 1);
     assert_int_equal(sotto_defence_apply(out, cost, d, p, N, K, NULL), SOTTO_OK);
     measured = measure(out, out);
-    struct sotto_defence_outcome o = {p, out, cost, N, K, NULL, NULL, 0, label, measured};
+    struct sotto_defence_outcome o = {p, out, cost, N, K, NULL, NULL, 0, label, measured, {0}};
     FILE *f = fopen(path_of("x.npy"), "w");
     assert_non_null(f);
     fputs("abc", f);
@@ -382,7 +382,7 @@ static void trials_are_checked(void **state)
     char *json = NULL;
     struct sotto_defence_known narrow = {p, member, NULL, N, K - 1}, blind = {p, NULL, NULL, N, K};
     int64_t all[N] = {0};
-    struct sotto_defence_trial t = {known, p, &narrow, NULL, 1, 1, 1};
+    struct sotto_defence_trial t = {known, p, &narrow, NULL, 1, 1, 1, {0}};
     assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_EINVAL);
     t.attacker = &blind;
     assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_EINVAL);
@@ -422,7 +422,7 @@ static void want_of_memory_is_an_error(void **state)
             assert_int_equal(status, SOTTO_ENOMEM);
         }
     struct sotto_defence_known few = {p, member, label, 20, K};
-    struct sotto_defence_trial t = {few, p, &few, p, 1, 1, 1};
+    struct sotto_defence_trial t = {few, p, &few, p, 1, 1, 1, {0}};
     for (long n = 0;; n += 1 + n / 8) {
         base_alloc_fail_after(n);
         sotto_status status = sotto_defence_measure(&json, &t, NULL);

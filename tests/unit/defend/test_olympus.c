@@ -41,7 +41,7 @@ static struct sotto_defence *fit(double budget, const char *const *settings)
     struct sotto_defence *d = NULL;
     sotto_defence_defaults(&o);
     o.name = "olympus";
-    o.budget = budget;
+    o.budget = sotto_given_real(budget);
     o.settings = settings;
     assert_int_equal(sotto_defence_fit(&d, &known, &o, NULL), SOTTO_OK);
     return d;
@@ -142,7 +142,7 @@ static void attackers_on_attributes_are_measured(void **state)
     (void)state;
     struct sotto_defence_known own = {x, protected_label, NULL, N / 2, D};
     struct sotto_defence_trial t = {
-        {x + N / 2 * D, protected_label + N / 2, NULL, N / 2, D}, x + N / 2 * D, &own, x, 0, 1, 0};
+        {x + N / 2 * D, protected_label + N / 2, NULL, N / 2, D}, x + N / 2 * D, &own, x, 0, 1, 0, {0}};
     struct json *doc;
     char *json;
     assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_OK);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "dp/account/certified_composed.h"
 #include "dp/ball/ball_private.h"
 #include "support/oracle_sweep.h"
 #include "sotto/dp.h"
@@ -112,8 +113,8 @@ static void cuts_are_in_the_radius(void **state)
     assert_true(small.lo <= sum.hi && sum.lo <= small.hi && small.hi - small.lo < 1e-14 * sum.hi);
     struct interval above = ball_contour(1, 10, 11);
     assert_true(above.lo == 0 && above.hi == 0);
-    struct interval top = ball_composed_epsilon(1000, 4000, 1e-5),
-                    nothing = ball_composed_epsilon(0.01, 10, 0.5);
+    struct interval top = certified_composed_epsilon(1000, 4000, 1e-5),
+                    nothing = certified_composed_epsilon(0.01, 10, 0.5);
     assert_true(top.lo == 0 && top.hi >= 4e6 && top.hi < 4e6 * (1 + 1e-15));
     assert_true(nothing.lo == 0 && nothing.hi < 1e-12);
 }
@@ -151,8 +152,8 @@ static void many_logistic_releases(void **state)
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN};
     struct sotto_account a;
     assert_int_equal(sotto_account_release_certified(&a, "logistic", 100, &s, 1e-5, 5000, NULL), SOTTO_OK);
-    assert_true(a.epsilon.lower > ball_composed_epsilon(0.01, 4000, 1e-5).hi);
-    assert_true(a.epsilon.upper < ball_composed_epsilon(0.01, 6000, 1e-5).lo);
+    assert_true(a.epsilon.lower > certified_composed_epsilon(0.01, 4000, 1e-5).hi);
+    assert_true(a.epsilon.upper < certified_composed_epsilon(0.01, 6000, 1e-5).lo);
     assert_true(a.epsilon.upper - a.epsilon.lower < 1e-3 * a.epsilon.upper);
 }
 

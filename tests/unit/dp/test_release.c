@@ -68,7 +68,7 @@ static void nothing_is_touched_when_an_input_is_wrong(void **state)
         {1, NAN, 1, 1, 0, "delta must lie in [0, 1) (got 1)"},
         {1, NAN, -1e-5, 1, 0, "delta must lie in [0, 1) (got -1e-05)"},
         {1, NAN, 1e-320, 1, 0, "delta must be 0 or at least 2.22507e-308 (got 9.99989e-321)"},
-        {1, NAN, 0, 0, 0, "sensitivity: neither l1 nor l2 is given; at least one norm is needed"},
+        {1, NAN, 0, 0, 0, "sensitivity: neither l1 nor l2 is given; expected at least one norm"},
         {1, NAN, 0, NAN, 0, "sensitivity: neither l1 nor l2 is given; expected at least one norm"},
         {1, NAN, 0, 1e200, 0, "sensitivity l1 must lie between 1e-100 and 1e100 (got 1e+200)"},
         {1, NAN, 0, 1, NAN, "release: value 1 of 2 is NaN; all must be finite"},

@@ -240,9 +240,9 @@ static void bad_recipes_name_the_member(void **state)
     struct sotto_head_recipe r = recipe(0);
     r.trainer = "adamw";
     expect_failure(SOTTO_EINVAL, "trainer 'adamw'", x, y, N, D, K, &r);
-    r = recipe(0), r.epochs = 0;
+    r = recipe(0), r.epochs = SOTTO_NONE;
     expect_failure(SOTTO_EINVAL, "epochs", x, y, N, D, K, &r);
-    r = recipe(0), r.batch = 0;
+    r = recipe(0), r.batch = SOTTO_NONE;
     expect_failure(SOTTO_EINVAL, "batch", x, y, N, D, K, &r);
     r = recipe(0), r.lr = NAN;
     expect_failure(SOTTO_EINVAL, "lr", x, y, N, D, K, &r);

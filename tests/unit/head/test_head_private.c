@@ -181,7 +181,7 @@ static void bad_requests_have_one_line(void **state)
         "adam adds no noise; expected dp-sgd, dp-adam, covariance, functional, functional-linear or taylor");
     REFUSED(r.batch = N + 1, SOTTO_EINVAL,
             "601, the expected size of a sample, is larger than the 600 records");
-    REFUSED(r.batch = 0, SOTTO_EINVAL, "batch must be at least 1");
+    REFUSED(r.batch = SOTTO_NONE, SOTTO_EINVAL, "batch must be at least 1");
     REFUSED(r.noise = "laplace", SOTTO_EINVAL, "expected gaussian or logistic");
     REFUSED(r.noise_multiplier = 0, SOTTO_EINVAL, "noise_multiplier");
     REFUSED(r.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier");

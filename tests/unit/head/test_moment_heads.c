@@ -227,7 +227,7 @@ static void bad_requests_have_one_line(void **state)
     r.hidden_count = 1;
     refused(&r, 1, "trainer functional supports linear heads only (got 1 hidden layers)");
     r = recipe_of("functional");
-    r.clip = 0;
+    r.clip = SOTTO_ZERO;
     refused(&r, 1, "clip must be at least 1e-06 and at most 1000000 (got 0)");
     r = recipe_of("functional");
     r.bias = 2;
@@ -236,7 +236,7 @@ static void bad_requests_have_one_line(void **state)
     r.lambda = -1;
     refused(&r, 1, "lambda must be at least 0 and at most 1000000000 (got -1)");
     r = recipe_of("covariance");
-    r.cross = 0;
+    r.cross = SOTTO_ZERO;
     refused(&r, 1, "cross must be at least 0.001 and at most 1000 (got 0)");
     r = recipe_of("functional-linear");
     r.noise_multiplier = -1;

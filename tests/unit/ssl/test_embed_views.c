@@ -78,7 +78,8 @@ static void weak_views_are_the_image(void **state)
     (void)state;
     static float view[2 * WIDTH], plain[WIDTH];
     const int64_t row = 3;
-    struct sotto_view_options v = {.views = 2, .augmentation = "keras", .min_area = 1};
+    struct sotto_view_options v = {
+        .views = 2, .augmentation = "keras", .min_area = 1, .brightness = SOTTO_ZERO, .jitter = SOTTO_ZERO};
     assert_int_equal(sotto_embed(plain, encoder, images, &row, 1, &machine.context), SOTTO_OK);
     int same = 0;
     for (v.seed = 0; v.seed < 6; v.seed++) { /* half of the views are mirrored */
@@ -110,7 +111,7 @@ static void bad_options_are_refused(void **state)
     struct sotto_view_options v;
     static float out[VIEWS * WIDTH];
     sotto_view_defaults(&v, encoder);
-    v.views = 0;
+    v.views = SOTTO_NONE;
     refuse(&good, &v, "views: 0 views of each image; expected 1 to 256");
     v.views = VIEWS;
     refuse(&beyond, &v, "row index 8");

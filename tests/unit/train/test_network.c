@@ -242,8 +242,8 @@ static void bad_options_are_one_line(void **state)
     (void)state;
     struct sotto_train_options o = tiny();
 #define REFUSED(change, text) (o = tiny(), change, refused(text, images, NULL, 0, &o))
-    REFUSED(o.epochs = 0, "epochs must be at least 1");
-    REFUSED(o.batch = 0, "batch must be at least 1");
+    REFUSED(o.epochs = SOTTO_NONE, "epochs must be at least 1");
+    REFUSED(o.batch = SOTTO_NONE, "batch must be at least 1");
     REFUSED(o.batch = 41, "batch 41 is larger than the 40 records to train on");
     REFUSED(o.lr = NAN, "lr must be finite and > 0 (got nan)");
     REFUSED(o.lr = -1, "lr must be finite and > 0 (got -1)");

@@ -1,0 +1,115 @@
+/* Noise on one core: draws per second by law, scale and instruction set, ChaCha20 and slow path included; beside it
+ * the exact samplers draw by draw, the fast noise that is not exact, and the parts (ChaCha20 and kernel) alone. CPU
+ * time, median of 31; the levels take turns in every round, so that a busy machine slows all of them. */
+#include "stopwatch.h"
+
+#include "base/cpu.h"
+#include "dp/noise/fast_noise.h"
+#include "dp/noise/floored_noise.h"
+#include "dp/noise/lattice.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { DRAWS = 1 << 15, ROUNDS = 31 };
+
+static double seconds_of_fill(const struct floored_noise *f, const char *level)
+{
+    static double k[DRAWS];
+    setenv("SOTTO_ISA", level, 1);
+    double start = cpu_seconds();
+    if (floored_noise_fill_doubles(f, k, 0, DRAWS, 1) != SOTTO_OK)
+        exit(1);
+    return cpu_seconds() - start;
+}
+
+static void row(enum floored_law law, double exponent, struct noise *keys)
+{
+    static const char *const laws[] = {"logistic", "laplace", "gaussian", "discrete laplace"};
+    double times[CPU_ISA_COUNT][ROUNDS];
+    struct floored_noise f;
+    if (floored_noise_open(&f, law, 1.37 * exp2(exponent - 1), false, keys) != SOTTO_OK)
+        exit(1);
+    for (int r = 0; r < ROUNDS; r++)
+        for (enum cpu_isa isa = 0; isa <= cpu_hardware_isa() && isa <= CPU_V4; isa++)
+            times[isa][r] = seconds_of_fill(&f, cpu_isa_name(isa));
+    printf("%-17s m = 1.37 x 2^%-2.0f", laws[law], exponent - 1);
+    for (enum cpu_isa isa = 0; isa <= cpu_hardware_isa() && isa <= CPU_V4; isa++) {
+        double each = median(times[isa], ROUNDS) / DRAWS;
+        printf("   %s %6.2f ns (%3.0f M/s)", cpu_isa_name(isa), 1e9 * each, 1e-6 / each);
+    }
+    printf("\n");
+    floored_noise_close(&f);
+}
+
+/* Samplers that draw one by one, and fast noise added to sums. */
+static void other_samplers(int law, struct noise *keys)
+{
+    static const char *const laws[] = {"logistic", "laplace", "gaussian"};
+    static const enum fast_law fast[] = {FAST_LOGISTIC, FAST_LAPLACE, FAST_GAUSSIAN};
+    static lattice_magnitude *const magnitude[] = {lattice_logistic, lattice_laplace, lattice_gaussian};
+    static float sum[DRAWS];
+    enum { FEW = DRAWS / 32 };
+    const unsigned char key[CHACHA_KEY] = {1};
+    const struct fast_sum how = {fast[law], 1.5, true, 1};
+    double one_by_one[ROUNDS], inexact[ROUNDS];
+    unsigned long check = 0;
+    for (int r = 0; r < ROUNDS; r++) {
+        double start = cpu_seconds(), middle;
+        for (int i = 0; i < FEW; i++)
+            check += (unsigned long)magnitude[law](keys, lattice_make(0.1).m);
+        middle = cpu_seconds();
+        fast_noise_add(sum, DRAWS, &how, key);
+        one_by_one[r] = middle - start;
+        inexact[r] = cpu_seconds() - middle;
+    }
+    printf("%-17s exact, one by one %6.1f ns   fast, not exact, to floats %.2f ns (check %lu)\n", laws[law],
+           1e9 * median(one_by_one, ROUNDS) / FEW, 1e9 * median(inexact, ROUNDS) / DRAWS, check & 1);
+}
+
+/* ns a draw of what a draw is made of, in the first-level cache. */
+static void parts(enum cpu_isa isa)
+{
+    enum { GROUPS = 4, CALLS = 128, EACH = GROUPS * FLOORED_GROUP * CALLS };
+    static _Alignas(64) uint64_t words[GROUPS * FLOORED_GROUP];
+    static _Alignas(64) double k[GROUPS * FLOORED_GROUP];
+    uint64_t doubt[2 * GROUPS];
+    const unsigned char key[CHACHA_KEY] = {1};
+    double stream[ROUNDS], kernel[FLOORED_LAWS][ROUNDS];
+    setenv("SOTTO_ISA", cpu_isa_name(isa), 1);
+    const struct chacha_kernels *chacha = chacha_kernels_find();
+    const struct floor_kernels *floors = floor_kernels_find();
+    for (int r = 0; r < ROUNDS; r++) {
+        double start = cpu_seconds();
+        for (uint64_t i = 0; i < CALLS; i++)
+            chacha->fill((uint32_t *)words, key, i * GROUPS, GROUPS);
+        stream[r] = cpu_seconds() - start;
+        for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
+            const struct floor_bounds bounds = floor_bounds_make(law, 0x1.5p31, false, 64);
+            start = cpu_seconds();
+            for (int i = 0; i < CALLS; i++)
+                floors->draw[law](k, doubt, words, GROUPS, &bounds);
+            kernel[law][r] = cpu_seconds() - start;
+        }
+    }
+    printf("%s: ChaCha20 %.2f ns, kernels", cpu_isa_name(isa), 1e9 * median(stream, ROUNDS) / EACH);
+    for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
+        printf(" %.2f", 1e9 * median(kernel[law], ROUNDS) / EACH);
+    printf(" ns (logistic, laplace, gaussian, discrete laplace)\n");
+}
+
+int main(void)
+{
+    struct noise *keys;
+    if (noise_open(&keys) != SOTTO_OK)
+        return 1;
+    for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
+        for (double exponent = 24; exponent <= 40; exponent += 8)
+            row(law, exponent, keys);
+    for (enum cpu_isa isa = 0; isa <= cpu_hardware_isa() && isa <= CPU_V4; isa++)
+        parts(isa);
+    for (int law = 0; law < 3; law++)
+        other_samplers(law, keys);
+    noise_close(keys);
+    return 0;
+}

@@ -1,0 +1,240 @@
+/* Positions in chunks that threads share; within a chunk a piece of the stream at a time, so that words and
+ * draws stay in the first-level cache. Draws that a piece leaves in doubt are kept in a list and settled by balls,
+ * many in one run. */
+#include "dp/noise/floored_noise.h"
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "dp/ball/ball_draw.h"
+#include "par/par.h"
+
+#include <math.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "words of 64 bits are read from the stream's words of 32, the lower first"
+#endif
+
+ISA_TABLE(const struct floor_kernels, floor_kernels, floor_kernels_find);
+
+struct floor_bounds floor_bounds_make(enum floored_law law, double m, bool flat, unsigned known)
+{
+    const double u = 0x1p-53, cell = ldexp(1, 64 - (int)known); /* the theta of a word counts 0 .. cell */
+    const bool gaussian = law == FLOORED_GAUSSIAN, discrete = law == FLOORED_DISCRETE_LAPLACE;
+    return (struct floor_bounds){
+        .law = law,
+        .m = m,
+        .shift = discrete ? -m * log1p(expm1(-1 / m) / 2) : 0, /* m ln(2 / (1 + e^(-1/m))) */
+        .constant = 8 * m * u + (discrete ? 0x1p-48 : 0),
+        .slope = gaussian ? m * (12 * u + 6.4 * 0x1p-64 * cell) : (discrete ? 4 : 3) * m * u,
+        .inverse = m * (16 * u + 1.15 * 0x1p-63 * cell),
+        .word = cell * fmax(2, gaussian ? m : 1.15 * m),
+        .flat = flat ? m * 0x1p-40 : 0,
+        .half = cell / 2,
+    };
+}
+
+/* The vectors' own rounding, which fegetround() does not always tell. */
+static sotto_status check_rounding(void)
+{
+    volatile double one = 1, little = 0x1p-60;
+    if (one + little == 1 && one - little == 1)
+        return SOTTO_OK;
+    return status_fail(SOTTO_EINVAL, "noise: floating-point numbers are not rounded to nearest; "
+                                     "call fesetround(FE_TONEAREST) first");
+}
+
+sotto_status floored_noise_open(struct floored_noise *out, enum floored_law law, double m, bool flat,
+                                struct noise *keys)
+{
+    sotto_status status = SOTTO_OK;
+    if (!(m >= 0x1p-30 && m <= (flat ? 0x1p32 : 0x1p44)))
+        FAIL(SOTTO_EINVAL,
+             "noise: the scale is %g lattice steps; expected 2^-30 to 2^44 (2^32 with flat doubt)", m);
+    TRY(check_rounding());
+    out->bounds = floor_bounds_make(law, m, flat, 64);
+    noise_bytes(keys, out->key, sizeof out->key);
+done:
+    return status;
+}
+
+void floored_noise_close(struct floored_noise *f)
+{
+    base_wipe(f, sizeof *f);
+}
+
+enum {
+    PIECE_GROUPS = 4, /* 4 KiB of words and as much of draws */
+    PIECE = PIECE_GROUPS * FLOORED_GROUP,
+    CHUNK_GROUPS = 32 * PIECE_GROUPS,
+    SHARED = 4 * CHUNK_GROUPS, /* fewer are done before a pool of threads is awake */
+    LIST = 64
+};
+
+struct fill {
+    const struct floored_noise *noise;
+    int64_t *integers; /* one of them is where draws go */
+    double *doubles;
+    uint64_t first;
+    size_t n;
+    const struct chacha_kernels *stream;
+    const struct floor_kernels *kernels;
+};
+
+/* A draw, or a pair by the position of its cosine. */
+struct doubt {
+    uint64_t position, word[2];
+};
+
+/* What one thread works with. */
+struct work {
+    const struct fill *fill;
+    _Alignas(64) uint64_t words[PIECE];
+    _Alignas(64) double k[PIECE];
+    uint64_t in_doubt[2 * PIECE_GROUPS];
+    size_t doubts;
+    struct doubt doubt[LIST];
+};
+
+/* --- the slow path --- */
+
+struct refinement {
+    const unsigned char *key;
+    uint64_t position;
+};
+
+static void refine(uint64_t bits[2], const void *arg, unsigned round)
+{
+    const struct refinement *r = arg;
+    chacha_words(bits, r->key, r->position + 1, round);
+}
+
+static void put(const struct fill *t, uint64_t position, int64_t k)
+{
+    const uint64_t i = position - t->first;
+    if (i < t->n && t->integers)
+        t->integers[i] = k;
+    else if (i < t->n)
+        t->doubles[i] = fmax(-0x1p52, fmin((double)k, 0x1p52));
+}
+
+static sotto_status settle_doubts(void *arg)
+{
+    static const enum ball_noise ball_law[] = {BALL_LOGISTIC, BALL_LAPLACE, BALL_GAUSSIAN, BALL_LAPLACE};
+    const struct work *w = arg;
+    const struct floored_noise *noise = w->fill->noise;
+    const enum floored_law law = noise->bounds.law;
+    for (const struct doubt *d = w->doubt; d < w->doubt + w->doubts; d++) {
+        const struct refinement more = {noise->key, d->position};
+        const struct ball_draw draw = {.law = ball_law[law],
+                                       .discrete = law == FLOORED_DISCRETE_LAPLACE,
+                                       .m = noise->bounds.m,
+                                       .word = {d->word[0], d->word[1]},
+                                       .known = 64,
+                                       .step = 64,
+                                       .refine = refine,
+                                       .arg = &more};
+        int64_t k[2];
+        ball_draw(k, &draw);
+        put(w->fill, d->position, k[0]);
+        if (law == FLOORED_GAUSSIAN)
+            put(w->fill, d->position + FLOORED_PAIRS, k[1]);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status settle(struct work *w)
+{
+    sotto_status status = w->doubts ? ball_run(settle_doubts, w, NULL) : SOTTO_OK;
+    w->doubts = 0;
+    return status;
+}
+
+/* --- the fast path --- */
+
+/* The doubts among draws 64 h .. 64 h + 63 of a piece that begins at position `at`. */
+static sotto_status list_doubts(struct work *w, size_t h, uint64_t at)
+{
+    sotto_status status = SOTTO_OK;
+    const bool pair = w->fill->noise->bounds.law == FLOORED_GAUSSIAN;
+    for (uint64_t bits = w->in_doubt[h]; bits; bits &= bits - 1) {
+        const size_t i = 64 * h + (size_t)__builtin_ctzll(bits);
+        if (w->doubts == LIST)
+            TRY(settle(w));
+        w->doubt[w->doubts++] = (struct doubt){at + i, {w->words[i], pair ? w->words[i + FLOORED_PAIRS] : 0}};
+    }
+done:
+    return status;
+}
+
+/* Those of the draws w->k[0 .. count), from position `at` on, that were asked for. */
+static void copy_range(const struct work *w, uint64_t at, size_t count)
+{
+    const struct fill *t = w->fill;
+    const uint64_t begin = at > t->first ? at : t->first, end = t->first + t->n;
+    const size_t n = (size_t)((at + count < end ? at + count : end) - begin), to = (size_t)(begin - t->first);
+    if (t->integers)
+        t->kernels->to_integers(t->integers + to, w->k + (begin - at), n);
+    else
+        memcpy(t->doubles + to, w->k + (begin - at), n * sizeof *t->doubles);
+}
+
+static sotto_status fill_piece(struct work *w, uint64_t group, size_t groups)
+{
+    const struct fill *t = w->fill;
+    const struct floor_bounds *bounds = &t->noise->bounds;
+    const uint64_t at = group * FLOORED_GROUP;
+    sotto_status status = SOTTO_OK;
+    t->stream->fill((uint32_t *)w->words, t->noise->key, group, groups);
+    t->kernels->draw[bounds->law](w->k, w->in_doubt, w->words, groups, bounds);
+    copy_range(w, at, groups * FLOORED_GROUP);
+    for (size_t h = 0; h < 2 * groups && status == SOTTO_OK; h++)
+        status = list_doubts(w, h, at);
+    return status;
+}
+
+static uint64_t end_group(const struct fill *t)
+{
+    return (t->first + t->n + FLOORED_GROUP - 1) / FLOORED_GROUP;
+}
+
+static sotto_status fill_chunk(void *arg, size_t chunk, int thread)
+{
+    const struct fill *t = arg;
+    uint64_t group = t->first / FLOORED_GROUP + chunk * CHUNK_GROUPS, end = end_group(t);
+    struct work w;
+    sotto_status status = check_rounding();
+    (void)thread;
+    w.fill = t;
+    w.doubts = 0;
+    end = group + CHUNK_GROUPS < end ? group + CHUNK_GROUPS : end;
+    for (; group < end && status == SOTTO_OK; group += PIECE_GROUPS)
+        status = fill_piece(&w, group, end - group < PIECE_GROUPS ? end - group : PIECE_GROUPS);
+    if (status == SOTTO_OK)
+        status = settle(&w);
+    base_wipe(&w, sizeof w);
+    return status;
+}
+
+static sotto_status fill(const struct fill *t, int threads)
+{
+    const size_t groups = (size_t)(end_group(t) - t->first / FLOORED_GROUP);
+    if (t->n == 0)
+        return SOTTO_OK;
+    return par_chunks((groups + CHUNK_GROUPS - 1) / CHUNK_GROUPS, groups < SHARED ? 1 : threads, fill_chunk,
+                      (void *)t);
+}
+
+sotto_status floored_noise_fill(const struct floored_noise *f, int64_t *k, uint64_t first, size_t n,
+                                int threads)
+{
+    const struct fill t = {f, k, NULL, first, n, chacha_kernels_find(), floor_kernels_find()};
+    return fill(&t, threads);
+}
+
+sotto_status floored_noise_fill_doubles(const struct floored_noise *f, double *k, uint64_t first, size_t n,
+                                        int threads)
+{
+    const struct fill t = {f, NULL, k, first, n, chacha_kernels_find(), floor_kernels_find()};
+    return fill(&t, threads);
+}

@@ -1,0 +1,42 @@
+/* floored_noise.h - exact noise at vector speed: K = floor(Z / r) of continuous noise Z of scale s = m r.
+ *
+ * For inputs q on the lattice r Z, r (q + K) = r floor((q r + Z) / r) is a function of the continuous release,
+ * so every guarantee of the continuous mechanism holds for it as it is. A draw is the floor that the first
+ * words of its position settle, by vectors of doubles with a proved error; where they do not, more bits are
+ * taken, in ball arithmetic. Both give the same integer, so a draw is a function of (key, position) alone: not
+ * of the instruction set, threads, or how positions are cut into calls. docs/derivations/exact-noise.md. */
+#ifndef DP_NOISE_FLOORED_NOISE_H
+#define DP_NOISE_FLOORED_NOISE_H
+
+#include "dp/noise/floored_kernel.h"
+#include "rng/noise.h"
+
+/** One release: plain data, wiped by floored_noise_close(). */
+struct floored_noise {
+    struct floor_bounds bounds;
+    unsigned char key[CHACHA_KEY];
+};
+
+/** Takes a fresh key from `keys`: a stream of the operating system's generator, or a seeded one for tests.
+ *  In:  m       scale over lattice step, in [2^-30, 2^44]; exact
+ *       flat    at least 2^-40 m counts as doubt, so that the share of slow draws does not tell the noise's size (up to
+ *               15 scales, logistic and Laplace; Gaussian: radii from 0.01 to 5); m <= 2^32
+ *  Errors: EINVAL: m is out of range; floating-point numbers are not rounded to nearest */
+sotto_status floored_noise_open(struct floored_noise *out, enum floored_law law, double m, bool flat,
+                                struct noise *keys);
+void floored_noise_close(struct floored_noise *f);
+
+/** k[0 .. n): the draws of positions first .. first + n - 1. A position is good for one release: released
+ * twice, its noise cancels.
+ *  In:  first   first + n <= FLOORED_POSITIONS
+ *       threads at most
+ *  Out: |k| <= 2^61 + 1 (the probability of more than 2^50 is below 2^-80)
+ *  Errors: ENOMEM; EINVAL: a thread does not round to nearest */
+sotto_status floored_noise_fill(const struct floored_noise *f, int64_t *k, uint64_t first, size_t n,
+                                int threads);
+/** The same integers as doubles; |k| <= 2^52. */
+sotto_status floored_noise_fill_doubles(const struct floored_noise *f, double *k, uint64_t first, size_t n,
+                                        int threads);
+#define FLOORED_POSITIONS ((uint64_t)1 << 60)
+
+#endif

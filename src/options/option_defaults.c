@@ -1,0 +1,145 @@
+/* What {0} means, by the tables: 0 is "not given", and a 0 that is given stands there as a mark (sotto/base.h). */
+#include "base/reserved.h"
+#include "io/text/number_interval.h"
+#include "options/option_values.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands in memory for a stated zero. */
+static const struct {
+    size_t size;
+    union {
+        size_t count;
+        uint64_t seed;
+        double real;
+    } mark; /* of numbers */
+} stored[] = {[SOTTO_OPTION_FLAG] = {sizeof(int), {0}},
+              [SOTTO_OPTION_TEXT] = {sizeof(char *), {0}},
+              [SOTTO_OPTION_COUNT] = {sizeof(size_t), {.count = SOTTO_NONE}},
+              [SOTTO_OPTION_SEED] = {sizeof(uint64_t), {.seed = SOTTO_SEED_ZERO}},
+              [SOTTO_OPTION_REAL] = {sizeof(double), {.real = SOTTO_ZERO}},
+              [SOTTO_OPTION_SIZES] = {sizeof(size_t), {0}}};
+
+/* Of a list: the member that counts. */
+static void *place(void *options, const struct sotto_option *row)
+{
+    return option_at(options, row->type == SOTTO_OPTION_SIZES ? row->count : row->offset);
+}
+
+static void clear(void *options, const struct sotto_option *row)
+{
+    memset(place(options, row), 0, stored[row->type].size);
+}
+
+static void mark(void *options, const struct sotto_option *row)
+{
+    memcpy(place(options, row), &stored[row->type].mark, stored[row->type].size);
+}
+
+static bool is_number(const struct sotto_option *row)
+{
+    return row->type == SOTTO_OPTION_COUNT || row->type == SOTTO_OPTION_SEED ||
+           row->type == SOTTO_OPTION_REAL;
+}
+
+/* By bits: a processor that takes tiny numbers for 0 compares SOTTO_ZERO equal to it. */
+bool option_is_marked(const void *options, const struct sotto_option *row)
+{
+    const char *at = (const char *)options + row->offset;
+    return is_number(row) && memcmp(at, &stored[row->type].mark, stored[row->type].size) == 0;
+}
+
+static bool is_zero(void *options, const struct sotto_option *row)
+{
+    static const unsigned char zeros[sizeof stored->mark];
+    double x;
+    if (row->type != SOTTO_OPTION_REAL)
+        return memcmp(place(options, row), zeros, stored[row->type].size) == 0;
+    memcpy(&x, place(options, row), sizeof x);
+    return x == 0 && !option_is_marked(options, row); /* -0.0 too */
+}
+
+static bool is_auto(const struct sotto_option *row)
+{
+    return row->type == SOTTO_OPTION_REAL && row->value && strcmp(row->value, "auto") == 0;
+}
+
+/* Is the default another number than 0? */
+static bool marks_zero(const struct sotto_option *row)
+{
+    return is_number(row) && row->value && (is_auto(row) || strtod(row->value, NULL) > 0);
+}
+
+sotto_status sotto_option_set(void *out, const struct sotto_option *row, const char *text)
+{
+    sotto_status status = option_put(out, row, text);
+    if (status == SOTTO_OK && marks_zero(row) && is_zero(out, row))
+        mark(out, row);
+    return status;
+}
+
+static void put_default(void *out, const struct sotto_option *row)
+{
+    sotto_status status = option_put(out, row, row->value);
+    assert(status == SOTTO_OK);
+    (void)status;
+}
+
+void sotto_options_defaults(void *out, const struct sotto_option *table)
+{
+    for (; table->name; table++)
+        if (is_auto(table))
+            clear(out, table);
+        else if (table->value)
+            put_default(out, table);
+}
+
+static void resolve(void *out, const struct sotto_option *row)
+{
+    if (option_is_marked(out, row))
+        clear(out, row);
+    else if (is_zero(out, row) && is_auto(row))
+        memcpy(place(out, row), &(double){NAN}, sizeof(double));
+    else if (is_zero(out, row) && row->value)
+        put_default(out, row);
+}
+
+sotto_status sotto_options_resolve(void *out, const void *given, const struct sotto_option *table)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_option *end = table;
+    while (end->name)
+        end++;
+    if (given)
+        TRY(require_reserved((const uint64_t *)(const void *)((const char *)given + end->offset), "options"));
+    if (given)
+        memmove(out, given, end->capacity);
+    else
+        memset(out, 0, end->capacity);
+    for (; table->name; table++)
+        resolve(out, table);
+done:
+    return status;
+}
+
+static bool admits_zero(const struct sotto_option *row)
+{
+    const struct interval range = interval_read(row->range);
+    return interval_holds(&range, 0);
+}
+
+void options_state(void *resolved, const struct sotto_option *table)
+{
+    for (; table->name; table++) {
+        double x = 0;
+        if (is_auto(table))
+            memcpy(&x, place(resolved, table), sizeof x);
+        if (isnan(x))
+            clear(resolved, table);
+        else if (marks_zero(table) && is_zero(resolved, table) && admits_zero(table))
+            mark(resolved, table);
+    }
+}

@@ -1,0 +1,23 @@
+/* option_values.h - inside of the loops over a table of options. */
+#ifndef OPTIONS_OPTION_VALUES_H
+#define OPTIONS_OPTION_VALUES_H
+
+#include "base/status.h"
+#include "sotto/option.h"
+
+#include <stdbool.h>
+
+static inline void *option_at(void *options, size_t offset)
+{
+    return (char *)options + offset;
+}
+/** Is `name` one of the words of "lr|batch"? */
+bool option_listed_in(const char *words, const char *name);
+/** sotto_option_set(), but 0 is written as 0. */
+sotto_status option_put(void *out, const struct sotto_option *row, const char *text);
+/** Does SOTTO_ZERO, SOTTO_NONE or SOTTO_SEED_ZERO stand there? */
+bool option_is_marked(const void *options, const struct sotto_option *row);
+/** The inverse of sotto_options_resolve(): a resolved struct becomes one which a public call resolves to the same. */
+void options_state(void *resolved, const struct sotto_option *table);
+
+#endif

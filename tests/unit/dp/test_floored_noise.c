@@ -1,0 +1,304 @@
+/* Exact noise as its callers see it: the same integers at every level, for every number of threads and however
+ * positions are cut; known answers; what is refused; and the draws that chance never brings: a word of 0, a radius
+ * of 0, a doubt in either of a pair, two refinements, more noise than fits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "dp/ball/ball_private.h"
+#include "support/floored_words.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 1000000 };
+static int64_t all[N], parts[N];
+static double doubles[N];
+
+static struct floored_noise opened(enum floored_law law, double m, bool flat)
+{
+    struct noise *keys;
+    struct floored_noise f;
+    assert_int_equal(noise_open_insecure(&keys, 21), SOTTO_OK);
+    assert_int_equal(floored_noise_open(&f, law, m, flat, keys), SOTTO_OK);
+    noise_close(keys);
+    return f;
+}
+
+static void fill(int64_t *k, const struct floored_noise *f, uint64_t first, size_t n, int threads)
+{
+    assert_int_equal(floored_noise_fill(f, k, first, n, threads), SOTTO_OK);
+}
+
+/* --- one integer for a position --- */
+
+static void known_answers_at_every_level(void **state)
+{
+    (void)state;
+    static const char *const answers[FLOORED_LAWS] = {
+        "3819d0eb59b631d4ba113fd225a89d8dd76d26373514c469809ffce81c7e249f",
+        "df80008394c5aec970d32763450624d5ac0d40f893393b34fdc3b32e1266b045",
+        "aa6460e28b65a26511941cac2932f06158598a01be3db36f260018ec4fc762a9",
+        "2ad1d885c7f48ace18debfc7110a22652fa3b3067ae279b6308779917c9ff808"};
+    for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
+        struct floored_noise f = opened(law, 0x1.6p38, false);
+        for (int isa = 0; isa <= (int)cpu_hardware_isa(); isa++) {
+            char hash[SHA256_HEX];
+            setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
+            fill(all, &f, 0, N, 2);
+            sha256_of(hash, all, sizeof all);
+            assert_string_equal(hash, answers[law]);
+        }
+        unsetenv("SOTTO_ISA");
+        floored_noise_close(&f);
+    }
+}
+
+static void threads_and_cuts_change_nothing(void **state)
+{
+    (void)state;
+    const uint64_t start = ((uint64_t)1 << 40) + 77;
+    for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
+        struct floored_noise f = opened(law, 0x1p44, false);
+        fill(all, &f, start, N, 1);
+        for (int threads = 2; threads <= 3; threads++) {
+            fill(parts, &f, start, N, threads);
+            assert_memory_equal(parts, all, sizeof all);
+        }
+        memset(parts, 0, sizeof parts);
+        for (size_t at = 0, n = 1; at < N; at += n, n = (3 * n + 1) % 70000)
+            fill(parts + at, &f, start + at, n < N - at ? n : N - at, 1);
+        assert_memory_equal(parts, all, sizeof all);
+        assert_int_equal(floored_noise_fill_doubles(&f, doubles, start, N, 1), SOTTO_OK);
+        for (size_t i = 0; i < N; i++)
+            assert_true(doubles[i] == (double)all[i] && (doubles[i] != 0 || !signbit(doubles[i])));
+    }
+}
+
+static void flat_doubt_changes_no_draw(void **state)
+{
+    (void)state;
+    for (enum floored_law law = 0; law < FLOORED_LAWS; law++) {
+        struct floored_noise plain = opened(law, 0x1p32, false), flat = opened(law, 0x1p32, true);
+        assert_true(flat.bounds.flat > 0 && plain.bounds.flat == 0);
+        fill(all, &plain, 0, N, 1);
+        fill(parts, &flat, 0, N, 1);
+        assert_memory_equal(parts, all, sizeof all);
+    }
+}
+
+static void nothing_is_drawn_for_no_positions(void **state)
+{
+    (void)state;
+    struct floored_noise f = opened(FLOORED_LAPLACE, 5, false);
+    fill(NULL, &f, 3, 0, 2);
+}
+
+/* --- what is refused --- */
+
+static void scales_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    const double scales[] = {0, -1, 0x1p-31, 0x1.0000000000001p44, INFINITY, NAN};
+    struct noise *keys;
+    struct floored_noise f;
+    assert_int_equal(noise_open_insecure(&keys, 1), SOTTO_OK);
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
+        assert_int_equal(floored_noise_open(&f, FLOORED_GAUSSIAN, scales[i], false, keys), SOTTO_EINVAL);
+    assert_int_equal(floored_noise_open(&f, FLOORED_GAUSSIAN, 0x1p33, true, keys), SOTTO_EINVAL);
+    noise_close(keys);
+}
+
+static void other_rounding_is_refused(void **state)
+{
+    (void)state;
+    const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    struct floored_noise f = opened(FLOORED_LAPLACE, 5, false), g;
+    struct noise *keys;
+    assert_int_equal(noise_open_insecure(&keys, 1), SOTTO_OK);
+    for (int i = 0; i < 3; i++) {
+        fesetround(modes[i]);
+        sotto_status open = floored_noise_open(&g, FLOORED_LAPLACE, 5, false, keys),
+                     draw = floored_noise_fill(&f, all, 0, 10, 1);
+        fesetround(FE_TONEAREST);
+        assert_int_equal(open, SOTTO_EINVAL);
+        assert_int_equal(draw, SOTTO_EINVAL);
+    }
+    noise_close(keys);
+}
+
+static void want_of_memory_is_an_error(void **state)
+{
+    (void)state;
+    struct floored_noise f = opened(FLOORED_GAUSSIAN, 0x1p44, false);
+    base_alloc_fail_after(0);
+    sotto_status status = floored_noise_fill(&f, all, 0, 1000, 1);
+    base_alloc_fail_after(-1);
+    assert_int_equal(status, SOTTO_ENOMEM);
+}
+
+/* --- words that are written down --- */
+
+static uint64_t script[8][2];
+static unsigned rounds;
+
+static void scripted(uint64_t bits[2], const void *arg, unsigned round)
+{
+    (void)arg;
+    assert_true(round < 8);
+    memcpy(bits, script[round], sizeof script[round]);
+    rounds = round + 1;
+}
+
+/* Whether the kernels of all levels doubt draw 0 of a group with this word, and this angle. */
+static bool doubted(enum floored_law law, double m, uint64_t word, uint64_t angle)
+{
+    const struct floor_bounds bounds = floor_bounds_make(law, m, false, 64);
+    uint64_t words[FLOORED_GROUP], doubt[2];
+    double k[FLOORED_GROUP];
+    int levels = 0;
+    for (size_t i = 0; i < FLOORED_GROUP; i++)
+        words[i] = i < FLOORED_PAIRS ? word : angle;
+    for (int isa = 0; isa <= (int)cpu_hardware_isa(); isa++) {
+        floored_levels[isa]->draw[law](k, doubt, words, 1, &bounds);
+        levels += (int)(doubt[0] & 1);
+    }
+    assert_true(levels == 0 || levels == (int)cpu_hardware_isa() + 1);
+    return levels > 0;
+}
+
+static void small_words_and_radii_are_in_doubt(void **state)
+{
+    (void)state;
+    const double scales[] = {0x1p-30, 1, 0x1p31, 0x1p44};
+    const uint64_t diagonal = (uint64_t)1 << 61, first = (uint64_t)1 << 63;
+    for (int s = 0; s < 4; s++) {
+        for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
+            for (uint64_t w = 0; w < 4; w++) {
+                assert_true(doubted(law, scales[s], w, diagonal));
+                assert_true(law == FLOORED_GAUSSIAN || doubted(law, scales[s], w | first, diagonal));
+            }
+        assert_true(doubted(FLOORED_GAUSSIAN, scales[s], ~(uint64_t)0, diagonal)); /* radius 0 */
+        assert_true(doubted(FLOORED_LAPLACE, scales[s], ~first, diagonal));        /* t = 0 */
+        assert_true(doubted(FLOORED_LOGISTIC, scales[s], ~first, diagonal));
+    }
+}
+
+/* On an axis one value is 0, an edge; the other is anywhere. */
+static void a_doubt_in_either_of_a_pair_counts(void **state)
+{
+    (void)state;
+    const uint64_t radius = (uint64_t)1 << 62;
+    const double reach = sqrt(2 * log(4)), m = 1000.5 / reach;
+    assert_false(doubted(FLOORED_GAUSSIAN, m, radius, (uint64_t)1 << 60)); /* values about 924.3, 382.9 */
+    for (uint64_t axis = 0; axis < 4; axis++)
+        assert_true(doubted(FLOORED_GAUSSIAN, m, radius, axis << 62));
+}
+
+/* The words of U with m ln((1 - U) / U) = 3: the first two agree with it, the third is above or below. */
+FLOORED_TEST(two_refinements)
+{
+    const double m = 0x1.8p30;
+    struct ball_draw draw = floored_ball(FLOORED_LOGISTIC, m, 64, 64, scripted);
+    arb_ptr u = ball_numbers(2), e = u + 1;
+    int64_t floor[2];
+    arb_set_ui(e, 3);
+    arb_set_d(u, m);
+    arb_div(e, e, u, 400);
+    arb_exp(e, e, 400);
+    arb_add_ui(e, e, 1, 400);
+    arb_inv(u, e, 400);
+    for (int i = -1; i < 2; i++) {
+        fmpz_t word;
+        fmpz_init(word);
+        arb_mul_2exp_si(u, u, 64);
+        arb_floor(e, u, 400);
+        assert_true(arb_get_unique_fmpz(word, e));
+        arb_sub(u, u, e, 400);
+        *(i < 0 ? &draw.word[0] : &script[i][0]) = fmpz_get_ui(word);
+        fmpz_clear(word);
+    }
+    assert_true(doubted(FLOORED_LOGISTIC, m, draw.word[0], 0));
+    for (int above = 0; above < 2; above++) {
+        script[1][0] += above ? 2 : (uint64_t)-1; /* one below, one above: y falls as U grows */
+        ball_draw(floor, &draw);
+        assert_true(floor[0] == (above ? 2 : 3));
+        assert_int_equal(rounds, 2);
+    }
+    return SOTTO_OK;
+}
+
+FLOORED_TEST(a_word_of_0_goes_on)
+{
+    struct ball_draw draw = floored_ball(FLOORED_LAPLACE, 1, 64, 64, scripted);
+    int64_t floor[2];
+    memset(script, 0, sizeof script);
+    script[2][0] = (uint64_t)1 << 63;
+    ball_draw(floor, &draw);
+    assert_int_equal(rounds, 3);
+    assert_true(floor[0] == (int64_t)(192 * log(2))); /* U = 2^-63 2^-128 / 2 = 2^-192 */
+    draw.word[0] = (uint64_t)1 << 63;
+    ball_draw(floor, &draw);
+    assert_true(floor[0] == -1 - (int64_t)(192 * log(2)));
+    return SOTTO_OK;
+}
+
+FLOORED_TEST(more_noise_than_fits_is_cut_off)
+{
+    struct ball_draw draw = floored_ball(FLOORED_LAPLACE, 0x1p61, 64, 64, scripted);
+    int64_t floor[2];
+    draw.word[0] = 12345;
+    ball_draw(floor, &draw);
+    assert_true(floor[0] == (int64_t)1 << BALL_DRAW_BITS);
+    draw.word[0] |= (uint64_t)1 << 63;
+    ball_draw(floor, &draw);
+    assert_true(floor[0] == -1 - ((int64_t)1 << BALL_DRAW_BITS));
+    return SOTTO_OK;
+}
+
+/* --- refinement words --- */
+
+static void refinements_are_a_function_of_position_and_round(void **state)
+{
+    (void)state;
+    unsigned char key[CHACHA_KEY] = {7};
+    uint64_t words[4][2];
+    for (int i = 0; i < 4; i++) {
+        chacha_words(words[i], key, 1 + (uint64_t)(i & 1), (uint64_t)i / 2);
+        assert_true(words[i][0] != words[i][1]);
+        for (int j = 0; j < i; j++)
+            assert_true(words[i][0] != words[j][0] && words[i][1] != words[j][1]);
+    }
+    /* Vectors of draft-agl-tls-chacha20poly1305-04, section 7: key 0, nonces 1 and 2^56 (lowest byte first). */
+    memset(key, 0, sizeof key);
+    chacha_words(words[0], key, 1, 0);
+    assert_true(words[0][0] == 0xfb7815c6d6df3fef && words[0][1] == 0x803bd33dbd35cff5);
+    chacha_words(words[0], key, (uint64_t)1 << 56, 0);
+    assert_true(words[0][0] == 0xf59ed6f37bba9cde && words[0][1] == 0x3a653f9763dc86e7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_answers_at_every_level),
+        cmocka_unit_test(threads_and_cuts_change_nothing),
+        cmocka_unit_test(flat_doubt_changes_no_draw),
+        cmocka_unit_test(nothing_is_drawn_for_no_positions),
+        cmocka_unit_test(scales_out_of_range_are_refused),
+        cmocka_unit_test(other_rounding_is_refused),
+        cmocka_unit_test(want_of_memory_is_an_error),
+        cmocka_unit_test(small_words_and_radii_are_in_doubt),
+        cmocka_unit_test(a_doubt_in_either_of_a_pair_counts),
+        cmocka_unit_test(two_refinements),
+        cmocka_unit_test(a_word_of_0_goes_on),
+        cmocka_unit_test(more_noise_than_fits_is_cut_off),
+        cmocka_unit_test(refinements_are_a_function_of_position_and_round),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
