@@ -88,10 +88,12 @@ static sotto_status check_own_entry(struct verification *v, const char *path)
     static const char *const of_runs[] = {"records", "condition", NULL};
     sotto_status status = SOTTO_OK;
     struct ledger_lines lines = {0};
+    const struct ledger_line *line;
     const struct json *entry;
     struct entry_claims says;
     TRY(ledger_lines_open(&lines, path));
-    TRY(ledger_lines_find(&entry, &lines, v->claims.hash));
+    TRY(ledger_lines_find(&line, &lines, v->claims.hash));
+    entry = line ? line->document : NULL;
     const char *wanted = v->claims.run ? "reserve" : "release";
     entry_claims_get(&says, entry);
     verify_check(v, "ledger entry", says.event && strcmp(says.event, wanted) == 0,

@@ -8,6 +8,7 @@
 #include "support/temporary_folder.h"
 #include "base/file.h"
 #include "dp/ledger/ledger.h"
+#include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
 #include <math.h>
