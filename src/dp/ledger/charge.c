@@ -210,51 +210,39 @@ done:
 static sotto_status enter_records(struct ledger *l, const struct charge *c)
 {
     sotto_status status = SOTTO_OK;
-    struct json *entry = NULL;
+    char *line = NULL;
     if (is_public(c))
         goto done;
-    TRY(ledger_records_entry(&entry, &l->records, c->dataset_id, c->source));
-    if (entry)
-        TRY(ledger_append(l, &entry));
+    TRY(ledger_records_entry(&line, &l->records, c->dataset_id, c->source));
+    if (line)
+        TRY(ledger_append(l, line));
 done:
-    json_free(entry);
+    base_free(line);
     return status;
 }
 
-/* Whose records were hashed, and who else is charged. */
-static void describe(struct json **entry, const struct charge *c)
-{
-    struct json *others = json_make_array();
-    const char *const *id = c->source ? c->source->same_people : NULL;
-    if (c->source && c->source->digests && !is_public(c))
-        json_put_integer(entry, "source_records", (int64_t)c->source->n);
-    else
-        json_put_text(entry, "source_records", is_public(c) ? "public" : "unknown");
-    for (; id && *id; id++)
-        json_push(&others, json_make_text(*id));
-    if (json_count(others) > 0)
-        json_put(entry, "same_people", others);
-    else
-        json_free(others);
-}
-
-sotto_status charge_enter(struct charge *c, struct json **entry, const struct sotto_account *account,
-                          const struct sotto_context *ctx)
+sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    describe(entry, c);
+    struct charge_entry complete = *entry;
+    struct ledger_line parsed = {0};
+    struct ledger_charge charge;
+    char *line = NULL;
+    complete.source = c->source;
+    TRY(charge_entry_encode(&line, &complete));
+    TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
+    charge = ledger_line_charge(&parsed); /* as it will be read */
     for (size_t i = 0; i < c->count; i++)
-        TRY(ledger_check_budget(&c->ledgers[i], account, *entry));
+        TRY(ledger_check_budget(&c->ledgers[i], entry->account, &charge));
     for (size_t i = c->count; i-- > 0;) { /* the own one last: where it has the entry, all have it */
         TRY(enter_records(&c->ledgers[i], c));
-        struct json *copy = json_clone(*entry);
-        TRY(ledger_append(&c->ledgers[i], &copy));
+        TRY(ledger_append(&c->ledgers[i], line));
     }
     if (c->opened)
         context_log(ctx, SOTTO_LOG_INFO, "opened a new ledger for data set '%s': %s", c->dataset_id,
                     c->ledgers[0].path);
 done:
-    json_free(*entry);
-    *entry = NULL;
+    ledger_line_free(&parsed);
+    base_free(line);
     return status;
 }

@@ -3,6 +3,7 @@
 #define DP_LEDGER_CHARGE_H
 
 #include "dp/ledger/ledger_account.h"
+#include "dp/ledger/ledger_json.h"
 
 /** The identity that is charged: `given`, or else that of the provenance. EINVAL: neither, or two that differ. */
 sotto_status charge_identity(const char **dataset_id, const char *given, const struct sotto_provenance *p);
@@ -22,8 +23,8 @@ struct charge {
 sotto_status charge_open(struct charge *c, const char *dataset_id, const char *ledger,
                          const struct sotto_source_records *source, const struct sotto_context *ctx);
 /** Every ledger stays within its budget (EBUDGET, and nothing is written); then hashes of new records and the
- * entry, which it takes, are on disk in all of them, the data set's own last. */
-sotto_status charge_enter(struct charge *c, struct json **entry, const struct sotto_account *account,
+ * entry are on disk in all of them, the data set's own last. Its source is that of charge_open(). */
+sotto_status charge_enter(struct charge *c, const struct charge_entry *entry,
                           const struct sotto_context *ctx);
 /** Harmless on {0} with lock -1. */
 void charge_close(struct charge *c);

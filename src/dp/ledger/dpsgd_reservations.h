@@ -3,7 +3,7 @@
 #ifndef DP_LEDGER_DPSGD_RESERVATIONS_H
 #define DP_LEDGER_DPSGD_RESERVATIONS_H
 
-#include "io/json/json.h"
+#include "base/memory.h"
 #include "sotto/dp.h"
 
 #include <stdbool.h>
@@ -24,16 +24,10 @@ struct dpsgd_facts {
 /** What is accounted: a clipping norm that is enlarged by rounding sums to the lattice. With n values and
  * steps r, either of two sums moves by up to sqrt(n) r / 2 by L2, n r / 2 by L1. */
 double run_multiplier(const struct dpsgd_facts *facts);
-/** Adds mechanism, scale, max_grad_norm, clipping, sampling, sample_rate, dimension, noise mode and the noise
- * multiplier. */
-void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *facts);
 /** Names the adjacency of runs: replace-input of those on inputs, zero-out for what was accounted as add-remove, as
  * the number of records is public; adds what the release of labels costs to
  * every bound: whole records are then protected. EINVAL: no such scale. */
 sotto_status run_complete_account(struct sotto_account *account, const struct dpsgd_facts *facts);
-/** Reads them back; texts are borrowed. EFORMAT. */
-sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object, const char *name);
-
 /** What fast noise does not exclude, as the account's note; nothing for exact noise. `mechanism` is known. */
 void run_put_note(struct sotto_account *account, const struct dpsgd_facts *facts);
 /** How a certificate's sampler reads: all of it, or how it begins. Of fast noise that is enough: its words
@@ -58,6 +52,7 @@ struct dpsgd_reservations {
  *  `facts`: what they must agree with. EINVAL: they do not; ENOENT, EIO, ENOMEM. */
 sotto_status dpsgd_reservations_read(struct dpsgd_reservations *out, const char *ledger, const char *id,
                                      int64_t last, const struct dpsgd_facts *facts);
+#define RUN_LABEL_MECHANISM "randomised-response"
 /** A release of labels by randomised response, as its entry tells it. */
 struct run_labels {
     double scale;
@@ -71,8 +66,6 @@ sotto_status dpsgd_reservations_make_room(struct dpsgd_reservations *run);
 void dpsgd_reservations_add(struct dpsgd_reservations *run, const struct dpsgd_reservation *one);
 /** ENOMEM. */
 sotto_status dpsgd_reservations_copy(struct dpsgd_reservations *out, const struct dpsgd_reservations *run);
-/** [{"index", "hash", "first_step", "steps"}] */
-struct json *dpsgd_reservations_json(const struct dpsgd_reservations *run);
 void dpsgd_reservations_free(struct dpsgd_reservations *run);
 
 #endif

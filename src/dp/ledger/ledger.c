@@ -65,111 +65,60 @@ static void as_replace_one(double *pure, double *rho, double *epsilon, double *d
     }
 }
 
-static sotto_status take_budget(struct ledger *l, const struct json *entry, const char *where)
+static sotto_status take_budget(struct ledger *l, const struct ledger_line *line, const char *where)
 {
-    sotto_status status = SOTTO_OK;
-    const char *by = json_text(json_find(entry, "set_by"));
-    double epsilon, delta;
-    TRY(json_get_real(&epsilon, entry, where, "epsilon"));
-    TRY(json_get_real(&delta, entry, where, "delta"));
-    if (!(epsilon >= 0 && delta >= 0))
-        FAIL(SOTTO_EFORMAT, "%s: the budget is below 0; expected at least 0", where);
-    l->budget = (struct sotto_dp){epsilon, delta};
-    l->officer = l->officer || (by && strcmp(by, "officer") == 0);
-done:
-    return status;
+    (void)where;
+    l->budget = line->budget;
+    l->officer = l->officer || line->by_officer;
+    return SOTTO_OK;
 }
 
-static sotto_status take_records(struct ledger *l, const struct json *entry, const char *where)
+static sotto_status take_records(struct ledger *l, const struct ledger_line *line, const char *where)
 {
-    return ledger_records_take(&l->records, entry, where);
+    return ledger_records_take(&l->records, &line->hashes, where);
 }
 
-static sotto_status take_move(struct ledger *l, const struct json *entry, const char *where)
+static sotto_status take_move(struct ledger *l, const struct ledger_line *line, const char *where)
 {
-    sotto_status status = SOTTO_OK;
-    const char *to;
-    TRY(json_get_text(&to, entry, where, "to"));
     base_free(l->moved);
-    if (!(l->moved = base_strdup(to)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", where);
-done:
-    return status;
+    l->moved = base_strdup(line->to);
+    return l->moved ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "%s: out of memory", where);
 }
 
-static sotto_status count_charge(struct ledger *l, const struct json *entry, const char *where, bool imported)
+static sotto_status count_charge(struct ledger *l, const struct ledger_line *line, const char *where)
 {
     sotto_status status = SOTTO_OK;
-    const char *source, *randomness = "os";
-    double pure, rho, epsilon, delta;
-    TRY(json_get_text(&source, entry, where, "sensitivity.source"));
-    if (!imported)
-        TRY(json_get_text(&randomness, entry, where, "randomness"));
-    TRY(json_get_real_or_null(&pure, entry, where, "pure_epsilon"));
-    TRY(json_get_real_or_null(&rho, entry, where, "zcdp_rho"));
-    TRY(json_get_real_or_null(&epsilon, entry, where, "epsilon.upper"));
-    TRY(json_get_real(&delta, entry, where, "delta"));
-    if (pure < 0 || rho < 0 || epsilon < 0 || delta < 0)
-        FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0; expected at least 0", where);
-    if (strcmp(randomness, "os") != 0)
-        l->seeded++;
+    const struct ledger_charge *c = &line->charge;
+    double pure = c->pure, rho = c->rho, epsilon = c->epsilon, delta = c->delta;
+    bool imported = line->event == LEDGER_IMPORT;
+    (void)where;
+    l->seeded += c->seeded;
     l->imported += imported;
-    l->inputs_only += json_find(entry, "protects") && !json_find(entry, "labels");
-    bool proved = !imported && !json_find(entry, "condition") &&
-                  (strcmp(source, "proved") == 0 || strcmp(source, "clipped") == 0);
-    TRY(ledger_events_add(proved ? &l->proved_events : &l->conditional_events, entry));
-    const char *adjacency = json_text(json_find(entry, "adjacency"));
-    if (adjacency && strcmp(adjacency, "add-remove") == 0)
+    l->inputs_only += c->inputs_only;
+    bool proved = !imported && !c->conditional &&
+                  (strcmp(c->source, "proved") == 0 || strcmp(c->source, "clipped") == 0);
+    TRY(ledger_events_add(proved ? &l->proved_events : &l->conditional_events, c));
+    if (c->adjacency && strcmp(c->adjacency, "add-remove") == 0)
         as_replace_one(&pure, &rho, &epsilon, &delta);
     ledger_sum_add(proved ? &l->proved : &l->conditional, pure, rho, epsilon, delta);
 done:
     return status;
 }
 
-static sotto_status count_release(struct ledger *l, const struct json *entry, const char *where)
+static sotto_status count_line(struct ledger *l, struct ledger_line *line, const char *where)
 {
-    return count_charge(l, entry, where, false);
-}
-
-static sotto_status count_import(struct ledger *l, const struct json *entry, const char *where)
-{
-    return count_charge(l, entry, where, true);
-}
-
-/* Every event that a ledger may hold. */
-static const struct {
-    const char *name;
-    sotto_status (*take)(struct ledger *l, const struct json *entry, const char *where); /* NULL: nothing */
-} events[] = {{"release", count_release},
-              {"reserve", count_release},
-              {"import", count_import},
-              {"budget", take_budget},
-              {"torn", NULL},
-              {"records", take_records},
-              {"moved", take_move}};
-enum { EVENTS = sizeof events / sizeof *events };
-
-/* A line that cannot be read may be a release that must be counted. */
-
-static sotto_status count_entry(struct ledger *l, const struct json *entry, const char *where)
-{
+    static sotto_status (*const take[])(struct ledger *, const struct ledger_line *,
+                                        const char *) = {[LEDGER_RELEASE] = count_charge,
+                                                         [LEDGER_RESERVE] = count_charge,
+                                                         [LEDGER_IMPORT] = count_charge,
+                                                         [LEDGER_BUDGET] = take_budget,
+                                                         [LEDGER_TORN] = NULL,
+                                                         [LEDGER_RECORDS] = take_records,
+                                                         [LEDGER_MOVED] = take_move};
     sotto_status status = SOTTO_OK;
-    const char *event;
-    const char *schema = json_text(json_find(entry, "schema")); /* "torn" had none once */
-    size_t i = 0;
-    if (json_find(entry, "schema") && (!schema || strcmp(schema, "sotto.ledger/1") != 0))
-        FAIL(SOTTO_EFORMAT,
-             "%s: schema is '%.40s'; expected sotto.ledger/1 (written by a newer sotto? use that version)",
-             where, schema ? schema : "no text");
-    TRY(json_get_text(&event, entry, where, "event"));
-    while (i < EVENTS && strcmp(event, events[i].name) != 0)
-        i++;
-    if (i == EVENTS)
-        FAIL(SOTTO_EFORMAT,
-             "%s: event '%.40s' is unknown and may cost privacy (written by a newer sotto? use that version)",
-             where, event);
-    if (events[i].take)
-        TRY(events[i].take(l, entry, where));
+    TRY(ledger_line_decode(line, where));
+    if (take[line->event])
+        TRY(take[line->event](l, line, where));
 done:
     return status;
 }
@@ -191,7 +140,7 @@ static bool hash_of_line(char hash[SHA256_HEX], const char *line, size_t length)
 static sotto_status check_line(struct ledger *l, const char *line, size_t length)
 {
     sotto_status status = SOTTO_OK;
-    struct json *entry = NULL;
+    struct ledger_line entry = {0};
     char where[320], hash[SHA256_HEX];
     const char *prev;
     int64_t index;
@@ -201,19 +150,18 @@ static sotto_status check_line(struct ledger *l, const char *line, size_t length
     if (strncmp(line + length - 66, hash, 64) != 0)
         FAIL(SOTTO_EFORMAT, "%s: its hash does not match, so the ledger was changed after it was written",
              where);
-    TRY(json_parse(&entry, line, length, where));
-    TRY(json_get_text(&prev, entry, where, "prev"));
-    TRY(json_get_integer(&index, entry, where, "index"));
+    TRY(ledger_line_parse(&entry, line, length, where));
+    TRY(ledger_line_place(&prev, &index, &entry, where));
     if (strcmp(prev, l->last) != 0 || index != (int64_t)l->entries)
         FAIL(SOTTO_EFORMAT, "%s: does not follow the line before it, so lines were removed or reordered",
              where);
-    TRY(count_entry(l, entry, where));
+    TRY(count_line(l, &entry, where));
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
     if (l->visit)
-        TRY(l->visit(l->state, l, entry));
+        TRY(l->visit(l->state, l, &entry));
 done:
-    json_free(entry);
+    ledger_line_free(&entry);
     return status;
 }
 
@@ -263,8 +211,7 @@ static sotto_status quarantine(struct ledger *l, const unsigned char *data, size
                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct json *entry = NULL;
-    char hash[SHA256_HEX];
+    char hash[SHA256_HEX], *line = NULL;
     size_t capacity = strlen(l->path) + 8;
     int fd = -1;
     char *path = base_alloc(capacity, 1);
@@ -283,13 +230,10 @@ static sotto_status quarantine(struct ledger *l, const unsigned char *data, size
                 "is recorded",
                 l->path, bytes, path);
     sha256_of(hash, data, bytes);
-    entry = json_make_object();
-    json_put_text(&entry, "event", "torn");
-    json_put_integer(&entry, "bytes", (int64_t)bytes);
-    json_put_text(&entry, "sha256", hash);
-    TRY(ledger_append(l, &entry));
+    TRY(ledger_torn_encode(&line, bytes, hash));
+    TRY(ledger_append(l, line));
 done:
-    json_free(entry);
+    base_free(line);
     if (fd >= 0)
         close(fd);
     base_free(path);
@@ -376,7 +320,8 @@ sotto_status ledger_read(struct ledger *l, const char *path)
 }
 
 sotto_status ledger_walk(struct ledger *l, const char *path,
-                         sotto_status (*visit)(void *state, const struct ledger *l, const struct json *entry),
+                         sotto_status (*visit)(void *state, const struct ledger *l,
+                                               const struct ledger_line *line),
                          void *state)
 {
     sotto_status status = SOTTO_OK;
@@ -412,57 +357,67 @@ done:
 }
 
 /* Certificates carry the hash of a line. What a line says of the private data must not be guessed from it. */
-static sotto_status put_nonce(struct json **entry)
+static sotto_status draw_nonce(char nonce[2 * 16 + 1])
 {
     struct noise *os;
-    char nonce[2 * 16 + 1];
     sotto_status status = noise_open(&os);
     if (status != SOTTO_OK)
         return status;
-    snprintf(nonce, sizeof nonce, "%016llx%016llx", (unsigned long long)noise_u64(os),
+    snprintf(nonce, 2 * 16 + 1, "%016llx%016llx", (unsigned long long)noise_u64(os),
              (unsigned long long)noise_u64(os));
     noise_close(os);
-    json_put_text(entry, "nonce", nonce);
     return SOTTO_OK;
 }
 
-sotto_status ledger_append(struct ledger *l, struct json **entry)
+/* The line with its place in the chain and its hash, and a newline. */
+static sotto_status complete(char **out, char hash[SHA256_HEX], const struct ledger *l, const char *line)
 {
     sotto_status status = SOTTO_OK;
-    char *text = NULL, *line = NULL, hash[SHA256_HEX], stamp[32];
+    char nonce[2 * 16 + 1], stamp[32], *text = NULL;
     time_t now = time(NULL);
     struct tm utc;
+    size_t body = strlen(line) - 1 /* its } */, capacity = body + 256 + HASH_TAIL;
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    TRY(draw_nonce(nonce));
+    text = base_alloc(capacity, 1);
+    if (!text)
+        FAIL(SOTTO_ENOMEM, "%s: out of memory", l->path);
+    memcpy(text, line, body);
+    size_t length =
+        body + (size_t)snprintf(text + body, capacity - body,
+                                ",\"index\":%zu,\"time\":\"%s\",\"nonce\":\"%s\",\"prev\":\"%s\"}",
+                                l->entries, stamp, nonce, l->last);
+    sha256_of(hash, text, length);
+    snprintf(text + length - 1, capacity - length + 1, "%s%s\"}\n", hash_key, hash);
+    *out = text;
+done:
+    return status;
+}
+
+sotto_status ledger_append(struct ledger *l, const char *entry)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger_line read_back = {0};
+    char *line = NULL, hash[SHA256_HEX];
     if (l->moved)
         FAIL(SOTTO_EBUDGET,
              "%s: was moved to %s and cannot be charged any more; give that file by --ledger, or omit "
              "--ledger",
              l->path, l->moved);
-    gmtime_r(&now, &utc);
-    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    json_put_integer(entry, "index", (int64_t)l->entries);
-    json_put_text(entry, "time", stamp);
-    TRY(put_nonce(entry));
-    json_put_text(entry, "prev", l->last);
-    TRY(json_dump(&text, *entry, JSON_LINE));
-    size_t length = strlen(text), capacity = length + HASH_TAIL + 1;
-    sha256_of(hash, text, length);
-    line = base_alloc(capacity, 1);
-    if (!line)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", l->path);
-    snprintf(line, capacity, "%.*s%s%s\"}\n", (int)(length - 1), text, hash_key, hash);
+    TRY(complete(&line, hash, l, entry));
+    TRY(ledger_line_parse(&read_back, line, strlen(line), l->path));
     TRY(write_all(l->fd, line, strlen(line), l->path));
     if (fsync(l->fd) != 0)
         FAIL(SOTTO_EIO, "%s: cannot sync: %s", l->path, strerror(errno));
     if (l->entries == 0)
         TRY(sync_parent(l->path));
-    TRY(count_entry(l, *entry, l->path));
+    TRY(count_line(l, &read_back, l->path));
     memcpy(l->last, hash, sizeof hash);
     l->entries++;
 done:
+    ledger_line_free(&read_back);
     base_free(line);
-    base_free(text);
-    json_free(*entry);
-    *entry = NULL;
     return status;
 }
 

@@ -10,7 +10,6 @@
 #include "dp/ledger/ledger_events.h"
 #include "dp/ledger/ledger_lines.h"
 #include "dp/ledger/ledger_records.h"
-#include "io/json/json.h"
 #include "sotto/dp.h"
 
 /** Sums over the releases of one column. Each is an upper bound of the composition; INFINITY where one entry
@@ -38,7 +37,8 @@ struct ledger {
     bool officer;           /* the budget was set by 'sotto ledger init': no trainer may record another */
     struct ledger_records records;
     char *moved; /* the file where this ledger goes on, or NULL */
-    sotto_status (*visit)(void *state, const struct ledger *l, const struct json *entry); /* ledger_walk() */
+    sotto_status (*visit)(void *state, const struct ledger *l,
+                          const struct ledger_line *line); /* ledger_walk() */
     void *state;
 };
 
@@ -51,11 +51,12 @@ sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_
 sotto_status ledger_read(struct ledger *l, const char *path);
 /** The same, with a look at every entry. */
 sotto_status ledger_walk(struct ledger *l, const char *path,
-                         sotto_status (*visit)(void *state, const struct ledger *l, const struct json *entry),
+                         sotto_status (*visit)(void *state, const struct ledger *l,
+                                               const struct ledger_line *line),
                          void *state);
-/** Completes (index, time, prev, hash), writes and fsyncs *entry; takes it. Updates the sums. EBUDGET: the
- * ledger was moved. */
-sotto_status ledger_append(struct ledger *l, struct json **entry);
+/** Completes a line of ledger_json.h (index, time, nonce, prev, hash), writes and fsyncs it. Updates the sums.
+ * EBUDGET: the ledger was moved. */
+sotto_status ledger_append(struct ledger *l, const char *line);
 /** A quick bound of what the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY:
  * no bound. ledger_events_account() is tighter. */
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);

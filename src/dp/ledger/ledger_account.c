@@ -2,6 +2,7 @@
  * one another, except against a budget, where both count. */
 #include "dp/ledger/ledger_account.h"
 #include "dp/account/accountant.h"
+#include "dp/ledger/ledger_json.h"
 
 #include <string.h>
 
@@ -21,26 +22,12 @@ done:
     return status;
 }
 
-static sotto_status column(struct json **out, const struct ledger_sum *sum,
+static sotto_status column(struct ledger_column *out, const struct ledger_sum *sum,
                            const struct ledger_events *events, double delta, const struct sotto_context *ctx)
 {
-    sotto_status status = SOTTO_OK;
-    struct sotto_account a;
-    TRY(ledger_column_account(&a, sum, events, delta, ctx));
-    struct json *object = json_make_object(), *bounds = json_make_object();
-    json_put_integer(&object, "releases", (int64_t)sum->releases);
-    json_put_real(&object, "epsilon", a.epsilon.upper);
-    json_put_real(&object, "epsilon_lower", a.epsilon.lower);
-    json_put_text(&object, "accountant", a.accountant);
-    json_put_real(&object, "pure_epsilon", sum->pure);
-    json_put_real(&object, "zcdp_rho", sum->rho);
-    json_put_integer(&object, "add_remove_releases", (int64_t)events->add_remove);
-    for (size_t i = 0; i < a.bound_count; i++)
-        json_put_real(&bounds, a.bounds[i].name, a.bounds[i].epsilon);
-    json_put(&object, "bounds", bounds);
-    *out = object;
-done:
-    return status;
+    *out = (struct ledger_column){
+        .releases = sum->releases, .add_remove = events->add_remove, .pure = sum->pure, .rho = sum->rho};
+    return ledger_column_account(&out->account, sum, events, delta, ctx);
 }
 
 sotto_status sotto_ledger_account(char **json, const char *path, double delta,
@@ -48,44 +35,19 @@ sotto_status sotto_ledger_account(char **json, const char *path, double delta,
 {
     sotto_status status = SOTTO_OK;
     struct ledger l = {.fd = -1};
-    struct json *object = NULL, *budget = NULL, *proved = NULL, *conditional = NULL;
+    struct ledger_totals t;
     TRY(require_delta(delta));
     TRY(ledger_read(&l, path));
-    TRY(column(&proved, &l.proved, &l.proved_events, delta, ctx));
-    TRY(column(&conditional, &l.conditional, &l.conditional_events, delta, ctx));
-    object = json_make_object();
-    json_put_text(&object, "schema", "sotto.ledger_account/1");
-    json_put_integer(&object, "entries", (int64_t)l.entries);
-    json_put_real(&object, "delta", delta);
-    json_put_text(&object, "adjacency", "replace-one");
-    if (l.proved_events.add_remove + l.conditional_events.add_remove > 0)
-        json_put_text(&object, "converted",
-                      "add-remove entries count as a group of two (a replacement removes one record and "
-                      "adds one), sampled steps by the pair of a replaced record where it is known");
-    bool none = l.conditional.releases > 0 || l.seeded > 0;
-    json_put(&object, "proved", none ? json_make_text("none") : json_clone(proved));
-    json_put(&object, "proved_releases_only", proved);
-    json_put(&object, "conditional", conditional);
-    proved = conditional = NULL;
-    json_put_integer(&object, "imported", (int64_t)l.imported);
-    json_put_integer(&object, "seeded_releases", (int64_t)l.seeded);
-    if (l.inputs_only > 0) {
-        json_put_integer(&object, "inputs_only_releases", (int64_t)l.inputs_only);
-        json_put_text(&object, "labels",
-                      "not protected by every release: some assume public labels, and the sums hold for "
-                      "records with a replaced input and an unchanged label");
-    }
-    if (!isnan(l.budget.epsilon)) {
-        budget = json_make_object();
-        json_put_real(&budget, "epsilon", l.budget.epsilon);
-        json_put_real(&budget, "delta", l.budget.delta);
-    }
-    json_put(&object, "budget", budget ? budget : json_make_null());
-    TRY(json_dump(json, object, JSON_PRETTY));
+    t = (struct ledger_totals){.entries = l.entries,
+                               .imported = l.imported,
+                               .seeded = l.seeded,
+                               .inputs_only = l.inputs_only,
+                               .delta = delta,
+                               .budget = l.budget};
+    TRY(column(&t.proved, &l.proved, &l.proved_events, delta, ctx));
+    TRY(column(&t.conditional, &l.conditional, &l.conditional_events, delta, ctx));
+    TRY(ledger_totals_encode(json, &t));
 done:
-    json_free(proved);
-    json_free(conditional);
-    json_free(object);
     ledger_close(&l);
     return status;
 }
@@ -105,7 +67,7 @@ done:
 }
 
 sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *a,
-                                 const struct json *entry)
+                                 const struct ledger_charge *charge)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_events events = {0};
@@ -123,7 +85,7 @@ sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_acco
     TRY(ledger_events_join(&events, &l->proved_events));
     TRY(ledger_events_join(&events, &l->conditional_events));
     TRY(ledger_column_account(&before, &spent, &events, l->budget.delta, NULL));
-    TRY(ledger_events_add(&events, entry));
+    TRY(ledger_events_add(&events, charge));
     TRY(ledger_column_account(&after, &sum, &events, l->budget.delta, NULL));
     if (!(after.epsilon.upper <= l->budget.epsilon))
         FAIL(SOTTO_EBUDGET,
@@ -150,16 +112,13 @@ done:
 static sotto_status append_budget(struct ledger *l, struct sotto_dp budget, const char *set_by,
                                   const char *contact)
 {
-    struct json *entry = json_make_object();
-    json_put_text(&entry, "schema", "sotto.ledger/1");
-    json_put_text(&entry, "event", "budget");
-    json_put_real(&entry, "epsilon", budget.epsilon);
-    json_put_real(&entry, "delta", budget.delta);
-    if (set_by)
-        json_put_text(&entry, "set_by", set_by);
-    if (contact)
-        json_put_text(&entry, "contact", contact);
-    return ledger_append(l, &entry);
+    sotto_status status = SOTTO_OK;
+    char *line = NULL;
+    TRY(ledger_budget_encode(&line, budget, set_by, contact));
+    TRY(ledger_append(l, line));
+done:
+    base_free(line);
+    return status;
 }
 
 static sotto_status refuse_wider(const struct ledger *l, struct sotto_dp budget)

@@ -12,9 +12,9 @@ sotto_status ledger_column_account(struct sotto_account *out, const struct ledge
 /** Both columns together, as a budget counts them. ENOMEM. */
 sotto_status ledger_total_account(struct sotto_account *out, const struct ledger *l, double delta,
                                   const struct sotto_context *ctx);
-/** EBUDGET unless the ledger with this entry stays within its budget (if it has one). ENOMEM. */
+/** EBUDGET unless the ledger with this charge stays within its budget (if it has one). ENOMEM. */
 sotto_status ledger_check_budget(const struct ledger *l, const struct sotto_account *account,
-                                 const struct json *entry);
+                                 const struct ledger_charge *charge);
 /** EINVAL: no budget; asked before a ledger is touched. */
 sotto_status ledger_require_budget(struct sotto_dp budget);
 /** Records a budget that came with a release: once, tightened at will, never raised (EBUDGET). Where an officer

@@ -3,24 +3,11 @@
  * version) what it recorded is taken as a stated guarantee. */
 #include "dp/ledger/ledger_events.h"
 #include "base/memory.h"
-#include "dp/ledger/certificate.h"
+#include "dp/ledger/ledger_json.h"
 #include "dp/mechanism/mechanism.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static double number_or(const struct json *entry, const char *path, double missing)
-{
-    const struct json *found = json_find(entry, path);
-    enum json_kind kind = found ? json_kind(found) : JSON_KIND_NULL;
-    return kind == JSON_KIND_REAL || kind == JSON_KIND_INTEGER ? json_number(found) : missing;
-}
-
-static size_t size_or(const struct json *entry, const char *path, size_t missing)
-{
-    double x = number_or(entry, path, (double)missing);
-    return x >= 0 && x <= 0x1p52 ? (size_t)x : missing;
-}
 
 static bool same(double a, double b)
 {
@@ -60,27 +47,23 @@ static sotto_status accountable(bool *yes, const struct ledger_events *list, con
 }
 
 static sotto_status event_of_facts(bool *found, struct sotto_event *e, const struct ledger_events *list,
-                                   const struct json *entry)
+                                   const struct ledger_charge *c)
 {
-    const char *name = json_text(json_find(entry, "mechanism")),
-               *sampler = json_text(json_find(entry, "sampler")),
-               *clipping = json_text(json_find(entry, "clipping")),
-               *sampling = json_text(json_find(entry, "sampling"));
-    const struct mechanism *m = name ? mechanism_find(name) : NULL;
+    const struct mechanism *m = c->mechanism ? mechanism_find(c->mechanism) : NULL;
     *found = false;
-    if (!m || (sampler && strncmp(sampler, FIXED_SAMPLER, strlen(FIXED_SAMPLER)) == 0))
+    if (!m || (c->sampler && strncmp(c->sampler, FIXED_SAMPLER, strlen(FIXED_SAMPLER)) == 0))
         return SOTTO_OK;
     e->mechanism = m->name;
-    e->l1 = number_or(entry, "sensitivity.l1", NAN);
-    e->l2 = number_or(entry, "sensitivity.l2", NAN);
-    e->scale = number_or(entry, "scale", 0);
-    e->dimension = size_or(entry, "dimension", 0);
-    e->value_step = number_or(entry, "value_step", 0);
-    e->noise_multiplier = number_or(entry, "noise_multiplier", 0);
-    e->sample_rate = number_or(entry, "sample_rate", 0);
-    e->clipping = clipping && strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
-    e->sampling = sampling && strcmp(sampling, "fixed") == 0 ? SOTTO_SAMPLING_FIXED : SOTTO_SAMPLING_POISSON;
-    e->count = size_or(entry, "steps", 1);
+    e->l1 = c->l1;
+    e->l2 = c->l2;
+    e->scale = c->scale;
+    e->dimension = c->dimension;
+    e->value_step = c->value_step;
+    e->noise_multiplier = c->noise_multiplier;
+    e->sample_rate = c->sample_rate;
+    e->clipping = c->clipping;
+    e->sampling = c->sampling;
+    e->count = c->steps;
     if (e->sample_rate > 0 && e->sampling == SOTTO_SAMPLING_POISSON)
         e->adjacency = SOTTO_ADD_REMOVE; /* of the facts, from which the account of a replacement is made */
     if (m->kind == RELEASE_INTEGER && e->value_step == 0)
@@ -89,12 +72,10 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
 }
 
 static sotto_status event_of_numbers(bool *found, struct sotto_event *e, enum sotto_adjacency adjacency,
-                                     const struct ledger_events *list, const struct json *entry)
+                                     const struct ledger_events *list, const struct ledger_charge *c)
 {
-    double pure = number_or(entry, "pure_epsilon", NAN), epsilon = number_or(entry, "epsilon.upper", NAN);
     *e = (struct sotto_event){.mechanism = "stated", .count = 1, .adjacency = adjacency};
-    e->stated =
-        isnan(pure) ? (struct sotto_dp){epsilon, number_or(entry, "delta", 0)} : (struct sotto_dp){pure, 0};
+    e->stated = isnan(c->pure) ? (struct sotto_dp){c->epsilon, c->delta} : (struct sotto_dp){c->pure, 0};
     return accountable(found, list, e);
 }
 
@@ -116,17 +97,17 @@ static sotto_status append(struct ledger_events *list, const struct sotto_event 
     return SOTTO_OK;
 }
 
-sotto_status ledger_events_add(struct ledger_events *list, const struct json *entry)
+sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_charge *charge)
 {
     sotto_status status = SOTTO_OK;
-    const char *adjacency = json_text(json_find(entry, "adjacency"));
     struct sotto_event e = {.count = 1, .adjacency = SOTTO_REPLACE_ONE};
-    bool found, add_remove = adjacency && strcmp(adjacency, "add-remove") == 0; /* early entries, imports */
+    bool found, add_remove = charge->adjacency &&
+                             strcmp(charge->adjacency, "add-remove") == 0; /* early entries, imports */
     enum sotto_adjacency recorded = add_remove ? SOTTO_ADD_REMOVE : SOTTO_REPLACE_ONE;
     e.adjacency = recorded;
-    TRY(event_of_facts(&found, &e, list, entry));
+    TRY(event_of_facts(&found, &e, list, charge));
     if (!found)
-        TRY(event_of_numbers(&found, &e, recorded, list, entry));
+        TRY(event_of_numbers(&found, &e, recorded, list, charge));
     if (found)
         TRY(append(list, &e));
     list->unknown = list->unknown || !found;

@@ -2,11 +2,11 @@
 #ifndef DP_LEDGER_LEDGER_EVENTS_H
 #define DP_LEDGER_LEDGER_EVENTS_H
 
-#include "io/json/json.h"
 #include "sotto/compose.h"
 
 #include <stdbool.h>
 
+struct ledger_charge;
 struct ledger_events {
     struct sotto_event *items; /* equal ones in a row are one item */
     size_t count, capacity;
@@ -14,9 +14,9 @@ struct ledger_events {
     bool unknown;      /* an entry without any bound */
 };
 
-/** Adds what an entry says: its mechanism and scale where the account can be taken again, else its pure
+/** Adds a charge: its mechanism and scale where the account can be taken again, else its pure
  * epsilon, else its (epsilon, delta). ENOMEM. */
-sotto_status ledger_events_add(struct ledger_events *list, const struct json *entry);
+sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_charge *charge);
 /** Appends a whole list. ENOMEM. */
 sotto_status ledger_events_join(struct ledger_events *list, const struct ledger_events *more);
 void ledger_events_free(struct ledger_events *list);

@@ -4,26 +4,25 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/account/accountant.h"
-#include "dp/ledger/certificate_json.h"
+#include "dp/ledger/ledger_json.h"
 #include "dp/account/events.h"
 #include "dp/ledger/ledger.h"
 
-static struct json *import_entry(const struct sotto_event *e, const struct sotto_account *a,
-                                 const char *file_sha256)
+static sotto_status append_import(struct ledger *l, const struct sotto_event *e,
+                                  const struct sotto_account *a, const char *file_sha256)
 {
+    sotto_status status = SOTTO_OK;
     const struct sotto_sensitivity unit = {.l1 = NAN, .l2 = 1, .source = SOTTO_SENSITIVITY_GIVEN};
-    struct json *entry = json_make_object();
-    json_put_text(&entry, "schema", "sotto.ledger/1");
-    json_put_text(&entry, "event", "import");
-    json_put_text(&entry, "origin", "Opacus accountant history, as stated by the caller");
-    json_put_text(&entry, "file_sha256", file_sha256);
-    json_put_text(&entry, "mechanism", e->mechanism);
-    json_put_real(&entry, "noise_multiplier", e->noise_multiplier);
-    json_put_real(&entry, "sample_rate", e->sample_rate);
-    json_put_integer(&entry, "steps", (int64_t)e->count);
-    json_put(&entry, "sensitivity", certificate_sensitivity(&unit));
-    certificate_put_account(&entry, a);
-    return entry;
+    char *line = NULL;
+    TRY(charge_entry_encode(&line, &(struct charge_entry){.event = LEDGER_IMPORT,
+                                                          .sensitivity = &unit,
+                                                          .account = a,
+                                                          .imported = e,
+                                                          .file_sha256 = file_sha256}));
+    TRY(ledger_append(l, line));
+done:
+    base_free(line);
+    return status;
 }
 
 sotto_status sotto_ledger_import_opacus(const char *path, const char *history, double delta,
@@ -32,7 +31,6 @@ sotto_status sotto_ledger_import_opacus(const char *path, const char *history, d
     sotto_status status = SOTTO_OK;
     struct ledger ledger = {.fd = -1};
     struct event_list list = {NULL, 0};
-    struct json *entry = NULL;
     struct sotto_account a;
     unsigned char *data = NULL;
     size_t size;
@@ -45,11 +43,9 @@ sotto_status sotto_ledger_import_opacus(const char *path, const char *history, d
     TRY(ledger_open(&ledger, path, ctx));
     for (size_t i = 0; i < list.count; i++) {
         TRY(sotto_account_events(&a, &list.events[i], 1, delta, SOTTO_ADD_REMOVE, ctx));
-        entry = import_entry(&list.events[i], &a, hash);
-        TRY(ledger_append(&ledger, &entry));
+        TRY(append_import(&ledger, &list.events[i], &a, hash));
     }
 done:
-    json_free(entry);
     events_free(&list);
     base_free(data);
     ledger_close(&ledger);

@@ -14,34 +14,31 @@ sotto_status ledger_lines_open(struct ledger_lines *l, const char *ledger)
     return status;
 }
 
-sotto_status ledger_lines_next(const struct json **entry, struct ledger_lines *l)
+sotto_status ledger_lines_next(const struct ledger_line **line, struct ledger_lines *l)
 {
     sotto_status status = SOTTO_OK;
     size_t left = l->size - (size_t)(l->next - (char *)l->data);
-    json_free(l->entry);
-    l->entry = NULL;
+    ledger_line_free(&l->line);
     char *newline = memchr(l->next, '\n', left);
     size_t length = newline ? (size_t)(newline - l->next) : left;
     if (left > 0)
-        status = json_parse(&l->entry, l->next, length, l->ledger);
+        status = ledger_line_parse(&l->line, l->next, length, l->ledger);
     l->next += length + (newline != NULL);
-    *entry = l->entry;
+    *line = l->line.document ? &l->line : NULL;
     return status;
 }
 
-sotto_status ledger_lines_find(const struct json **entry, struct ledger_lines *l, const char *hash)
+sotto_status ledger_lines_find(const struct ledger_line **line, struct ledger_lines *l, const char *hash)
 {
-    const char *own;
     sotto_status status;
-    do {
-        status = ledger_lines_next(entry, l);
-        own = status == SOTTO_OK && *entry ? json_text(json_find(*entry, "hash")) : NULL;
-    } while (status == SOTTO_OK && *entry && !(own && strcmp(own, hash) == 0));
+    do
+        status = ledger_lines_next(line, l);
+    while (status == SOTTO_OK && *line && !((*line)->hash && strcmp((*line)->hash, hash) == 0));
     return status;
 }
 
 void ledger_lines_close(struct ledger_lines *l)
 {
-    json_free(l->entry);
+    ledger_line_free(&l->line);
     base_free(l->data);
 }

@@ -2,7 +2,7 @@
 #ifndef DP_LEDGER_LEDGER_LINES_H
 #define DP_LEDGER_LEDGER_LINES_H
 
-#include "io/json/json.h"
+#include "dp/ledger/ledger_json.h"
 
 #define LEDGER_LIMIT ((size_t)1 << 32) /* bytes: 16 for each record, and 1 KiB for each charge */
 
@@ -11,14 +11,14 @@ struct ledger_lines {
     unsigned char *data;
     char *next;
     size_t size;
-    struct json *entry; /* of the last line that was read */
+    struct ledger_line line; /* the last one that was read; not decoded */
 };
 /** ENOENT, EIO, ENOMEM. */
 sotto_status ledger_lines_open(struct ledger_lines *lines, const char *ledger);
-/** *entry (borrowed until the next call): NULL after the last line. EFORMAT, ENOMEM. */
-sotto_status ledger_lines_next(const struct json **entry, struct ledger_lines *lines);
+/** *line (borrowed until the next call): NULL after the last line. EFORMAT, ENOMEM. */
+sotto_status ledger_lines_next(const struct ledger_line **line, struct ledger_lines *lines);
 /** The first entry from here on of that hash, or NULL. */
-sotto_status ledger_lines_find(const struct json **entry, struct ledger_lines *lines, const char *hash);
+sotto_status ledger_lines_find(const struct ledger_line **line, struct ledger_lines *lines, const char *hash);
 /** Harmless on {0}. */
 void ledger_lines_close(struct ledger_lines *lines);
 

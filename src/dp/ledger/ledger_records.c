@@ -3,7 +3,7 @@
  * so the first entry is as long as its set, whatever the records are. */
 #include "dp/ledger/ledger_records.h"
 #include "base/file.h"
-#include "dp/ledger/ledger.h"
+#include "dp/ledger/ledger_lines.h"
 #include "rng/noise.h"
 
 #include <stdio.h>
@@ -43,12 +43,10 @@ static sotto_status make_room(struct ledger_records *r, size_t more)
     return SOTTO_OK;
 }
 
-static sotto_status take_key(struct ledger_records *r, const struct json *entry, const char *where)
+static sotto_status take_key(struct ledger_records *r, const char *text, const char *where)
 {
     sotto_status status = SOTTO_OK;
     unsigned char key[DIGEST_BYTES];
-    const char *text;
-    TRY(json_get_text(&text, entry, where, "key"));
     if (strlen(text) != 2 * DIGEST_BYTES || !read_bytes(key, DIGEST_BYTES, text))
         FAIL(SOTTO_EFORMAT, "%s: 'key' is not 32 hexadecimal digits", where);
     if (r->keyed && memcmp(r->key, key, sizeof key) != 0)
@@ -59,16 +57,13 @@ done:
     return status;
 }
 
-sotto_status ledger_records_take(struct ledger_records *r, const struct json *entry, const char *where)
+sotto_status ledger_records_take(struct ledger_records *r, const struct ledger_hashes *entry,
+                                 const char *where)
 {
     sotto_status status = SOTTO_OK;
-    char id[SOTTO_DATASET_ID];
-    const char *text;
-    size_t count;
-    TRY(json_get_text_into(id, sizeof id, entry, where, "dataset_id"));
-    TRY(take_key(r, entry, where));
-    TRY(json_get_size(&count, entry, where, "count"));
-    TRY(json_get_text(&text, entry, where, "hashes"));
+    const char *text = entry->hashes;
+    size_t count = entry->count;
+    TRY(take_key(r, entry->key, where));
     if (strlen(text) / HASH_DIGITS != count || strlen(text) % HASH_DIGITS != 0)
         FAIL(SOTTO_EFORMAT, "%s: 'hashes' has %zu digits; expected %d for each of %zu records", where,
              strlen(text), HASH_DIGITS, count);
@@ -84,7 +79,7 @@ sotto_status ledger_records_take(struct ledger_records *r, const struct json *en
     }
     r->count += count;
     if (!r->dataset_id[0])
-        memcpy(r->dataset_id, id, sizeof id);
+        snprintf(r->dataset_id, sizeof r->dataset_id, "%s", entry->dataset_id);
 done:
     return status;
 }
@@ -93,7 +88,8 @@ sotto_status ledger_records_read(struct ledger_records *out, const char *path)
 {
     sotto_status status = SOTTO_OK;
     struct ledger_records r = {0};
-    struct json *entry = NULL;
+    struct ledger_line entry = {0};
+    struct ledger_hashes hashes;
     unsigned char *data = NULL;
     size_t size;
     TRY(file_read(&data, &size, path, LEDGER_LIMIT));
@@ -101,16 +97,16 @@ sotto_status ledger_records_read(struct ledger_records *out, const char *path)
         *end = '\0';
         if (!strstr(line, event))
             continue;
-        TRY(json_parse(&entry, line, (size_t)(end - line), path));
-        TRY(ledger_records_take(&r, entry, path));
-        json_free(entry);
-        entry = NULL;
+        TRY(ledger_line_parse(&entry, line, (size_t)(end - line), path));
+        TRY(ledger_line_hashes(&hashes, &entry, path));
+        TRY(ledger_records_take(&r, &hashes, path));
+        ledger_line_free(&entry);
     }
     *out = r;
     r = (struct ledger_records){0};
 done:
     ledger_records_free(&r);
-    json_free(entry);
+    ledger_line_free(&entry);
     base_free(data);
     return status;
 }
@@ -185,14 +181,14 @@ static char *spell(const uint64_t *hashes, size_t n)
     return text;
 }
 
-sotto_status ledger_records_entry(struct json **entry, struct ledger_records *r, const char *dataset_id,
+sotto_status ledger_records_entry(char **line, struct ledger_records *r, const char *dataset_id,
                                   const struct sotto_source_records *s)
 {
     sotto_status status = SOTTO_OK;
     uint64_t *hashes = NULL;
     char *text = NULL, key[2 * DIGEST_BYTES + 1];
     size_t kept;
-    *entry = NULL;
+    *line = NULL;
     if (!s || !s->digests || s->n == 0)
         goto done;
     if (!r->keyed)
@@ -205,15 +201,7 @@ sotto_status ledger_records_entry(struct json **entry, struct ledger_records *r,
         FAIL(SOTTO_ENOMEM, "ledger: out of memory for %zu records", kept);
     for (size_t i = 0; i < DIGEST_BYTES; i++)
         snprintf(key + 2 * i, 3, "%02x", r->key[i]);
-    *entry = json_make_object();
-    json_put_text(entry, "schema", "sotto.ledger/1");
-    json_put_text(entry, "event", "records");
-    json_put_text(entry, "dataset_id", dataset_id);
-    json_put_text(entry, "key", key);
-    json_put_integer(entry, "count", (int64_t)kept);
-    json_put_text(entry, "hashes", text);
-    if (!*entry)
-        FAIL(SOTTO_ENOMEM, "ledger: out of memory for %zu records", kept);
+    TRY(ledger_hashes_encode(line, &(struct ledger_hashes){dataset_id, key, text, kept}));
 done:
     base_free(hashes);
     base_free(text);

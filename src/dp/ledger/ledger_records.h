@@ -4,11 +4,11 @@
 #define DP_LEDGER_LEDGER_RECORDS_H
 
 #include "base/sha256.h"
-#include "io/json/json.h"
 #include "sotto/dp.h"
 
 #include <stdbool.h>
 
+struct ledger_hashes;
 struct ledger_records {
     char dataset_id[SOTTO_DATASET_ID]; /* of the first entry; "": none yet */
     bool keyed;
@@ -18,14 +18,15 @@ struct ledger_records {
 };
 
 /** Adds what an entry of event "records" holds. EFORMAT: another key than the entries before, or no hashes. */
-sotto_status ledger_records_take(struct ledger_records *r, const struct json *entry, const char *where);
+sotto_status ledger_records_take(struct ledger_records *r, const struct ledger_hashes *entry,
+                                 const char *where);
 /** Of a ledger that is not to be charged; its chain is not checked. *out is {0}. ENOENT, EFORMAT, ENOMEM. */
 sotto_status ledger_records_read(struct ledger_records *out, const char *path);
 /** Whether one of the digests is among them. Sorts the hashes. ENOMEM. */
 sotto_status ledger_records_meet(bool *meet, struct ledger_records *r, const struct sotto_source_records *s);
-/** The entry that adds the digests which are not among them yet, or less often than in s; NULL where all are. Draws the key first where
+/** The line (sotto_text_free) that adds the digests which are not among them yet, or less often than in s; NULL where all are. Draws the key first where
  * there is none. Sorts the hashes. ENOMEM, EINTERNAL. */
-sotto_status ledger_records_entry(struct json **entry, struct ledger_records *r, const char *dataset_id,
+sotto_status ledger_records_entry(char **line, struct ledger_records *r, const char *dataset_id,
                                   const struct sotto_source_records *s);
 void ledger_records_free(struct ledger_records *r);
 

@@ -1,6 +1,7 @@
 #include "dp/ledger/ledger_registry.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "dp/ledger/ledger_json.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char schema[] = "sotto.ledger-place/1", ledger_ending[] = ".jsonl", place_ending[] = ".where";
+static const char ledger_ending[] = ".jsonl", place_ending[] = ".where";
 
 static bool plain_name(const char *name)
 {
@@ -102,20 +103,15 @@ bool registry_same_file(const char *a, const char *b)
 static sotto_status read_place(char **out, const char *place, const char *dataset_id)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
-    const char *text, *id;
-    TRY(json_read_file(&doc, place));
-    TRY(json_get_text(&text, doc, place, "schema"));
-    if (strcmp(text, schema) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: 'schema' is '%.40s'; expected %s", place, text, schema);
-    TRY(json_get_text(&id, doc, place, "dataset_id"));
+    char *id = NULL, *ledger = NULL;
+    TRY(ledger_place_load(&id, &ledger, place));
     if (dataset_id && strcmp(id, dataset_id) != 0)
         FAIL(SOTTO_EFORMAT, "%s: belongs to data set '%.80s'; expected '%.80s'", place, id, dataset_id);
-    TRY(json_get_text(&text, doc, place, "ledger"));
-    if (!(*out = base_strdup(text)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", place);
+    *out = ledger;
+    ledger = NULL;
 done:
-    json_free(doc);
+    base_free(id);
+    base_free(ledger);
     return status;
 }
 
@@ -167,16 +163,11 @@ static sotto_status make_absolute(char **out, const char *path)
 sotto_status registry_put(const char *dataset_id, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = json_make_object();
     char *place = NULL, *absolute = NULL;
     TRY(path_of(&place, dataset_id, place_ending));
     TRY(make_absolute(&absolute, path));
-    json_put_text(&doc, "schema", schema);
-    json_put_text(&doc, "dataset_id", dataset_id);
-    json_put_text(&doc, "ledger", absolute);
-    TRY(json_write_file(place, doc, JSON_LINE));
+    TRY(ledger_place_save(place, dataset_id, absolute));
 done:
-    json_free(doc);
     base_free(place);
     base_free(absolute);
     return status;
@@ -228,16 +219,12 @@ sotto_status registry_move(struct ledger *l, const char *dataset_id, const char 
 {
     sotto_status status = SOTTO_OK;
     struct ledger fresh = {.fd = -1};
-    struct json *entry = NULL;
-    char *absolute = NULL;
+    char *absolute = NULL, *line = NULL;
     TRY(make_absolute(&absolute, to));
     TRY(copy_lines(l, absolute));
     TRY(ledger_open(&fresh, absolute, ctx));
-    entry = json_make_object();
-    json_put_text(&entry, "schema", "sotto.ledger/1");
-    json_put_text(&entry, "event", "moved");
-    json_put_text(&entry, "to", absolute);
-    TRY(ledger_append(l, &entry));
+    TRY(ledger_move_encode(&line, absolute));
+    TRY(ledger_append(l, line));
     TRY(registry_put(dataset_id, absolute));
     context_log(ctx, SOTTO_LOG_INFO, "moved the ledger of data set '%s' to %s", dataset_id, absolute);
     ledger_close(l);
@@ -245,7 +232,7 @@ sotto_status registry_move(struct ledger *l, const char *dataset_id, const char 
     fresh = (struct ledger){.fd = -1};
 done:
     ledger_close(&fresh);
-    json_free(entry);
+    base_free(line);
     base_free(absolute);
     return status;
 }

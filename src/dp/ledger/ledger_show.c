@@ -1,5 +1,6 @@
 /* What an officer does with a ledger: open it with a budget, and read it. */
 #include "dp/ledger/charge.h"
+#include "dp/ledger/ledger_json.h"
 #include "dp/ledger/ledger_registry.h"
 
 #include <math.h>
@@ -45,193 +46,150 @@ done:
 
 /* ---- reading ---- */
 
+/* Goes to one of two places. */
 struct shown {
-    struct json *entries;
+    struct json *rows;
+    FILE *table;  /* NULL: rows */
     double delta; /* that totals are at: the budget's, else the largest of the entries */
-    bool budget;
-    const char *contact; /* borrowed while an entry is read */
     const struct sotto_context *ctx;
 };
 
-static bool is_charge(const char *event)
-{
-    return strcmp(event, "release") == 0 || strcmp(event, "reserve") == 0 || strcmp(event, "import") == 0;
-}
-
-static sotto_status find_delta(void *state, const struct ledger *l, const struct json *entry)
+static sotto_status find_delta(void *state, const struct ledger *l, const struct ledger_line *line)
 {
     struct shown *s = state;
-    const char *event = json_text(json_find(entry, "event"));
-    s->budget = !isnan(l->budget.epsilon);
-    if (s->budget)
+    if (!isnan(l->budget.epsilon))
         s->delta = l->budget.delta;
-    else if (is_charge(event))
-        s->delta = fmax(s->delta, json_number(json_find(entry, "delta")));
+    else if (ledger_event_charges(line->event))
+        s->delta = fmax(s->delta, line->charge.delta);
     return SOTTO_OK;
 }
 
-static void copy_member(struct json **to, const struct json *from, const char *key, const char *as)
+static const char *or_empty(const char *text)
 {
-    const struct json *found = json_find(from, key);
-    json_put(to, as, found ? json_clone(found) : json_make_null());
+    return text ? text : "";
 }
 
-static sotto_status show_entry(void *state, const struct ledger *l, const struct json *entry)
+static const char *number(char out[16], double x)
 {
-    static const char *const plain[] = {"index",     "time",  "event",       "purpose", "mechanism",
-                                        "adjacency", "delta", "same_people", "contact", "to"};
+    snprintf(out, 16, isfinite(x) ? "%.6g" : "none", x);
+    return out;
+}
+
+static void write_charge(FILE *out, const struct ledger_line *line, double total)
+{
+    const struct ledger_charge *c = &line->charge;
+    const char *name = c->mechanism ? c->mechanism : ledger_event_name(line->event);
+    bool usual = !c->adjacency || strcmp(c->adjacency, "replace-one") == 0;
+    char what[64], epsilon[16], sum[16];
+    snprintf(what, sizeof what, "%.40s%s%.15s", name, usual ? "" : ", ", usual ? "" : c->adjacency);
+    fprintf(out, "%-20s  %-32.32s  %-22s  %10s  %10s\n", or_empty(line->time), or_empty(c->purpose), what,
+            number(epsilon, c->epsilon), number(sum, total));
+}
+
+static void write_row(FILE *out, const struct ledger_line *line)
+{
+    char what[64], epsilon[16] = "";
+    if (line->event == LEDGER_RECORDS)
+        snprintf(what, sizeof what, "(%zu records)", line->hashes.count);
+    else
+        snprintf(what, sizeof what, "(%s)", ledger_event_name(line->event));
+    if (line->event == LEDGER_BUDGET)
+        number(epsilon, line->budget.epsilon);
+    fprintf(out, "%-20s  %-32.32s  %-22s  %10s  %10s\n", or_empty(line->time),
+            or_empty(line->contact ? line->contact : line->to), what, epsilon, "");
+}
+
+static sotto_status show_line(void *state, const struct ledger *l, const struct ledger_line *line)
+{
     sotto_status status = SOTTO_OK;
     struct shown *s = state;
-    struct sotto_account total;
-    const char *event = json_text(json_find(entry, "event"));
-    struct json *one = json_make_object();
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (json_find(entry, plain[i]))
-            copy_member(&one, entry, plain[i], plain[i]);
-    if (strcmp(event, "records") == 0)
-        copy_member(&one, entry, "count", "records");
-    if (strcmp(event, "budget") == 0)
-        copy_member(&one, entry, "epsilon", "epsilon");
-    if (is_charge(event)) {
+    struct sotto_account total = {.epsilon = {NAN, NAN}};
+    bool charge = ledger_event_charges(line->event);
+    if (charge)
         TRY(ledger_total_account(&total, l, s->delta, s->ctx));
-        copy_member(&one, entry, "epsilon.upper", "epsilon");
-        copy_member(&one, entry, "sensitivity.source", "sensitivity");
-        json_put_real(&one, "total", total.epsilon.upper);
-    }
-    json_push(&s->entries, one);
-    one = NULL;
+    if (!s->table)
+        TRY(ledger_rows_add(&s->rows, line, total.epsilon.upper));
+    else if (charge)
+        write_charge(s->table, line, total.epsilon.upper);
+    else
+        write_row(s->table, line);
 done:
-    json_free(one);
     return status;
 }
 
-static sotto_status read_ledger(struct json **out, const char *path, const struct sotto_context *ctx)
+/* *l stays open, as the summary borrows its texts. */
+static sotto_status show(struct ledger_summary *out, struct ledger *l, struct shown *s, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger l = {.fd = -1};
-    struct shown s = {.entries = json_make_array(), .ctx = ctx};
-    struct json *doc = NULL, *budget = NULL;
     struct sotto_account total;
-    TRY(ledger_walk(&l, path, find_delta, &s));
-    ledger_close(&l);
-    TRY(ledger_walk(&l, path, show_entry, &s));
-    TRY(ledger_total_account(&total, &l, s.delta, ctx));
-    doc = json_make_object();
-    json_put_text(&doc, "schema", "sotto.ledger_show/1");
-    json_put_text(&doc, "ledger", path);
-    json_put_text(&doc, "dataset_id", l.records.dataset_id[0] ? l.records.dataset_id : NULL);
-    json_put_integer(&doc, "records", (int64_t)l.records.count);
-    if (s.budget) {
-        budget = json_make_object();
-        json_put_real(&budget, "epsilon", l.budget.epsilon);
-        json_put_real(&budget, "delta", l.budget.delta);
-        json_put_text(&budget, "set_by", l.officer ? "officer" : "a release");
-    }
-    json_put(&doc, "budget", budget ? budget : json_make_null());
-    json_put_text(&doc, "moved_to", l.moved);
-    json_put_real(&doc, "delta", s.delta);
-    json_put_real(&doc, "total", total.epsilon.upper);
-    json_put(&doc, "entries", s.entries);
-    s.entries = NULL;
-    *out = doc;
+    TRY(ledger_walk(l, path, find_delta, s));
+    ledger_close(l);
+    TRY(ledger_walk(l, path, show_line, s));
+    TRY(ledger_total_account(&total, l, s->delta, s->ctx));
+    *out = (struct ledger_summary){.ledger = path,
+                                   .dataset_id = l->records.dataset_id[0] ? l->records.dataset_id : NULL,
+                                   .moved = l->moved,
+                                   .records = l->records.count,
+                                   .budget = l->budget,
+                                   .by_officer = l->officer,
+                                   .delta = s->delta,
+                                   .total = total.epsilon.upper};
 done:
-    json_free(s.entries);
-    ledger_close(&l);
     return status;
 }
 
 sotto_status sotto_ledger_show(char **json, const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
-    TRY(read_ledger(&doc, ledger, ctx));
-    TRY(json_dump(json, doc, JSON_PRETTY));
+    struct ledger l = {.fd = -1};
+    struct ledger_summary summary;
+    struct shown s = {.ctx = ctx};
+    TRY(show(&summary, &l, &s, ledger));
+    TRY(ledger_summary_encode(json, &summary, &s.rows));
 done:
-    json_free(doc);
+    ledger_rows_free(s.rows);
+    ledger_close(&l);
     return status;
 }
 
 /* ---- a table ---- */
 
-static void write_number(char out[16], const struct json *entry, const char *key)
-{
-    const struct json *found = json_member(entry, key);
-    enum json_kind kind = json_kind(found);
-    if (kind == JSON_KIND_REAL || kind == JSON_KIND_INTEGER)
-        snprintf(out, 16, "%.6g", json_number(found));
-    else
-        snprintf(out, 16, "%s", found ? "none" : "");
-}
-
-static const char *text_or(const struct json *entry, const char *key, const char *missing)
-{
-    const char *text = json_text(json_member(entry, key));
-    return text ? text : missing;
-}
-
-static void write_row(FILE *out, const struct json *entry)
-{
-    const char *event = text_or(entry, "event", "");
-    char epsilon[16], total[16], what[64];
-    write_number(epsilon, entry, "epsilon");
-    write_number(total, entry, "total");
-    const char *adjacency = text_or(entry, "adjacency", "replace-one");
-    if (is_charge(event))
-        snprintf(what, sizeof what, "%.40s%s%.15s", text_or(entry, "mechanism", event),
-                 strcmp(adjacency, "replace-one") == 0 ? "" : ", ",
-                 strcmp(adjacency, "replace-one") == 0 ? "" : adjacency);
-    else if (strcmp(event, "records") == 0)
-        snprintf(what, sizeof what, "(%lld records)", (long long)json_whole(json_member(entry, "records")));
-    else
-        snprintf(what, sizeof what, "(%.40s)", event);
-    fprintf(out, "%-20s  %-32.32s  %-22s  %10s  %10s\n", text_or(entry, "time", ""),
-            is_charge(event) ? text_or(entry, "purpose", "")
-                             : text_or(entry, "contact", text_or(entry, "to", "")),
-            what, epsilon, total);
-}
-
-static void write_end(FILE *out, const struct json *doc)
+static void write_end(FILE *out, const struct ledger_summary *s)
 {
     char total[16], epsilon[16], delta[16];
-    const struct json *budget = json_member(doc, "budget");
-    write_number(total, doc, "total");
-    write_number(delta, doc, "delta");
-    fprintf(out, "total: epsilon %s at delta %s (replace-one), proved and conditional together", total,
-            delta);
-    if (json_kind(budget) == JSON_KIND_OBJECT) {
-        write_number(epsilon, budget, "epsilon");
-        fprintf(out, "; budget %s, set by %s", epsilon, text_or(budget, "set_by", ""));
-    }
+    fprintf(out, "total: epsilon %s at delta %s (replace-one), proved and conditional together",
+            number(total, s->total), number(delta, s->delta));
+    if (!isnan(s->budget.epsilon))
+        fprintf(out, "; budget %s, set by %s", number(epsilon, s->budget.epsilon),
+                s->by_officer ? "officer" : "a release");
     fputc('\n', out);
-    if (text_or(doc, "moved_to", NULL))
-        fprintf(out, "moved to %s, where it goes on\n", text_or(doc, "moved_to", ""));
+    if (s->moved)
+        fprintf(out, "moved to %s, where it goes on\n", s->moved);
 }
 
 sotto_status sotto_ledger_table(char **text, const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
+    struct ledger l = {.fd = -1};
+    struct ledger_summary summary;
+    struct shown s = {.ctx = ctx};
     char *made = NULL, *copy = NULL;
     size_t size;
-    FILE *out = NULL;
-    TRY(read_ledger(&doc, ledger, ctx));
-    out = open_memstream(&made, &size);
-    if (!out)
+    s.table = open_memstream(&made, &size);
+    if (!s.table)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", ledger);
-    fprintf(out, "%-20s  %-32s  %-22s  %10s  %10s\n", "time", "purpose", "mechanism", "epsilon", "total");
-    const struct json *entries = json_member(doc, "entries");
-    for (size_t i = 0; i < json_count(entries); i++)
-        write_row(out, json_at(entries, i));
-    write_end(out, doc);
-    bool whole = fclose(out) == 0;
-    out = NULL;
+    fprintf(s.table, "%-20s  %-32s  %-22s  %10s  %10s\n", "time", "purpose", "mechanism", "epsilon", "total");
+    TRY(show(&summary, &l, &s, ledger));
+    write_end(s.table, &summary);
+    bool whole = fclose(s.table) == 0;
+    s.table = NULL;
     if (!whole || !(copy = base_strdup(made)))
         FAIL(SOTTO_ENOMEM, "%s: out of memory", ledger);
     *text = copy;
 done:
-    if (out)
-        fclose(out);
+    if (s.table)
+        fclose(s.table);
     free(made);
-    json_free(doc);
+    ledger_close(&l);
     return status;
 }

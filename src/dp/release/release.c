@@ -3,7 +3,6 @@
  * and is charged. */
 #include "dp/release/release.h"
 #include "base/sha256.h"
-#include "dp/ledger/certificate_json.h"
 #include "dp/ledger/charge.h"
 #include "dp/noise/lattice_fixed.h"
 #include "dp/ledger/spend.h"
@@ -48,30 +47,21 @@ static void commit_to(char nonce[SHA256_HEX], char commitment[SHA256_HEX], const
     sha256_hex(&sum, commitment);
 }
 
-static struct json *ledger_entry(const struct release_plan *p, const char *nonce)
+static struct charge_entry entry_of(const struct release_plan *p, const char *nonce)
 {
     const struct sotto_release *r = p->release;
-    struct json *entry = json_make_object();
-    json_put_text(&entry, "schema", "sotto.ledger/1");
-    json_put_text(&entry, "event", "release");
-    json_put_text(&entry, "fingerprint", p->dataset_id);
-    json_put_text(&entry, "purpose", r->spend.purpose);
-    if (r->records)
-        json_put_integer(&entry, "records", (int64_t)r->records);
-    if (p->condition[0])
-        json_put_text(&entry, "condition", p->condition);
-    json_put_text(&entry, "mechanism", p->account.mechanism);
-    json_put_real(&entry, "scale", p->account.scale);
-    json_put_integer(&entry, "dimension", (int64_t)p->n);
-    json_put(&entry, "sensitivity", certificate_sensitivity(&p->sensitivity));
-    if (p->sensitivity.value_step > 0)
-        json_put_real(&entry, "value_step", p->sensitivity.value_step);
-    certificate_put_account(&entry, &p->account);
-    json_put_text(&entry, "sampler", p->sampler);
-    json_put_text(&entry, "randomness", spend_randomness(&r->spend));
-    json_put_text(&entry, "input_sha256", r->input_sha256);
-    json_put_text(&entry, "input_nonce", nonce);
-    return entry;
+    return (struct charge_entry){.event = LEDGER_RELEASE,
+                                 .dataset_id = p->dataset_id,
+                                 .purpose = r->spend.purpose,
+                                 .condition = p->condition[0] ? p->condition : NULL,
+                                 .records = r->records,
+                                 .sensitivity = &p->sensitivity,
+                                 .account = &p->account,
+                                 .sampler = p->sampler,
+                                 .randomness = spend_randomness(&r->spend),
+                                 .dimension = p->n,
+                                 .input_sha256 = r->input_sha256,
+                                 .input_nonce = nonce};
 }
 
 /* Why a mechanism of that kind cannot be drawn by the function that was called. */
@@ -124,7 +114,7 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
     const struct sotto_release *r = p->release;
     const struct certificate_facts facts = facts_of(p);
     struct charge charge = {.lock = -1};
-    struct json *entry = NULL;
+    struct charge_entry entry;
     struct noise *opened = NULL;
     struct sotto_certificate *made = NULL;
     char nonce[SHA256_HEX];
@@ -135,15 +125,14 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
     ledger_warn_about_delta(r->records, p->account.delta, ctx);
     TRY(certificate_new(&made, &facts));
     commit_to(nonce, made->input_commitment, r->input_sha256, opened);
-    entry = ledger_entry(p, nonce);
-    TRY(charge_enter(&charge, &entry, &p->account, ctx));
+    entry = entry_of(p, nonce);
+    TRY(charge_enter(&charge, &entry, ctx));
     certificate_enter(made, ledger->entries - 1, ledger->last);
     *certificate = made;
     *stream = opened;
     made = NULL;
     opened = NULL;
 done:
-    json_free(entry);
     sotto_certificate_free(made);
     noise_close(opened);
     charge_close(&charge);

@@ -10,7 +10,6 @@
 #include "dp/noise/fixed_sample.h"
 #include "dp/ledger/dpsgd_reservations.h"
 #include "par/par.h"
-#include "dp/ledger/certificate_json.h"
 #include "dp/ledger/spend.h"
 
 #include <math.h>
@@ -117,27 +116,23 @@ static struct sotto_sensitivity clipped(const struct dpsgd_facts *f)
 }
 
 /* The ledger keeps the account of this reservation alone, for a replaced record whatever the certificate will
- * speak of; it composes by the facts. */
-static struct json *entry_of(const struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
-                             const struct sotto_account *account)
+* speak of; it composes by the facts. */
+static struct charge_entry entry_of(const struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
+                                    const struct sotto_sensitivity *sensitivity,
+                                    const struct sotto_account *account)
 {
-    const struct sotto_sensitivity sensitivity = clipped(&s->facts);
-    struct json *entry = json_make_object();
-    json_put_text(&entry, "schema", "sotto.ledger/1");
-    json_put_text(&entry, "event", "reserve");
-    json_put_text(&entry, "run", s->run.id);
-    json_put_text(&entry, "fingerprint", s->dataset_id);
-    json_put_text(&entry, "purpose", r->spend.purpose);
-    if (r->records)
-        json_put_integer(&entry, "records", (int64_t)r->records);
-    dpsgd_facts_put(&entry, &s->facts);
-    json_put_integer(&entry, "steps", (int64_t)r->sampled.steps);
-    json_put_integer(&entry, "first_step", (int64_t)r->first_step);
-    json_put(&entry, "sensitivity", certificate_sensitivity(&sensitivity));
-    certificate_put_account(&entry, account);
-    json_put_text(&entry, "sampler", run_sampler(&s->facts));
-    json_put_text(&entry, "randomness", spend_randomness(&r->spend));
-    return entry;
+    return (struct charge_entry){.event = LEDGER_RESERVE,
+                                 .dataset_id = s->dataset_id,
+                                 .purpose = r->spend.purpose,
+                                 .records = r->records,
+                                 .sensitivity = sensitivity,
+                                 .account = account,
+                                 .sampler = run_sampler(&s->facts),
+                                 .randomness = spend_randomness(&r->spend),
+                                 .run = s->run.id,
+                                 .facts = &s->facts,
+                                 .steps = r->sampled.steps,
+                                 .first_step = r->first_step};
 }
 
 /* Never from a seed: two seeded runs are two runs. */
@@ -212,21 +207,21 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
 {
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = -1};
-    struct json *entry = NULL;
+    const struct sotto_sensitivity sensitivity = clipped(&s->facts);
+    struct charge_entry entry;
     TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
     TRY(find_run(s, r, ledger->path, sampled, ctx));
     TRY(ledger_record_budget(ledger, spend_budget(&r->spend), r->sampled.delta));
-    entry = entry_of(s, r, account);
+    entry = entry_of(s, r, &sensitivity, account);
     ledger_warn_about_delta(r->records, account->delta, ctx);
-    TRY(charge_enter(&charge, &entry, account, ctx));
+    TRY(charge_enter(&charge, &entry, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
     struct dpsgd_reservation one = {
         .entry = ledger->entries - 1, .first_step = r->first_step, .steps = sampled->steps};
     memcpy(one.hash, s->entry, sizeof one.hash);
     dpsgd_reservations_add(&s->run, &one);
 done:
-    json_free(entry);
     charge_close(&charge);
     return status;
 }

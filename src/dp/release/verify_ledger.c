@@ -12,14 +12,14 @@ static sotto_status check_labels(struct verification *v, const char *path)
 {
     const struct certificate_claims *f = &v->claims;
     struct run_labels labels = {0};
-    if (!(f->dpsgd_facts.label_scale > 0))
+    if (!(f->run_claims.facts.label_scale > 0))
         return SOTTO_OK;
-    sotto_status status = run_labels_read(&labels, path, f->dpsgd_facts.label_entry);
+    sotto_status status = run_labels_read(&labels, path, f->run_claims.facts.label_entry);
     bool told = status == SOTTO_OK || status == SOTTO_EINVAL; /* else memory or a file failed */
     if (told)
-        verify_check(v, "labels", labels.scale == f->dpsgd_facts.label_scale && !(labels.seeded && f->claim),
-                     "released at scale %g, the certificate says %g", labels.scale,
-                     f->dpsgd_facts.label_scale);
+        verify_check(
+            v, "labels", labels.scale == f->run_claims.facts.label_scale && !(labels.seeded && f->claimed),
+            "released at scale %g, the certificate says %g", labels.scale, f->run_claims.facts.label_scale);
     return told ? SOTTO_OK : status;
 }
 
@@ -29,64 +29,27 @@ static sotto_status check_reservations(struct verification *v, const char *path)
     sotto_status status = SOTTO_OK;
     const struct certificate_claims *f = &v->claims;
     struct dpsgd_reservations run = {.items = NULL};
-    struct json *listed = NULL;
-    char *mine = NULL, *theirs = NULL;
-    status =
-        dpsgd_reservations_read(&run, path, json_text(json_member(f->run, "id")), f->index, &f->dpsgd_facts);
+    bool same;
+    status = dpsgd_reservations_read(&run, path, f->run, f->index, &f->run_claims.facts);
     if (status == SOTTO_EINVAL || status == SOTTO_EFORMAT) {
         verify_check(v, "reservations", false, "%s", sotto_error_text());
         status = SOTTO_OK;
         goto done;
     }
     TRY(status);
-    TRY(json_dump(&mine, json_member(f->run, "reservations"), JSON_SORTED));
-    listed = dpsgd_reservations_json(&run);
-    TRY(json_dump(&theirs, listed, JSON_SORTED));
-    verify_check(v, "reservations", strcmp(mine, theirs) == 0 && !(run.seeded && f->claim),
+    TRY(verify_reservations(&same, v, &run));
+    verify_check(v, "reservations", same && !(run.seeded && f->claimed),
                  "the ledger holds %zu of this run, %zu steps, noise %s", run.count, run.charged,
                  run.seeded ? "seeded" : "from the operating system");
 done:
-    json_free(listed);
-    base_free(mine);
-    base_free(theirs);
     dpsgd_reservations_free(&run);
     return status;
 }
 
-/* Some members as one text; what is missing is null. */
-static sotto_status members_of(char **text, const struct json *from, const char *const *keys)
-{
-    struct json *some = json_make_object();
-    for (; *keys; keys++) {
-        const struct json *member = json_member(from, *keys);
-        json_put(&some, *keys, member ? json_clone(member) : json_make_null());
-    }
-    sotto_status status = json_dump(text, some, JSON_SORTED);
-    json_free(some);
-    return status;
-}
-
-/* Certificate (or its claim) and entry say the same about `keys`. */
-static sotto_status check_members(struct verification *v, const char *name, const struct json *entry,
-                                  const struct json *own, const char *const *keys)
-{
-    sotto_status status = SOTTO_OK;
-    char *theirs = NULL, *mine = NULL;
-    TRY(members_of(&theirs, entry, keys));
-    TRY(members_of(&mine, own, keys));
-    verify_check(v, name, strcmp(theirs, mine) == 0, "%.300s", theirs);
-done:
-    base_free(theirs);
-    base_free(mine);
-    return status;
-}
-
 /* What left of the input is a hash that nobody can test guesses against without the entry's nonce. */
-static void check_commitment(struct verification *v, const struct json *entry)
+static void check_commitment(struct verification *v, const struct entry_claims *entry)
 {
-    const char *nonce = json_text(json_find(entry, "input_nonce")),
-               *input = json_text(json_find(entry, "input_sha256")),
-               *claimed = json_text(json_find(v->certificate, "input_commitment"));
+    const char *nonce = entry->nonce, *input = entry->input, *claimed = v->claims.commitment;
     char commitment[SHA256_HEX];
     struct sha256 sum;
     sha256_init(&sum);
@@ -98,7 +61,8 @@ static void check_commitment(struct verification *v, const struct json *entry)
 }
 
 /* Before the noise was drawn, the same was written down. */
-static sotto_status check_entry(struct verification *v, const struct json *entry)
+static sotto_status check_entry(struct verification *v, const struct json *entry,
+                                const struct entry_claims *says)
 {
     static const char *const facts[] = {"mechanism", "scale",   "dimension", "sensitivity", "sampler",
                                         "purpose",   "records", "condition", NULL},
@@ -106,18 +70,15 @@ static sotto_status check_entry(struct verification *v, const struct json *entry
                                                "zcdp_rho", "adjacency", "bounds",     NULL};
     sotto_status status = SOTTO_OK;
     const struct certificate_claims *f = &v->claims;
-    const char *randomness = json_text(json_find(entry, "randomness"));
-    TRY(check_members(v, "recorded facts", entry, v->certificate, facts));
-    if (f->claim)
-        TRY(check_members(v, "recorded account", entry, f->claim, claim));
+    TRY(verify_members(v, "recorded facts", entry, false, facts));
+    if (f->claimed)
+        TRY(verify_members(v, "recorded account", entry, true, claim));
     verify_check(v, "recorded randomness",
-                 randomness && (strcmp(randomness, "os") == 0) == (f->claim != NULL), "%.100s",
-                 randomness ? randomness : "(none)");
-    verify_check(
-        v, "recorded place",
-        json_whole(json_find(entry, "index")) == json_whole(json_find(v->certificate, "ledger.index")),
-        "entry %.16s... has the number %lld", f->hash, (long long)json_whole(json_find(entry, "index")));
-    check_commitment(v, entry);
+                 says->randomness && (strcmp(says->randomness, "os") == 0) == f->claimed, "%.100s",
+                 says->randomness ? says->randomness : "(none)");
+    verify_check(v, "recorded place", says->index == f->index, "entry %.16s... has the number %lld", f->hash,
+                 (long long)says->index);
+    check_commitment(v, says);
 done:
     return status;
 }
@@ -127,21 +88,25 @@ static sotto_status check_own_entry(struct verification *v, const char *path)
     static const char *const of_runs[] = {"records", "condition", NULL};
     sotto_status status = SOTTO_OK;
     struct ledger_lines lines = {0};
+    const struct ledger_line *line;
     const struct json *entry;
+    struct entry_claims says;
     TRY(ledger_lines_open(&lines, path));
-    TRY(ledger_lines_find(&entry, &lines, v->claims.hash));
-    const char *event = entry ? json_text(json_find(entry, "event")) : NULL,
-               *wanted = v->claims.run ? "reserve" : "release";
-    verify_check(v, "ledger entry", event && strcmp(event, wanted) == 0,
-                 "entry %.16s... is %s, expected a %s", v->claims.hash, event ? event : "not there", wanted);
+    TRY(ledger_lines_find(&line, &lines, v->claims.hash));
+    entry = line ? line->document : NULL;
+    const char *wanted = v->claims.run ? "reserve" : "release";
+    entry_claims_get(&says, entry);
+    verify_check(v, "ledger entry", says.event && strcmp(says.event, wanted) == 0,
+                 "entry %.16s... is %s, expected a %s", v->claims.hash, says.event ? says.event : "not there",
+                 wanted);
     if (!entry)
         goto done;
     if (v->claims.run) {
-        TRY(check_members(v, "recorded facts", entry, v->certificate, of_runs));
+        TRY(verify_members(v, "recorded facts", entry, false, of_runs));
         TRY(check_reservations(v, path));
         TRY(check_labels(v, path));
     } else {
-        TRY(check_entry(v, entry));
+        TRY(check_entry(v, entry, &says));
     }
     verify_done(v, "ledger's chain is whole and holds this release");
 done:

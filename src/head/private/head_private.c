@@ -8,13 +8,12 @@
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
 #include "head/private/head_checkpoint.h"
+#include "head/private/private_recipe.h"
 #include "head/kernel/head_clip.h"
 #include "head/kernel/head_linear.h"
 #include "head/kernel/head_noisy.h"
 #include "head/model/head_trainer.h"
 #include "head/train/head_plain.h"
-#include "io/json/json.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -446,18 +445,6 @@ static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, 
     head_recipe_text_batches(out, r, inputs, classes, noise);
 }
 
-static sotto_status parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
-{
-    sotto_status status = SOTTO_OK;
-    TRY(head_recipe_parse_batches(r, doc, name));
-    TRY(json_get_text(&r->noise, doc, name, "noise"));
-    TRY(json_get_real(&r->max_grad_norm, doc, name, "max_grad_norm"));
-    TRY(json_get_real(&r->noise_multiplier, doc, name, "noise_multiplier"));
-    TRY(json_get_real(&r->momentum, doc, name, "momentum"));
-done:
-    return status;
-}
-
 static double radius(const struct sotto_head_recipe *r)
 {
     (void)r;
@@ -467,13 +454,13 @@ static double radius(const struct sotto_head_recipe *r)
 const struct head_trainer head_trainer_dp_sgd = {.name = "dp-sgd",
                                                  .check = check,
                                                  .text = text,
-                                                 .parse = parse,
+                                                 .parse = head_private_parse,
                                                  .radius = radius,
                                                  .train_private = train_private};
 
 const struct head_trainer head_trainer_dp_adam = {.name = "dp-adam",
                                                   .check = check,
                                                   .text = text,
-                                                  .parse = parse,
+                                                  .parse = head_private_parse,
                                                   .radius = radius,
                                                   .train_private = train_private};

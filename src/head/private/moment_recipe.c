@@ -1,6 +1,5 @@
 /* The recipe of the trainers on second moments. */
 #include "head/private/moments.h"
-#include "io/json/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,23 +52,6 @@ void moment_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_reci
              "{\"bias\":%s,\"classes\":%zu,\"clip\":%s,%s\"inputs\":%zu,\"lambda\":%s,\"noise\":\"%s\","
              "\"noise_multiplier\":%s,\"recipe\":1,\"refuse_larger\":%d,\"trainer\":\"%s\"}",
              bias, classes, clip, weight, inputs, lambda, r->noise, multiplier, r->refuse_larger, r->trainer);
-}
-
-sotto_status moment_recipe_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
-{
-    sotto_status status = SOTTO_OK;
-    size_t refuse;
-    TRY(json_get_real(&r->clip, doc, name, "clip"));
-    TRY(json_get_real(&r->bias, doc, name, "bias"));
-    TRY(json_get_real(&r->lambda, doc, name, "lambda"));
-    if (json_member(doc, "cross"))
-        TRY(json_get_real(&r->cross, doc, name, "cross"));
-    TRY(json_get_text(&r->noise, doc, name, "noise"));
-    TRY(json_get_real(&r->noise_multiplier, doc, name, "noise_multiplier"));
-    TRY(json_get_size(&refuse, doc, name, "refuse_larger"));
-    r->refuse_larger = refuse != 0;
-done:
-    return status;
 }
 
 double moment_recipe_radius(const struct sotto_head_recipe *r)

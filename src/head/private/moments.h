@@ -12,6 +12,7 @@
 
 #include "base/cpu.h"
 #include "head/model/head_trainer.h"
+#include "head/private/private_recipe.h"
 
 enum moment_domain { MOMENT_BALL, MOMENT_BOX };
 struct moment_weights {
@@ -42,7 +43,6 @@ struct moment_trainer {
 sotto_status moment_recipe_check(struct sotto_head_recipe *r);
 void moment_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                         size_t classes);
-sotto_status moment_recipe_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name);
 double moment_recipe_radius(const struct sotto_head_recipe *r);
 #define MOMENT_TRAINER                                                                                       \
     .check = moment_recipe_check, .text = moment_recipe_text, .parse = moment_recipe_parse,                  \

@@ -90,8 +90,8 @@ struct dp_sgd_facts {
 static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
 {
     const struct certificate_claims *f = &v->claims;
-    const struct dpsgd_facts *r = &f->dpsgd_facts;
-    double used = json_number(json_find(v->certificate, "run.steps.used"));
+    const struct dpsgd_facts *r = &f->run_claims.facts;
+    double used = f->run_claims.used;
     size_t steps = d->steps;
     if (!f->run) {
         verify_check(v, "noisy steps", false,
@@ -198,10 +198,10 @@ static void check_noisy_inputs(struct verification *v, const char *lines)
     const struct certificate_claims *f = &v->claims;
     double radius = line_number(lines, "radius="), noise = line_number(lines, "input_noise=");
     verify_check(v, "noise",
-                 f->run && f->dpsgd_facts.inputs_only && near(f->dpsgd_facts.max_grad_norm, radius) &&
-                     near(f->scale, noise),
+                 f->run && f->run_claims.facts.inputs_only &&
+                     near(f->run_claims.facts.max_grad_norm, radius) && near(f->scale, noise),
                  "the file says inputs clipped to %.9g, noise %.9g; the certificate %.9g and %.9g", radius,
-                 noise, f->run ? f->dpsgd_facts.max_grad_norm : NAN, f->scale);
+                 noise, f->run ? f->run_claims.facts.max_grad_norm : NAN, f->scale);
     verify_done(v, "noise on inputs agrees with the file's recipe");
 }
 

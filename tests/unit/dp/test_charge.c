@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "dp/ledger/charge.h"
 #include "dp/ledger/ledger_registry.h"
+#include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 
@@ -179,10 +180,9 @@ static void a_move_keeps_the_chain_and_closes_the_old_file(void **state)
     assert_int_equal(counted(to), 2);
     assert_int_equal(counted(default_of("a")), 1);
     struct ledger old;
-    struct json *entry = json_make_object();
     assert_int_equal(ledger_open(&old, default_of("a"), NULL), SOTTO_OK);
     assert_string_equal(old.moved, to);
-    REFUSED(ledger_append(&old, &entry), SOTTO_EBUDGET,
+    REFUSED(ledger_append(&old, "{}"), SOTTO_EBUDGET,
             "and cannot be charged any more; give that file by --ledger, or omit --ledger");
     ledger_close(&old);
     assert_int_equal(charge("a", NULL, NULL), SOTTO_OK);
@@ -396,6 +396,18 @@ static void what_is_shown_adds_up(void **state)
     sotto_text_free(table);
 }
 
+static sotto_status take_text(struct ledger_records *r, const char *text, const char *where)
+{
+    struct ledger_line line;
+    struct ledger_hashes hashes;
+    assert_int_equal(ledger_line_parse(&line, text, strlen(text), where), SOTTO_OK);
+    sotto_status status = ledger_line_hashes(&hashes, &line, where);
+    if (status == SOTTO_OK)
+        status = ledger_records_take(r, &hashes, where);
+    ledger_line_free(&line);
+    return status;
+}
+
 static void damaged_entries_are_refused(void **state)
 {
     (void)state;
@@ -412,20 +424,13 @@ static void damaged_entries_are_refused(void **state)
         {"{\"key\":\"00112233445566778899aabbccddeeff\",\"count\":0,\"hashes\":\"\"}", "'dataset_id'"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ledger_records r = {0};
-        struct json *entry;
-        assert_int_equal(json_parse(&entry, bad[i][0], strlen(bad[i][0]), "entry"), SOTTO_OK);
-        REFUSED(ledger_records_take(&r, entry, "line 1"), SOTTO_EFORMAT, bad[i][1]);
-        json_free(entry);
+        REFUSED(take_text(&r, bad[i][0], "line 1"), SOTTO_EFORMAT, bad[i][1]);
         ledger_records_free(&r);
     }
     struct ledger_records two_keys = {.keyed = true};
-    struct json *entry;
     const char keyed[] =
         "{\"dataset_id\":\"a\",\"key\":\"00112233445566778899aabbccddeeff\",\"count\":0,\"hashes\":\"\"}";
-    assert_int_equal(json_parse(&entry, keyed, sizeof keyed - 1, "entry"), SOTTO_OK);
-    REFUSED(ledger_records_take(&two_keys, entry, "line 2"), SOTTO_EFORMAT,
-            "differs from that of the entries before");
-    json_free(entry);
+    REFUSED(take_text(&two_keys, keyed, "line 2"), SOTTO_EFORMAT, "differs from that of the entries before");
     assert_int_equal(charge("a", path_of("own.jsonl"), NULL), SOTTO_OK);
     char place[256];
     snprintf(place, sizeof place, "%s/sotto/ledger/a.where", folder);

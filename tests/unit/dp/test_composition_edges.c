@@ -10,6 +10,7 @@
 #include "dp/account/accountant.h"
 #include "dp/account/events.h"
 #include "dp/ledger/ledger_events.h"
+#include "dp/ledger/ledger_json.h"
 #include "dp/account/sampled_renyi.h"
 #include "sotto/sotto.h"
 
@@ -176,11 +177,12 @@ static void lists_of_ledgers_join(void **state)
         "{\"epsilon\":{\"upper\":0.6},\"delta\":2e-9}"};
     enum { N = sizeof entries / sizeof *entries };
     for (int twice = 0; twice < 2 * N; twice++) {
-        struct json *entry;
         const char *text = entries[twice / 2];
-        assert_int_equal(json_parse(&entry, text, strlen(text), "entry"), SOTTO_OK);
-        assert_int_equal(ledger_events_add(&a, entry), SOTTO_OK);
-        json_free(entry);
+        struct ledger_line line;
+        assert_int_equal(ledger_line_parse(&line, text, strlen(text), "entry"), SOTTO_OK);
+        const struct ledger_charge charge = ledger_line_charge(&line);
+        assert_int_equal(ledger_events_add(&a, &charge), SOTTO_OK);
+        ledger_line_free(&line);
     }
     assert_int_equal(a.count, N); /* equal ones in a row are one item */
     assert_true(a.items[0].count == 2 && a.items[6].count == 6);

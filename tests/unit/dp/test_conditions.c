@@ -220,11 +220,11 @@ static void every_line_has_a_nonce_of_its_own(void **state)
     release_by(&one);
     run_by(name, &r); /* a budget and a reservation */
     struct ledger_lines lines;
-    const struct json *entry;
+    const struct ledger_line *line;
     int count = 0;
     assert_int_equal(ledger_lines_open(&lines, ledger), SOTTO_OK);
-    for (; ledger_lines_next(&entry, &lines) == SOTTO_OK && entry; count++) {
-        const char *nonce = json_text(json_find(entry, "nonce"));
+    for (; ledger_lines_next(&line, &lines) == SOTTO_OK && line; count++) {
+        const char *nonce = json_text(json_find(line->document, "nonce"));
         assert_true(nonce && strlen(nonce) == 32 && strspn(nonce, "0123456789abcdef") == 32);
         assert_string_not_equal(nonce, last);
         memcpy(last, nonce, sizeof last);

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "dp/ledger/certificate.h"
 #include "dp/ledger/ledger_account.h"
+#include "io/json/json.h"
 #include "sotto/sotto.h"
 
 #include <math.h>
@@ -66,7 +67,11 @@ static sotto_status append(const char *text)
     }
     if (!json_find(entry, "delta"))
         json_put_real(&entry, "delta", 0);
-    sotto_status status = ledger_append(&l, &entry);
+    char *line;
+    assert_int_equal(json_dump(&line, entry, JSON_LINE), SOTTO_OK);
+    sotto_status status = ledger_append(&l, line);
+    sotto_text_free(line);
+    json_free(entry);
     ledger_close(&l);
     return status;
 }
@@ -254,27 +259,28 @@ static void what_is_printed(void **state)
     char *json, file[128];
     struct ledger l;
     struct sotto_account a;
-    struct json *entry = json_make_object();
+    struct ledger_line entry;
+    char *line;
     assert_int_equal(
         append("{\"mechanism\":\"laplace\",\"scale\":4,\"dimension\":1,\"randomness\":\"seeded\"}"),
         SOTTO_OK);
-    json_put_text(&entry, "event", "budget");
-    json_put_real(&entry, "epsilon", 0.4);
-    json_put_real(&entry, "delta", 0);
+    assert_int_equal(ledger_budget_encode(&line, (struct sotto_dp){0.4, 0}, NULL, NULL), SOTTO_OK);
     assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
-    assert_int_equal(ledger_append(&l, &entry), SOTTO_OK);
+    assert_int_equal(ledger_append(&l, line), SOTTO_OK);
+    sotto_text_free(line);
     /* without memory the budget refuses for that reason, never lets pass */
     static const char laplace[] = "{\"mechanism\":\"laplace\",\"scale\":4,\"sensitivity\":{\"l1\":1}}";
-    assert_int_equal(json_parse(&entry, laplace, strlen(laplace), "entry"), SOTTO_OK);
+    assert_int_equal(ledger_line_parse(&entry, laplace, strlen(laplace), "entry"), SOTTO_OK);
+    const struct ledger_charge charge = ledger_line_charge(&entry);
     a = (struct sotto_account){.pure_epsilon = 0.25, .zcdp_rho = NAN, .epsilon = {0, 0.25}};
     sotto_status status = SOTTO_ENOMEM;
     for (int n = 0; status == SOTTO_ENOMEM && n < 100; n++) {
         base_alloc_fail_after(n);
-        status = ledger_check_budget(&l, &a, entry);
+        status = ledger_check_budget(&l, &a, &charge);
         base_alloc_fail_after(-1);
     }
     assert_int_equal(status, SOTTO_EBUDGET);
-    json_free(entry);
+    ledger_line_free(&entry);
     ledger_close(&l);
     assert_int_equal(sotto_ledger_account(&json, path, 0, NULL), SOTTO_OK);
     assert_non_null(strstr(json, "\"proved\": \"none\""));

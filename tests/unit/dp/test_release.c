@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "dp/ledger/ledger.h"
+#include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
 

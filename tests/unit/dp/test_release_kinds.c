@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "dp/account/accountant.h"
 #include "dp/ledger/certificate.h"
+#include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
 

@@ -13,6 +13,7 @@
 #include "dp/ledger/ledger_account.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+#include "io/json/json.h"
 
 #include <jansson.h>
 #include <math.h>

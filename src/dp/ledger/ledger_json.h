@@ -1,0 +1,161 @@
+/* ledger_json.h - all JSON of ledgers and certificates: an encoder and a decoder for each kind of line, of
+ * accounts, and the encoder of certificates. The hash chain works on bytes (ledger.c). */
+#ifndef DP_LEDGER_LEDGER_JSON_H
+#define DP_LEDGER_LEDGER_JSON_H
+
+#include "dp/ledger/certificate.h"
+#include "sotto/compose.h"
+
+struct json;
+
+/* ---- certificates ---- */
+
+/** {"l1":..,"l2":..,"source":..,"statement":..,"evidence":..} */
+struct json *certificate_sensitivity(const struct sotto_sensitivity *s);
+/** The part "guarantee": what is proved, what is conditional, and one line for people. */
+struct json *certificate_guarantee(const struct sotto_certificate *c);
+/** Adds mechanism, scale, max_grad_norm, clipping, sampling, sample_rate, dimension, noise mode and the noise
+ * multiplier. */
+void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *facts);
+/** Reads them back; texts are borrowed. EFORMAT. */
+sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object, const char *name);
+/** [{"index", "hash", "first_step", "steps"}] */
+struct json *dpsgd_reservations_json(const struct dpsgd_reservations *run);
+
+/* ---- lines to write: JSON objects in one line, to which ledger_append() adds their place in the chain ---- */
+
+/** Every event that a ledger may hold. */
+enum ledger_event {
+    LEDGER_RELEASE,
+    LEDGER_RESERVE,
+    LEDGER_IMPORT,
+    LEDGER_BUDGET,
+    LEDGER_TORN,
+    LEDGER_RECORDS,
+    LEDGER_MOVED
+};
+const char *ledger_event_name(enum ledger_event event);
+/** Whether it costs privacy. */
+bool ledger_event_charges(enum ledger_event event);
+
+/** A release, a reservation or an import, whatever it is charged to. Texts: NULL for none. */
+struct charge_entry {
+    enum ledger_event event;
+    const char *dataset_id, *purpose, *condition;
+    size_t records; /* 0: unknown */
+    const struct sotto_sensitivity *sensitivity;
+    const struct sotto_account *account;
+    const char *sampler, *randomness;
+    const struct sotto_source_records *source; /* set by charge_enter(); NULL: unknown */
+    /* a release: */
+    size_t dimension;
+    const char *input_sha256, *input_nonce;
+    /* a reservation; its condition is that of the facts: */
+    const char *run;
+    const struct dpsgd_facts *facts;
+    size_t steps, first_step;
+    /* an import: */
+    const struct sotto_event *imported;
+    const char *file_sha256;
+};
+/** Hashes of records: 16 hexadecimal digits each, under a key of 32. */
+struct ledger_hashes {
+    const char *dataset_id, *key, *hashes;
+    size_t count;
+};
+/** A line without its place in the chain (sotto_text_free). ENOMEM. */
+sotto_status charge_entry_encode(char **line, const struct charge_entry *e);
+sotto_status ledger_hashes_encode(char **line, const struct ledger_hashes *h);
+/** set_by, contact: NULL for none. */
+sotto_status ledger_budget_encode(char **line, struct sotto_dp budget, const char *set_by,
+                                  const char *contact);
+sotto_status ledger_torn_encode(char **line, size_t bytes, const char *sha256);
+sotto_status ledger_move_encode(char **line, const char *to);
+
+/* ---- lines that are read ---- */
+
+/** What accounts are made of. What is missing or of another kind is NULL, NAN (l1, l2, pure, rho, epsilon), 1
+ * (steps) or 0. */
+struct ledger_charge {
+    const char *mechanism, *sampler, *adjacency, *source, *purpose;
+    enum sotto_norm clipping;
+    enum sotto_sampling sampling;
+    double l1, l2, scale, value_step, noise_multiplier, sample_rate;
+    size_t dimension, steps;
+    double pure, rho, epsilon, delta; /* as recorded */
+    bool conditional, inputs_only;    /* names a condition; protects inputs and counts on public labels */
+    bool seeded;                      /* known of decoded lines only */
+};
+/** A line and its texts, until ledger_line_free(). */
+struct ledger_line {
+    struct json *document;
+    const char *hash, *run, *mechanism, *time; /* NULL: none */
+    enum ledger_event event;
+    struct ledger_charge charge; /* release, reserve, import */
+    struct sotto_dp budget;      /* budget, with: */
+    bool by_officer;
+    const char *contact, *to;    /* budget: NULL for none; moved */
+    struct ledger_hashes hashes; /* records */
+};
+/** JSON, and no more: hash, run, mechanism and time are filled in. name: for errors. EFORMAT, ENOMEM. */
+sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name);
+/** Its place in the chain. EFORMAT: it has none. */
+sotto_status ledger_line_place(const char **prev, int64_t *index, const struct ledger_line *line,
+                               const char *name);
+/** A whole number >= 0. */
+sotto_status ledger_line_index(size_t *index, const struct ledger_line *line, const char *name);
+/** All that its event says. EFORMAT: an event or schema that is not known, or a member is missing, is of another
+ * kind, or below 0. */
+sotto_status ledger_line_decode(struct ledger_line *line, const char *name);
+/** Harmless on {0}. */
+void ledger_line_free(struct ledger_line *line);
+/** The charge of any line, without a refusal. */
+struct ledger_charge ledger_line_charge(const struct ledger_line *line);
+/** EFORMAT. */
+sotto_status ledger_line_hashes(struct ledger_hashes *out, const struct ledger_line *line, const char *name);
+/** A reservation of a run, but its index; facts: texts are borrowed. EFORMAT. */
+sotto_status ledger_line_reservation(struct dpsgd_reservation *out, struct dpsgd_facts *facts, bool *seeded,
+                                     const struct ledger_line *line, const char *name);
+/** A release of labels. EFORMAT. */
+sotto_status ledger_line_labels(struct run_labels *out, const struct ledger_line *line, const char *name);
+
+/* ---- what is shown of a ledger ---- */
+
+/** A column: the account of its entries at the delta that was asked for, and their plain sums. */
+struct ledger_column {
+    struct sotto_account account;
+    size_t releases, add_remove;
+    double pure, rho;
+};
+struct ledger_totals {
+    size_t entries, imported, seeded, inputs_only;
+    double delta;
+    struct sotto_dp budget; /* epsilon NAN: none */
+    struct ledger_column proved, conditional;
+};
+/** Schema sotto.ledger_account/1. ENOMEM. */
+sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t);
+
+struct ledger_summary {
+    const char *ledger, *dataset_id, *moved; /* NULL: none */
+    size_t records;
+    struct sotto_dp budget; /* epsilon NAN: none */
+    bool by_officer;
+    double delta, total;
+};
+/** A line as a row of ledger_summary_encode(); *rows: an array, begun where it is NULL. total: of the ledger up to
+ * this line. ENOMEM. */
+sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line, double total);
+/** Harmless on NULL. */
+void ledger_rows_free(struct json *rows);
+/** Schema sotto.ledger_show/1. Takes the rows. ENOMEM. */
+sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, struct json **rows);
+
+/* ---- where a ledger lies ---- */
+
+/** Both are owned by the caller (base_free). EFORMAT, ENOENT, EIO, ENOMEM. */
+sotto_status ledger_place_load(char **dataset_id, char **ledger, const char *place);
+/** EIO, ENOMEM. */
+sotto_status ledger_place_save(const char *place, const char *dataset_id, const char *ledger);
+
+#endif
