@@ -5,15 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct option_row rows[] = {
-    OPTION_GROUP("Falsifier"),
-    {"falsify", OPTION_FLAG, NULL, NULL,
-     "black-box attacks on every mechanism, on copies with historical bugs, and on this program with "
-     "neighbouring files (takes minutes)"},
-    {"draws", OPTION_COUNT, "N", "1000000", "number of draws for each input and mechanism"},
-    {"runs", OPTION_COUNT, "N", "200", "number of runs of this program on each of two neighbouring files"},
-    {"only", OPTION_TEXT, "TEXT", NULL, "part of the names of the attacks to run (default: all)"},
-    OPTION_END};
+static const struct option_row rows[] = {OPTION_TABLE(sotto_selftest_option_table, NULL), OPTION_END};
 
 static void print_table(const struct sotto_selftest *t)
 {
@@ -34,20 +26,14 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 {
     static const char *const with_falsify[] = {"draws", "runs", "only"};
     char program[4096];
-    const struct sotto_selftest_options options = {.falsify = option_flag(o, "falsify"),
-                                                   .draws = (size_t)option_count(o, "draws"),
-                                                   .runs = (size_t)option_count(o, "runs"),
-                                                   .only = option_text(o, "only"),
-                                                   .program = program};
+    struct sotto_selftest_options options = {.program = program};
     struct sotto_selftest t = {0};
-    sotto_status status;
+    sotto_status status = option_members(&options, sotto_selftest_option_table(), o);
+    if (status != SOTTO_OK)
+        return status;
     for (size_t i = 0; i < sizeof with_falsify / sizeof *with_falsify; i++)
         if (option_given(o, with_falsify[i]) && !options.falsify)
             return cli_fail(SOTTO_EUSAGE, "selftest: --%s needs --falsify", with_falsify[i]);
-    if (option_given(o, "draws") && options.draws == 0)
-        return cli_fail(SOTTO_EINVAL, "selftest: --draws must be at least 1000 (got 0)");
-    if (option_given(o, "runs") && options.runs == 0)
-        return cli_fail(SOTTO_EINVAL, "selftest: --runs must be at least 20 (got 0)");
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)
         return cli_fail(SOTTO_EIO,

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEAST_DRAWS = 1000, LEAST_RUNS = 20 };
-
 void sotto_selftest_clear(struct sotto_selftest *t)
 {
     base_free(t->checks);
@@ -31,11 +29,9 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
     char folder[256] = "";
     struct sotto_selftest_options o;
     TRY(sotto_options_resolve(&o, options, sotto_selftest_option_table()));
-    REQUIRE(o.draws >= LEAST_DRAWS && o.draws <= (size_t)1 << 26,
-            "selftest: draws must be between %d and %d (got %zu)", LEAST_DRAWS, 1 << 26, o.draws);
-    REQUIRE(o.runs >= LEAST_RUNS && o.runs <= 1000000,
-            "selftest: runs must be between %d and 1000000 (got %zu)", LEAST_RUNS, o.runs);
-    status = folder_temporary(folder, sizeof folder, "sotto-selftest");
+    status = sotto_options_check(&o, sotto_selftest_option_table(), NULL);
+    if (status == SOTTO_OK)
+        status = folder_temporary(folder, sizeof folder, "sotto-selftest");
     if (status != SOTTO_OK) {
         status_prefix("selftest");
         goto done;

@@ -35,7 +35,7 @@ teardown() {
   [[ "$output" == *'"count": 1,'*'"tests": 12,'*'"group": "end to end"'* ]]
   run "$SOTTO" selftest --falsify --only nothing-of-this-name
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: selftest: no attack has 'nothing-of-this-name' in its name" ]
+  [ "$output" = "sotto: error: selftest: no attack has 'nothing-of-this-name' in its name; 'sotto selftest --falsify' lists them" ]
 }
 
 @test "--draws, --runs and --only are checked" {
@@ -43,12 +43,12 @@ teardown() {
   [ "$status" -eq 64 ]
   run "$SOTTO" selftest --falsify --runs 5
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: selftest: runs must be between 20 and 1000000 (got 5)" ]
+  [ "$output" = "sotto: error: selftest: runs must be at least 20 and at most 1000000 (got 5)" ]
   run "$SOTTO" selftest --draws 5000
   [ "$status" -eq 64 ]
   run "$SOTTO" selftest --falsify --draws 10
   [ "$status" -eq 65 ]
-  [ "$output" = "sotto: error: selftest: draws must be between 1000 and 67108864 (got 10)" ]
+  [ "$output" = "sotto: error: selftest: draws must be at least 1000 and at most 67108864 (got 10)" ]
 }
 
 @test "a folder that cannot be written is one line, exit 73" {
