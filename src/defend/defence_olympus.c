@@ -172,7 +172,7 @@ static sotto_status training_make(struct training *t)
         t->order[i] = (int64_t)i;
     }
     for (size_t v = 0; v < in->values; v++)
-        t->prior[v] = fmax(t->prior[v], 0.5 / (double)n); /* a value that nobody has */
+        t->prior[v] = fmax(t->prior[v], 0.5 / (double)n); /* a value that no record has */
 done:
     return status;
 }

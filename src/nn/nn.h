@@ -70,7 +70,7 @@ struct nn_model_config {
     struct nn_noise noise;
     double input_noise, radius; /* noise on the input (0: none), clipped to this L2 norm first (0: not) */
     int no_skip;                /* leave out the residual sums */
-    size_t members;             /* > 1: so many networks, whose logits are averaged; one loss trains all */
+    size_t members;             /* > 1: an ensemble of so many, logits averaged; one loss trains all */
     int separate_inputs;        /* members: each draws its own noise on the input, instead of sharing it */
     int average_softmax;        /* members: the mean is of their probabilities (outputs are its logarithms) */
     struct nn_adversary adversary;
@@ -181,7 +181,7 @@ sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n,
                            const struct nn_backend *b);
 void ntxent_free(struct ntxent *w);
 /** z (2N, D): rows 0..N-1 first views, N..2N-1 second views, NOT normalised (done inside, eps 1e-12); diff_z
- * same shape. accuracy (may be NULL): share of rows and columns whose arg-max is the positive. Returns mean
+ * same shape. accuracy (may be NULL): share of rows and columns with the positive as arg-max. Returns mean
  * loss. */
 double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float *z, float temperature);
 

@@ -128,7 +128,7 @@ static void put_sensitivity(struct json **row, const struct run *r, const struct
     json_put(row, "sensitivity", j);
 }
 
-/* The column is the certificate's: proved, or conditional on a sensitivity that nobody proved, or none at
+/* The column is the certificate's: proved, or conditional on a sensitivity that is not proved, or none at
  * all. */
 static void put_guarantee(struct json **row, const struct json *release)
 {

@@ -1,4 +1,4 @@
-/* Small files whose last record is what matters. */
+/* Small files that differ in their last record. */
 #include "selftest/neighbours.h"
 #include "base/file.h"
 #include "selftest/program.h"

@@ -106,7 +106,7 @@ sotto_status __wrap_certificate_condition(char out[CONDITION_TEXT], const char *
     return __real_certificate_condition(out, sums && planted("sums") ? NULL : given, p);
 }
 
-/* Charged before anyone looks whether the output can be written. */
+/* Charged before a check that the output can be written. */
 sotto_status __real_file_hold(struct held_file *h, const char *path, size_t bytes);
 sotto_status __wrap_file_hold(struct held_file *h, const char *path, size_t bytes)
 {

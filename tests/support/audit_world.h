@@ -47,7 +47,7 @@ static inline void expect(sotto_status status, const struct sotto_audit_input *i
 
 enum { RECORDS = 400, MODELS = 16 };
 
-/* A population whose signals are Gaussian: own mean per record, +1 under models trained on it (0: no
+/* A population with Gaussian signals: own mean per record, +1 under models trained on it (0: no
  * leak). */
 struct world {
     float logits[2][RECORDS * 2];

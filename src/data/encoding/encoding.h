@@ -1,8 +1,8 @@
 /* encoding.h - how the cells of a table become numbers, and its labels classes.
  *
  * An encoding is a function of one row: once it is made, no row has a say in how another one is encoded.
- * Whose rows had a say in the encoding itself is its stamp (enum sotto_encoding): only a fitted one saw
- * private rows.
+ * The stamp of an encoding (enum sotto_encoding) says from which rows it was made: only a fitted one
+ * saw private rows.
  *
  *     encoding_read_schema()   declared in a YAML file                 encoding_schema.c
  *     encoding_fit()           from rows of a set                      encoding_fit.c

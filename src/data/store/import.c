@@ -129,7 +129,7 @@ static sotto_status check_layout(const struct dataset_format *format, const char
 }
 
 /* The identity that was given, or that the records came with, or a new one. A file that was fetched from its
- * registered address, whose hash was checked, is the public set. */
+ * registered address, with its hash checked, is the public set. */
 static sotto_status identify(struct sotto_dataset *s, const char *name, const char *given, bool registered)
 {
     sotto_status status = SOTTO_OK;

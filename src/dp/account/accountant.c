@@ -159,7 +159,7 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
 bool account_needs_pld(const struct mechanism *m, const struct sensitivity_ratio *s, double delta,
                        size_t compose)
 {
-    const double too_large = 1e4; /* pure epsilon of all: nobody needs it to the last digit */
+    const double too_large = 1e4; /* pure epsilon of all: its last digits do not matter */
     bool exact = m->by_l2 || (m->composed && (double)compose <= m->composed_max && s->steps <= 1);
     return delta > 0 && compose > 1 && compose <= (size_t)1 << 40 && m->kind != RELEASE_NONE && !exact &&
            account_shift(m, s).hi * (double)compose <= too_large;

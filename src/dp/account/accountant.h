@@ -64,7 +64,7 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
 /** The account of checked inputs; cannot fail. */
 void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
                      const struct sensitivity_ratio *shifts, double delta, size_t compose);
-/** One release whose sampler is within `distance` of its law in total variation (0: exact). What the distance
+/** One release with a sampler within `distance` of its law in total variation (0: exact). What the distance
  * costs, (1 + e^epsilon) distance, is taken out of delta beforehand, so neither a pure epsilon nor zCDP is
  * left. EDOMAIN: delta is 0 or too small to pay for it. */
 sotto_status account_within(struct sotto_account *out, const char *mechanism, double scale,

@@ -291,7 +291,7 @@ static void weights(acb_t out, const struct composed *c, uint32_t f, slong from,
     arb_clear(angle);
 }
 
-/* First index whose loss is not below epsilon, within the table (its end: none); epsilon - loss there. */
+/* First index with a loss of epsilon or more, within the table (its end: none); epsilon - loss there. */
 static slong first_above(arb_t gap, const struct composed *c, bool lower, double epsilon)
 {
     slong begin = c->start[lower], end = begin + ((slong)1 << c->depth);

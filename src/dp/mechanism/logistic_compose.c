@@ -60,7 +60,7 @@ static void add_term(struct sum *sum, const struct point *p, double c, double y,
 }
 
 enum { MOST_TERMS = 60000 };
-static const double too_large = 1e5; /* k a: an epsilon that nobody needs to the last digit */
+static const double too_large = 1e5; /* k a: the last digits of such an epsilon do not matter */
 
 struct interval logistic_contour(double a, double k, double epsilon)
 {

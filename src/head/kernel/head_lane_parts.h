@@ -8,7 +8,7 @@
 
 enum { LANE_VECTORS = HEAD_PAD / LANES };
 
-/* z = e^(z - top); returns their sum and the last class's, whose relative logit is 0. */
+/* z = e^(z - top); returns their sum and that of the last class, which has relative logit 0. */
 INLINE vec lane_exponentials(real *z, size_t others, vec top)
 {
     vec sum = v_exp(-top);

@@ -74,7 +74,7 @@ INLINE vec v_over_root(vec a, vec s, vec e)
     return a / (v_sqrt(s) + e);
 }
 /* e^x for x <= 0, relative error below 4 units of 2^-53 (what docs/derivations/head.md assumes is 8); x below
- * -700 counts as -700. x = n ln 2 + r with |r| <= ln 2 / 2; Taylor series of degree 13, whose remainder is
+ * -700 counts as -700. x = n ln 2 + r with |r| <= ln 2 / 2; Taylor series of degree 13; the remainder is
  * below 2^-57. */
 INLINE vec v_exp(vec x)
 {

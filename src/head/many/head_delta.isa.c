@@ -3,7 +3,7 @@
 #include "head/kernel/head_lane_parts.h"
 #include "head/many/head_delta.h"
 
-enum { NEAR_ROWS = 2 * HEAD_TILE_ROWS }; /* whose logits are still in the first-level cache */
+enum { NEAR_ROWS = 2 * HEAD_TILE_ROWS }; /* rows with logits still in the first-level cache */
 
 /* sum + the products of the low halves + those of the high ones. */
 INLINE vi32 add_pairs(vi32 sum, vi32 a, vi32 b)

@@ -21,7 +21,7 @@ struct sotto_head {
     char isa[16];
     char *encoding;      /* of the table that trained it, as JSON; NULL: none, or not to be released */
     size_t records;      /* 0: unknown */
-    char classes_by[64]; /* who gave the classes; "": unknown */
+    char classes_by[64]; /* where the classes come from; "": unknown */
     bool no_statement;   /* private records trained the encoder (io/provenance/statement.h) */
     bool bound;          /* trained here, or loaded with a checksum over what was: see head_checksum() */
 };

@@ -109,7 +109,7 @@ static bool next_row(struct scanner *s)
     return false;
 }
 
-/* Reads everything into `out` (whose cells are NULL while only measuring, then the text is left as it is). */
+/* Reads everything into `out` (cells NULL: only measures and leaves the text as it is). */
 static sotto_status scan(struct csv *out, struct scanner s, char *scratch)
 {
     sotto_status status = SOTTO_OK;

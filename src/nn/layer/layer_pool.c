@@ -158,7 +158,7 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
 
 /* ---- largest value, f32: whole pixels at a time ---- */
 
-enum { BLOCK = 64 }; /* channels whose largest values are kept at hand */
+enum { BLOCK = 64 }; /* channels at a time: their largest values stay in cache */
 
 static bool by_pixels(const struct layer_run *run)
 {

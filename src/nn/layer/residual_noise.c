@@ -188,7 +188,7 @@ void residual_noise_backward(struct layer_run *run, struct activation *residual,
     run_chunks(job.count, run->threads, chunk, &job);
 }
 
-/* y = x + gamma s(x) z: besides its own gradient, x_i moves s, whose derivative is (x_i - mean) / ((n - 1)
+/* y = x + gamma s(x) z: besides its own gradient, x_i moves s; the derivative is (x_i - mean) / ((n - 1)
  * s). */
 void residual_noise_backward_relative(struct layer_run *run, const struct pass *pass)
 {

@@ -30,7 +30,7 @@ struct training_step {
 };
 
 struct training_loop {
-    /* filled in by the caller, who owns it all */
+    /* filled in and owned by the caller */
     const char *stage, *unit; /* "pretrain", "images": for progress and texts */
     const char *hint;         /* what to try when the loss diverges */
     const char *checkpoint;   /* file, or NULL */

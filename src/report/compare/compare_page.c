@@ -56,7 +56,7 @@ static void table(struct page *p, const struct sotto_compare_result *c)
     page_table_end(p);
 }
 
-/* For whom several rows are one defence at several strengths. */
+/* Shown where several rows are one defence at several strengths. */
 static void choices(struct page *p, const struct sotto_compare_result *c)
 {
     page_html(p, "<p>Best improvement per metric without a significant loss elsewhere: ");

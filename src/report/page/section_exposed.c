@@ -1,4 +1,4 @@
-/* Beyond averages: what a flag means, who is exposed, how much one training differs from the next. One audit
+/* Beyond averages: what a flag means, which records are most vulnerable, how much trainings differ. One audit
  * at a time: a page of many settings shows them for its first. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Whose ledger a run charges. A public set is an exercise, whose ledger lies in the run folder; a private one
- * has one ledger for all runs, and the folder keeps a copy. */
+/* The ledger that a run charges. A public set is an exercise: its ledger lies in the run folder. A private
+ * one has one ledger for all runs, and the folder keeps a copy. */
 #include "run/stages/run_stages.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* A case whose encoder is trained on the private records too. Its embeddings are its own, so they lie beside
- * those of the frozen encoder, and whoever asks the case's head takes them (run_answers.c). */
+/* A case with an encoder that is trained on the private records too. Its embeddings are its own, so they lie
+ * beside those of the frozen encoder, and queries to the case's head use them (run_answers.c). */
 #include "run/stages/run_stages.h"
 
 #include <stdio.h>

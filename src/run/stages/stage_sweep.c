@@ -2,7 +2,7 @@
  * no budget is spent: the noise only measures, and the results are functions of the private data
  * (docs/PRIVACY.md).
  *
- * The attacker adapts: his shadow models are noised by the same mechanism at the same scale. Thresholds are
+ * The attacker adapts: the shadow models are noised by the same mechanism at the same scale. Thresholds are
  * chosen on the even records and scored on the odd ones. */
 #include "run/stages/run_ceiling.h"
 #include "run/stages/run_shadow.h"

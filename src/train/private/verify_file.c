@@ -164,7 +164,7 @@ static double line_number(const char *lines, const char *key)
     return at ? strtod(at + strlen(key), NULL) : NAN;
 }
 
-/* Whose epsilon rests on float sums says so; an early version did not. */
+/* A file with an epsilon that rests on float sums says so; those of an early version do not. */
 static void check_float_sums(struct verification *v)
 {
     const char *condition = v->claims.condition;

@@ -201,7 +201,7 @@ static void the_classical_formula_fails_where_it_fails(void **state)
 
 /* --- exponential mechanism --- */
 
-/* Two candidates whose log-odds move by t: all pairs of Dong, Durfee and Rogers, lemma 3.1, by their q. */
+/* Two candidates with log-odds that move by t: all pairs of Dong, Durfee and Rogers, lemma 3.1, by q. */
 static void the_exponential_mechanism_is_as_bad_as_logistic_noise(void **state)
 {
     (void)state;

@@ -449,7 +449,7 @@ static void what_is_drawn_anew_is_charged_again(void **state)
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
     struct sotto_certificate *certificate = NULL;
-    r.o.batch = N; /* everyone: quick to account for */
+    r.o.batch = N; /* all records: quick to account for */
     r.p.steps = 20;
     unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("again.checkpoint");
@@ -475,7 +475,7 @@ static void a_resume_that_would_undercount_is_refused(void **state)
     struct sotto_certificate *certificate = NULL;
     unsigned char *old = NULL;
     size_t size;
-    r.o.batch = N; /* everyone: quick to account for */
+    r.o.batch = N; /* all records: quick to account for */
     r.p.steps = 20;
     r.p.reserve = 5;
     unlink(r.p.spend.ledger);
@@ -513,7 +513,7 @@ static void a_ledger_put_back_is_noticed(void **state)
     struct sotto_certificate *certificate = NULL;
     unsigned char *old = NULL;
     size_t size;
-    r.o.batch = N; /* everyone: quick to account for */
+    r.o.batch = N; /* all records: quick to account for */
     r.p.steps = 20;
     r.p.reserve = 5;
     r.p.spend.insecure = 1;

@@ -1,4 +1,4 @@
-/* Networks that DP-SGD really trained, attacked by who sees their answers: they classify records they have
+/* Networks that DP-SGD really trained, attacked through their answers: they classify records they have
  * not seen, and what two audits prove of them stays below what their certificate promises. With clipping
  * switched off and all else as before, both prove more. One run: canaries of random labels, in or out by fair
  * coins, told apart by their loss (Steinke, Nasr and Jagielski 2023). Many runs, as the falsifier does: with

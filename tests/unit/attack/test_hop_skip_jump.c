@@ -1,4 +1,4 @@
-/* HopSkipJump on boundaries whose distance is known, with targets that count their queries. */
+/* HopSkipJump on boundaries at a known distance, with targets that count their queries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

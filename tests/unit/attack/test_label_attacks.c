@@ -285,7 +285,7 @@ static void budgets_are_shared_out(void **state)
                         "judge: 239 queries are left for 240 records; expected at least one for each");
 }
 
-/* Without records of his own the attacker takes random inputs for the threshold of boundary distances. */
+/* Without other records the attack uses random inputs for the threshold of boundary distances. */
 static void a_threshold_without_a_shadow(void **state)
 {
     (void)state;

@@ -13,7 +13,7 @@
 
 enum { D = 24, K = 3, EACH = 20 };
 
-/* Class 0 likes the first half of the bits, class 1 the second; nobody is ever told class 2. */
+/* Class 0 likes the first half of the bits, class 1 the second; class 2 is never answered. */
 static sotto_status answer(struct sotto_target *t, float *p, const float *rows, size_t n)
 {
     (void)t;

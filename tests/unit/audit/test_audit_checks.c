@@ -213,7 +213,7 @@ static void gates_follow_the_worst_attack(void **state)
         assert_int_equal(sotto_audit_gate(NULL, NULL, NULL, wrong[i]), SOTTO_EUSAGE);
 }
 
-/* --- who is exposed, and how much it varies --- */
+/* --- the most vulnerable records, and how much they vary --- */
 
 static void slices_share_one_threshold(void **state)
 {
@@ -313,7 +313,7 @@ static void reference_models_play_the_target(void **state)
         assert_true(value(doc, path) > (k == 0 ? 0.5 : k == 5 ? 0.6 : 0.75));
     }
     json_free(doc);
-    in.member_trained = in.nonmember_trained = NULL; /* nobody knows what they were trained on */
+    in.member_trained = in.nonmember_trained = NULL; /* their training records are unknown */
     doc = audit_run(&in, NULL);
     assert_null(json_find(doc, "between_models"));
     json_free(doc);

@@ -251,8 +251,8 @@ static char *measure(const float *after, const float *attacker_after)
     return json;
 }
 
-/* A planted leak: found; hidden by MemGuard from who does not expect it; hidden from nobody who knows the
- * labels. */
+/* A planted leak: found; hidden by MemGuard from an attacker that does not expect it, but not from one
+ * that knows the labels. */
 static void attackers_find_what_is_there(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* Certificates of iterated runs: finished, interrupted, seeded; and certificates of runs and of single
- * releases that somebody changed or forged. */
+ * releases that were changed or forged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Runs on noisy inputs whose labels were released by randomised response: the certificate counts both, and is
+/* Runs on noisy inputs with labels released by randomised response: the certificate counts both, and is
  * bound to the entry that paid for the labels. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -183,7 +183,7 @@ static void coins_of_large_ratios(void **state)
         wide += read > 3;
     }
     assert_true(seen[0] > 500 && seen[1] > 500 && wide > 500);
-    /* each way out of K = 2, the first K whose product is too long */
+    /* each way out of K = 2, the first K with too long a product */
     const uint64_t half = 1ull << 63;
     WRITE(0, MOST); /* the coin of x fails: the other is not asked */
     struct noise *s = play();

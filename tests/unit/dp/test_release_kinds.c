@@ -107,7 +107,7 @@ static void every_kind_verifies(void **state)
     }
 }
 
-/* A certificate whose lattice is not the one its mechanism draws on, or that hides that its sampler was not
+/* A certificate with another lattice than its mechanism draws on, or that hides that its sampler was not
  * exact. */
 static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
 {

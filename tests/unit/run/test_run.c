@@ -172,7 +172,7 @@ static void stages_are_reused_only_while_nothing_changed(void **state)
     assert_true(json_number(json_member(stage.result, "accuracy")) == 0.5);
     assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(2)), SOTTO_OK);
     assert_false(stage.reused);
-    write_output(&f, "weightz"); /* somebody touched the file */
+    write_output(&f, "weightz"); /* the file was changed */
     assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(1)), SOTTO_OK);
     assert_false(stage.reused);
     run_folder_close(&f);
