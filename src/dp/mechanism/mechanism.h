@@ -4,8 +4,8 @@
  * The additive laws are symmetric and log-concave, so a scalar shift is attacked best by a threshold, its
  * trade-off curve is F(F^-1(1 - x) - t), and shifts chain: a vector that moves by D1 in L1 norm is never
  * easier to attack than one scalar that moves by D1 (docs/derivations/logistic.md, section 6). That is what
- * lets vectors use the scalar curves. Mechanisms without such a law (K-norm, exponential, randomised response)
- * give the curves of a pair that dominates them (docs/derivations/mechanisms.md). */
+ * lets vectors use the scalar curves. Mechanisms without such a law (K-norm, exponential, randomised
+ * response) give the curves of a pair that dominates them (docs/derivations/mechanisms.md). */
 #ifndef DP_MECHANISM_MECHANISM_H
 #define DP_MECHANISM_MECHANISM_H
 

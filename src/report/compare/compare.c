@@ -6,8 +6,8 @@
  * original's interval, on the bad side; less is asked for that, so that doubt speaks against a defence. It
  * wins with something better and nothing worse. The front holds each row that no other beats or equals on
  * every axis that all have, with one better; by estimates, so neighbours on it may differ by chance. The
- * choice for an axis is the winner that improves it most: how a strength (Talos's lambda, a budget) is picked among
- * several. */
+ * choice for an axis is the winner that improves it most: how a strength (Talos's lambda, a budget) is picked
+ * among several. */
 #include "report/compare/compare.h"
 
 #include <math.h>
