@@ -1,5 +1,6 @@
 /* Small files that differ in their last record. */
 #include "selftest/neighbours.h"
+
 #include "base/file.h"
 #include "selftest/program.h"
 #include "sotto/io.h"

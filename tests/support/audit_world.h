@@ -2,14 +2,14 @@
 #ifndef TESTS_AUDIT_WORLD_H
 #define TESTS_AUDIT_WORLD_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "io/json/json.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "support/audit_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static inline double value(const struct json *doc, const char *path)
 {

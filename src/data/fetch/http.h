@@ -4,6 +4,7 @@
 #define DATA_FETCH_HTTP_H
 
 #include "base/status.h"
+
 #include <stdbool.h>
 
 /** Whether this build can download at all. */

@@ -3,7 +3,6 @@
 #include "data/format/image_set.h"
 
 #include "data/image/image.h"
-
 #include "par/par.h"
 
 #include <stdatomic.h>

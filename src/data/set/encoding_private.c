@@ -7,7 +7,6 @@
 #include "data/encoding/encoding.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_registry.h"
-
 #include "base/file.h"
 
 #include <math.h>

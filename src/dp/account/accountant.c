@@ -2,6 +2,7 @@
  * vector k times as long: L1 shifts add (t1 -> k t1), squared L2 shifts add (t2 -> sqrt(k) t2), Renyi
  * divergences add. */
 #include "dp/account/accountant.h"
+
 #include "dp/mechanism/pure_pair.h"
 #include "dp/account/event_part.h"
 #include "num/special.h"

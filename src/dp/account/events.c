@@ -3,6 +3,7 @@
  * something that fails with probability delta and else is randomised response (Kairouz, Oh, Viswanath 2015),
  * so it has a Renyi curve too, and all its deltas are paid first. */
 #include "dp/account/events.h"
+
 #include "dp/account/account_pld.h"
 #include "base/memory.h"
 #include "dp/account/composition.h"

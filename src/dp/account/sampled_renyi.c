@@ -18,6 +18,7 @@
  *
  * The other adjacency direction is no larger (theorem 5 there). */
 #include "dp/account/sampled_renyi.h"
+
 #include "dp/account/accountant.h"
 #include "num/special.h"
 

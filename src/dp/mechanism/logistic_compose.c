@@ -7,6 +7,7 @@
  * than can be seen. With a bound for each term's rounding error this encloses delta_k.
  * docs/derivations/logistic.md, section 5. */
 #include "dp/mechanism/logistic_compose.h"
+
 #include "num/special.h"
 
 #include <stdbool.h>

@@ -6,7 +6,6 @@
 #define HEAD_KERNEL_HEAD_VECTOR_H
 
 #include "head/kernel/head_kernels.h"
-
 #include "base/simd.h"
 
 enum { LANES = VECTOR_BYTES / sizeof(real) };

@@ -3,6 +3,7 @@
  * one that two own is a bug of the writer. The writer is deterministic: given order, sorted metadata, header
  * padded with spaces to 8 bytes. */
 #include "io/array/safetensors.h"
+
 #include "base/file.h"
 #include "io/array/array.h"
 #include "io/json/json.h"

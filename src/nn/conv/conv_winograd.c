@@ -6,6 +6,7 @@
 
 #include "nn/conv/winograd_kernels.h"
 #include "par/par.h"
+
 #include <string.h>
 
 enum { BLOCK = 32, TAPS = 9, WEIGHTS_MAX = 256 * 256 };

@@ -20,6 +20,7 @@
 #include "nn/dnnl/dnnl_product.h"
 #include "nn/dnnl/dnnl_weights.h"
 #include "nn/kernel/kernels.h"
+
 #include <string.h>
 
 enum { COLUMN_BYTES = 8 << 20 };                /* of a chunk's columns */

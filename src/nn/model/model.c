@@ -3,6 +3,7 @@
 #include "nn/model/model.h"
 
 #include "rng/rng.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* The joint view as one page: a table, and every privacy axis against utility, drawn without script. */
 #include "report/compare/compare.h"
 
-#include <math.h>
-
 #include "report/page/page.h"
+
+#include <math.h>
 
 extern const char report_report_css[];
 

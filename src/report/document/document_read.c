@@ -2,11 +2,11 @@
  * error. */
 #include "report/document/document.h"
 
+#include "sotto/sotto.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "sotto/sotto.h"
 
 static const char document[] = "report";
 static const double largest_meaningful = 20; /* e^20 is half a billion: such odds protect no record */

@@ -3,12 +3,12 @@
  * found. */
 #include "report/document/document.h"
 
+#include "audit/measure/metrics.h"
+#include "num/beta.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "audit/measure/metrics.h"
-#include "num/beta.h"
 
 const char *verdict_name(enum verdict v)
 {

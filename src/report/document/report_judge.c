@@ -1,8 +1,8 @@
 /* Writes the verdicts that the reader reached back into the document. */
-#include <string.h>
-
 #include "report/document/document.h"
 #include "sotto/sotto.h"
+
+#include <string.h>
 
 static struct json *verdict_json(const char *kind, const char *text)
 {

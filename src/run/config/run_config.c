@@ -4,12 +4,11 @@
 #include "run/config/run_config.h"
 
 #include "run/config/config_members.h"
+#include "sotto/fine_tune.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "sotto/fine_tune.h"
 
 static const struct config_members pretrain_members = {
     "pretrain.", sotto_pretrain_option_table,

@@ -2,10 +2,10 @@
  * one has one ledger for all runs, and the folder keeps a copy. */
 #include "run/stages/run_stages.h"
 
+#include "sotto/io.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "sotto/io.h"
 
 static const char ledger_name[] = "ledger.jsonl";
 

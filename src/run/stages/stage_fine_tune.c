@@ -2,11 +2,11 @@
  * beside those of the frozen encoder, and queries to the case's head use them (run_answers.c). */
 #include "run/stages/run_stages.h"
 
-#include <stdio.h>
-
 #include "io/provenance/statement.h"
 #include "sotto/fine_tune.h"
 #include "ssl/encoder.h"
+
+#include <stdio.h>
 
 struct tuned_files {
     char head[RUN_PATH], encoder[RUN_PATH], member[RUN_PATH], nonmember[RUN_PATH];

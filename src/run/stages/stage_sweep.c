@@ -6,15 +6,14 @@
  * chosen on the even records and scored on the odd ones. */
 #include "run/stages/run_ceiling.h"
 #include "run/stages/run_shadow.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "audit/score/score_attack.h"
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
 #include "par/par.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 enum {
     ATTACKS = 3,

@@ -3,7 +3,6 @@
 #define TRAIN_NETWORK_NETWORK_H
 
 #include "train/network/record_input.h"
-
 #include "head/model/head_model.h"
 #include "sotto/train.h"
 

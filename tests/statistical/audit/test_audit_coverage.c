@@ -6,15 +6,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <string.h>
-
 #include "audit/measure/metrics.h"
 #include "io/json/json.h"
 #include "num/beta.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "support/audit_text.h"
+
+#include <math.h>
+#include <string.h>
 
 enum { AUDITS = 1000 };
 

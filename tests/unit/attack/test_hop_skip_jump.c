@@ -5,13 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attack/query/hop_skip_jump.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { D = 20, N = 12 };
 static float low[D], high[D], w[D], bias;

@@ -6,16 +6,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attack/query/label_attack.h"
 #include "data/augment/image_moves.h"
 #include "support/head_blobs.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "support/audit_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { N = 120, D = 16, K = 4 };
 static float x[4 * N * D];

@@ -6,9 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <string.h>
-
 #include "attack/query/attack_net.h"
 #include "attack/shadow/shadow_pool.h"
 #include "attack/target/target.h"
@@ -18,6 +15,9 @@
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 #include "support/audit_text.h"
+
+#include <math.h>
+#include <string.h>
 
 enum { N = 40, POOL = 80, SIDE = 8, D = SIDE * SIDE, K = 4 };
 static float x[(2 * N + POOL) * D]; /* members, non-members, attacker */

@@ -6,11 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attack/shadow/shadow_pool.h"
 #include "base/file.h"
 #include "support/head_blobs.h"
@@ -18,6 +13,11 @@
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { N = 120, D = 6, K = 3, MODELS = 6 };
 static float x[N * D];

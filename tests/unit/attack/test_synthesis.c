@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attack/shadow/synthesis.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "attack/shadow/synthesis.h"
 
 enum { D = 24, K = 3, EACH = 20 };
 

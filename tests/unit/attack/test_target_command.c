@@ -6,17 +6,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attack/target/target.h"
+#include "rng/rng.h"
+#include "sotto/sotto.h"
+#include "support/temporary_folder.h"
+
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "attack/target/target.h"
-#include "rng/rng.h"
-#include "sotto/sotto.h"
-#include "support/temporary_folder.h"
 
 enum { N = 40, D = 7, K = 5 };
 static float x[N * D], p[N * K];

@@ -5,12 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-
 #include "support/audit_world.h"
 #include "audit/measure/confusion.h"
 #include "audit/fit/linear_model.h"
 #include "support/audit_text.h"
+
+#include <math.h>
 
 static void near(double found, double expected, double tolerance)
 {

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-
 #include "support/audit_world.h"
 #include "audit/score/score_attack.h"
 #include "audit/audit_duplicates.h"
 #include "audit/audit_support.h"
 #include "audit/score/lira.h"
 #include "audit/distribution_shift_test.h"
+
+#include <math.h>
 
 static void near(double found, double expected, double tolerance)
 {

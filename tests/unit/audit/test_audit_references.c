@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-
 #include "support/audit_world.h"
+
+#include <math.h>
 
 static double area_of(const struct sotto_audit_input *in, const char *attack, const char *end)
 {

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/score/views.h"
 #include "audit/score/posterior.h"
 #include "support/audit_world.h"
 #include "support/audit_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { VIEWS = 5 };
 

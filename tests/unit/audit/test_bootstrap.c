@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/measure/bootstrap.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "audit/measure/sorted.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void near(double found, double expected, double tolerance)
 {

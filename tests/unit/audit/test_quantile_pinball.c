@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "audit/score/score_attack.h"
+#include "rng/rng.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "audit/score/score_attack.h"
-#include "rng/rng.h"
 
 enum { Z = 2000, N = 2000, D = 2 };
 static const struct score_attack *attack;

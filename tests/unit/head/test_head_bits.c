@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "head/train/head_plain.h"
+#include "rng/rng.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "head/train/head_plain.h"
-#include "rng/rng.h"
 
 enum { N = 90, D = 70, K = 5, MOST = 12000 };
 static float x[N * D];

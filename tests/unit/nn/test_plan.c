@@ -8,6 +8,7 @@
 #include "nn/backend.h"
 #include "nn/plan/plan.h"
 #include "rng/rng.h"
+
 #include <malloc.h>
 #include <math.h>
 #include <string.h>

@@ -5,16 +5,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "run/stages/run_answers.h"
 #include "run/config/run_config.h"
 #include "run/folder/run_folder.h"
 #include "sotto/io.h"
 #include "sotto/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static sotto_status read_text(struct run_config *out, const char *text, const char *const *overrides)
 {
