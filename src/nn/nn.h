@@ -46,7 +46,7 @@ struct nn_noise {
     double gamma, floor;
     int relative;    /* additive: gamma is in deviations of the result, one number over the whole batch, which
                         has a gradient too (as in the EnResNet code); else absolute */
-    uint32_t stream; /* told apart from the noise of other rows; set by the builder */
+    uint32_t stream; /* differs from that of other rows; set by the builder */
 };
 /** A classifier on the embedding that the encoder is trained against: dense layers, ReLU between, behind a
  * gradient reversal (layer_reverse.c). Its logits are a second output of plans. */

@@ -1,4 +1,4 @@
-/* What stands beside the page: the model card as Markdown, and the table of attacks as CSV. */
+/* Files written beside the page: the model card as Markdown, and the table of attacks as CSV. */
 #include "base/file.h"
 #include "report/page/page.h"
 #include "sotto/report.h"

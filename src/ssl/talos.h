@@ -1,6 +1,6 @@
 /* talos.h - the adversary of a pre-training run: turns, its loss, and both optimizers.
  *
- * Talos (He & Zhang, CCS 2021) censors one attribute of the records in what the encoder says. A classifier C
+ * Talos (He & Zhang, CCS 2021) censors one attribute of the records in the encoder's output. A classifier C
  * on the embedding learns to read the attribute (L_C); the encoder learns L_contrastive - lambda L_C through
  * a gradient reversal. It censors against THIS classifier only and proves nothing: only an attacker trained
  * afresh on the embeddings tells what is left. */

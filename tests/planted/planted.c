@@ -18,7 +18,7 @@ static bool planted(const char *defect)
     return name && strcmp(name, defect) == 0;
 }
 
-/* Doubles are rounded to floats before the noise, which nothing pays for. */
+/* Doubles are rounded to floats before the noise, which no account covers. */
 sotto_status __real_sotto_dp_release_double(struct sotto_certificate **certificate, double *vector, size_t n,
                                             const struct sotto_release *r, const struct sotto_context *ctx);
 sotto_status __wrap_sotto_dp_release_double(struct sotto_certificate **certificate, double *vector, size_t n,

@@ -1,5 +1,5 @@
-/* Every bound that applies is computed, the smallest wins. k releases of the same kind are one release of a
- * vector k times as long: L1 shifts add (t1 -> k t1), squared L2 shifts add (t2 -> sqrt(k) t2), Renyi
+/* Every bound that applies is computed; the smallest is taken. k releases of the same kind are one release of
+ * a vector k times as long: L1 shifts add (t1 -> k t1), squared L2 shifts add (t2 -> sqrt(k) t2), Renyi
  * divergences add. */
 #include "dp/account/accountant.h"
 
@@ -82,7 +82,7 @@ double account_deviation(const struct mechanism *m, const struct sensitivity_rat
     return m->kind == RELEASE_VECTOR ? sqrt(s->dimension + 1) : m->standard_deviation;
 }
 
-/* The formula that was asked for is the claim; what the noise really gives stands beside it. */
+/* The requested formula is the claim; the exact account of the noise is given beside it. */
 static void classical_bounds(struct sotto_account *out, const struct mechanism *m, struct interval t,
                              double delta)
 {

@@ -66,7 +66,7 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
                      const struct sensitivity_ratio *shifts, double delta, size_t compose);
 /** One release with a sampler within `distance` of its law in total variation (0: exact). What the distance
  * costs, (1 + e^epsilon) distance, is taken out of delta beforehand, so neither a pure epsilon nor zCDP is
- * left. EDOMAIN: delta is 0 or too small to pay for it. */
+ * left. EDOMAIN: delta is 0 or too small for it. */
 sotto_status account_within(struct sotto_account *out, const char *mechanism, double scale,
                             const struct sotto_sensitivity *sensitivity, double delta, double distance,
                             const struct sotto_context *ctx);

@@ -232,7 +232,7 @@ static void compose(struct composed *c, const struct ball_pair *pair, const stru
         if (matters(upper, count, quiet) || matters(lower, count, quiet))
             c->frequency[c->kept++] = (uint32_t)f;
     }
-    /* delta is asked for some 60 times: that many times the kept frequencies against one more transform */
+    /* delta is evaluated some 60 times: 60 sums over the kept frequencies against one more transform */
     if (c->kept <= n / 64)
         keep_powers(c, v, count);
     else

@@ -38,7 +38,7 @@ struct best_event {
 
 /* Noise on whole steps. `steps`: the shift, a whole number; `step`: the lattice's step / scale, so that t =
  * steps * step. Log-concave and symmetric as well, so the chain of shifts holds for whole shifts. The noise K
- * = k has the loss (steps - 2k) rung. */
+ * = k has the loss (steps - 2k) loss_step. */
 struct integer_law {
     struct interval (*delta)(double steps, struct interval step, double epsilon); /* epsilon >= 0 */
     /* delta() with an event that reaches its lower end; all of it 0 but delta.hi where none is known. */

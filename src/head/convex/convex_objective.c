@@ -109,7 +109,7 @@ void convex_gather(struct head_convex *c, const struct head_slots *slots, const 
 {
     bool all = !subset || !subset->member;
     c->records = 0;
-    if (c->order) /* once for all epochs: the proof wants the same batches every time */
+    if (c->order) /* once for all epochs: the proof needs the same batches in every epoch */
         head_order(c->order, c->data->n, c->recipe->seed, 0);
     for (size_t s = 0; s < c->data->n; s++) {
         size_t i = c->order ? (size_t)c->order[s] : s;

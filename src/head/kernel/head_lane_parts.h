@@ -64,7 +64,7 @@ INLINE void replacement_gradient(const struct head_lanes *s, size_t g)
     }
 }
 
-/* tile (strip, relative ld) += rival x diff for inputs first .. first + strip - 1. */
+/* tile (strip, relative ld) += replacement record x diff for inputs first .. first + strip - 1. */
 INLINE void add_replacements(const struct head_lanes *s, real *tile, size_t first, size_t strip)
 {
     size_t width = (s->classes - 1) * HEAD_PAD;

@@ -1,7 +1,7 @@
 /* head_vector.h - the few vector operations of head_kernels.isa.c, at the width of the level being compiled.
  *
  * Multiply-add is spelled out because the build turns contraction off: the bits of a level must not depend on
- * what the compiler likes to fuse. Included by *.isa.c only. */
+ * what the compiler tends to fuse. Included by *.isa.c only. */
 #ifndef HEAD_KERNEL_HEAD_VECTOR_H
 #define HEAD_KERNEL_HEAD_VECTOR_H
 

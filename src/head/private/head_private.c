@@ -247,7 +247,7 @@ static sotto_status keep(struct head_run *r, size_t step)
     return r->checkpoint ? head_checkpoint_save(r->checkpoint, &r->state) : SOTTO_OK;
 }
 
-/* Stopped: the state is kept, so that what was paid for is not lost. */
+/* Stopped: the state is kept, so that the charged privacy loss is not wasted. */
 static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, const struct sotto_context *ctx)
 {
     sotto_status status = head_stop_check(ctx, epoch, r->recipe);

@@ -26,7 +26,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Stands at a blank that the style wants removed. */
+/* Is this a blank that the style removes? */
 static bool at_padding(const struct scanner *s)
 {
     return s->style.trim && s->p < s->end && is_blank(*s->p) && *s->p != s->style.separator;
@@ -55,7 +55,7 @@ static sotto_status take_quoted(struct scanner *s, char **out)
         if (*s->p == '"' && s->p[1] != '"')
             break;
         if (*s->p == '"')
-            s->p++; /* "" stands for one quote */
+            s->p++; /* "" means one quote */
         s->line += *s->p == '\n';
         *(*out)++ = *s->p;
     }

@@ -48,7 +48,7 @@ static sotto_status chunk(void *arg, size_t number, int thread)
     return SOTTO_OK;
 }
 
-/* The key of this row in this step. Rows are told apart by their place in the network. */
+/* The key of this row in this step. Rows are distinguished by their place in the network. */
 static void draw_key(unsigned char key[CHACHA_KEY], const struct layer_run *run, const struct pass *pass)
 {
     struct rng r =

@@ -100,7 +100,7 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
             continue;
         a->of[i] = -1;
         written[i] = 1;
-        p->flow[i].mask = 1; /* the loss knows nothing of masks */
+        p->flow[i].mask = 1; /* the loss applies no mask */
     }
     for (int i = last; i >= 0; i--) {
         const struct layer_spec *spec = &p->model->rows[i];

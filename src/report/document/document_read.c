@@ -12,7 +12,7 @@ static const char document[] = "report";
 static const double largest_meaningful = 20; /* e^20 is half a billion: such odds protect no record */
 enum { PATH = 128, MAX_ROWS = 1000, MAX_ATTACKS = 64 };
 
-/* A reader stands at one place of the document and knows its path, for errors. */
+/* A reader holds one place of the document, and its path for errors. */
 struct reader {
     const struct json *doc;
     char path[PATH];

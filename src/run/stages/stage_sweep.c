@@ -295,7 +295,7 @@ done:
     return status;
 }
 
-/* The noise scale of a named setting at a target, for the sensitivity at hand. */
+/* The noise scale of a named setting at a target, for the given sensitivity. */
 static sotto_status find_scale(struct setting *out, const struct sweep *s, double delta)
 {
     sotto_status status = SOTTO_OK;

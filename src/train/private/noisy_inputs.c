@@ -74,8 +74,8 @@ done:
     return status;
 }
 
-/* Once for the whole run: its checkpoints keep what came out, and which entry paid for it. The seeded twin of
- * this stream is none of the inputs'. */
+/* Once for the whole run: its checkpoints keep the result, and which ledger entry was charged for it. The
+ * seeded twin of this stream is none of the inputs'. */
 static sotto_status release_labels(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;

@@ -307,7 +307,7 @@ static void the_chooser_by_the_table(void **state)
                          SOTTO_OK);
         close_to(of(a, count, "laplace")->standard_deviation, laplace[i][1], 2e-5);
     }
-    /* whole numbers bring the discrete ones in, a dimension K-norm noise */
+    /* whole numbers add the discrete mechanisms, a dimension adds K-norm noise */
     s.value_step = 1;
     s.dimension = 20;
     s.l2 = 1;

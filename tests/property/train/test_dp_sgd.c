@@ -492,7 +492,7 @@ static void a_resume_that_would_undercount_is_refused(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
         assert_true(n == NULL && certificate == NULL);                                                       \
     } while (0)
-    r.p.spend.ledger = path_of("another.jsonl"); /* which knows nothing of the run */
+    r.p.spend.ledger = path_of("another.jsonl"); /* which has no entry of the run */
     REFUSED(SOTTO_EINVAL, "has no reservation in");
     r.p.spend.ledger = path_of("ledger.jsonl");
     r.p.noise_multiplier = 2; /* it was trained with less noise */

@@ -1,5 +1,5 @@
 /* src/attack: membership of encoders: numbers by hand; a planted leak is found by every attack, exchangeable
- * records are not told apart; refusals. */
+ * records are not distinguished; refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -119,7 +119,7 @@ static void decisions_are_all_they_use(void **state)
         assert_memory_equal(one, two, sizeof one);
         assert_string_equal(first, second);
         assert_non_null(
-            strstr(first, "\"correctness\"")); /* the gap attack stands beside them, no loss does */
+            strstr(first, "\"correctness\"")); /* the gap attack is listed with them, no loss attack is */
         assert_null(strstr(first, "\"loss\""));
         sotto_text_free(first);
         sotto_text_free(second);

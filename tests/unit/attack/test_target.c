@@ -18,7 +18,7 @@ enum { N = 60, D = 4, K = 3 };
 static float x[N * D];
 static int64_t y[N];
 
-/* A target that says what it is told to say. */
+/* A target with given answers. */
 struct parrot {
     struct sotto_target target;
     float answer[2];

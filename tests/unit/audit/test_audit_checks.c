@@ -326,7 +326,7 @@ static void support_by_hand(void **state)
     (void)state;
     const uint8_t trained[5 * 4] = {1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1},
                               flags[3 * 5] = {1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 1};
-    const size_t model[3] = {0, 1, 3}; /* model 2 played nothing */
+    const size_t model[3] = {0, 1, 3}; /* model 2 was not evaluated */
     struct attack_input all = {.trained = trained, .n = 5, .models = 4};
     struct audit_support s;
     assert_int_equal(audit_support_make(&s, flags, model, 3, &all, 0.01), SOTTO_OK);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { N = 80, K = 5 };
-static float p[N * K];    /* posteriors: members' are sharper */
+static float p[N * K];    /* posteriors: members' are more confident */
 static int64_t member[N]; /* 1, 0, 1, 0, ... */
 static int64_t label[N];  /* of the task: always the first place for members, else by chance */
 

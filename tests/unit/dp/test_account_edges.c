@@ -69,7 +69,7 @@ static void a_replaced_record_at_epsilon_0(void **state)
     assert_true(at.value.lo <= wanted && at.value.hi >= wanted && at.value.hi - at.value.lo < 1e-9);
 }
 
-/* delta is what the parts use up, to the last bit: whether anything is left cannot be told. */
+/* delta is what the parts use up, to the last bit: whether anything is left cannot be known. */
 static void nothing_is_left_of_delta(void **state)
 {
     (void)state;

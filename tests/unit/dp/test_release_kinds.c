@@ -241,7 +241,7 @@ static void wrong_inputs_are_refused(void **state)
     assert_non_null(strstr(sotto_error_text(), "needs one .npy array of labels"));
 }
 
-/* The wrong door for a mechanism. */
+/* A mechanism in the wrong release function. */
 static void doors_know_their_mechanisms(void **state)
 {
     (void)state;

@@ -155,7 +155,7 @@ static void a_part_of_a_table_is_as_good_as_a_copy(void **state)
     base_free(bits);
 }
 
-/* A convex trainer scales its records, so bits do not stand for them. */
+/* A convex trainer scales its records, so bits cannot represent them. */
 static void scaled_records_are_not_bits(void **state)
 {
     (void)state;
