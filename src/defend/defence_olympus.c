@@ -38,7 +38,7 @@ struct player {
     size_t batch, inputs, outputs;
 };
 
-/* What is kept: standardisation and the auto-encoder's weights. */
+/* The fitted state: standardisation and the auto-encoder's weights. */
 struct model {
     size_t d;
     double *mean, *scale; /* (d) */

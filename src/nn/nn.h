@@ -130,14 +130,14 @@ void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t st
 void nn_plan_backward(struct nn_plan *p);
 /** (N, H, W, C) f32, after backward: dloss/dinput. NULL unless the plan was made with input_gradient. */
 const float *nn_plan_input_gradient(const struct nn_plan *p);
-/** Of a model with an adversary: its logits (N, values) f32, and where dloss/dlogits goes before backward.
+/** The adversary's logits (N, values) f32, and the place for dloss/dlogits, to be filled before backward.
  * With L_C written there, backward gives the adversary the gradient of L_C and the encoder that of L - lambda
  * L_C. NULL without an adversary, or if the plan stops at the embedding. */
 const float *nn_plan_adversary_output(const struct nn_plan *p);
 float *nn_plan_adversary_diff(struct nn_plan *p);
-/** The same for the adversary's parameters only; those of all others are left as they are. */
+/** The backward pass for the adversary's parameters only; all other gradients are left as they are. */
 void nn_plan_backward_adversary(struct nn_plan *p);
-/** Its logits again, by its parameters as they are now, on the embeddings of the last forward pass. */
+/** The adversary's logits again, with its current parameters, on the embeddings of the last forward pass. */
 void nn_plan_forward_adversary(struct nn_plan *p);
 
 /* ---- gradients of single examples (DP-SGD): a plan with views, f32 ----
@@ -164,7 +164,7 @@ size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t exampl
                            const struct nn_clip *clip);
 /** Gives the optimizer the gradient scale * sum. */
 void nn_model_set_gradient(struct nn_model *m, const float *sum, double scale, int threads);
-/** Of the last call: (layers, batch / views) factors, and the norms' upper bounds (batch / views). */
+/** From the last call: (layers, batch / views) factors, and the norms' upper bounds (batch / views). */
 const double *nn_plan_clip_factors(const struct nn_plan *p);
 const double *nn_plan_example_norms(const struct nn_plan *p);
 

@@ -19,7 +19,7 @@ void sotto_scattering_defaults(struct sotto_scattering *s)
     sotto_options_defaults(s, sotto_scattering_option_table());
 }
 
-/* Of resolved settings. */
+/* The shape of the features; settings are resolved. */
 static sotto_status find_shape(size_t shape[3], const struct sotto_dataset *data,
                                const struct sotto_scattering *s)
 {

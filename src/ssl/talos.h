@@ -58,10 +58,10 @@ sotto_status talos_loss(struct talos *t, const int64_t *rows);
 void talos_update(struct talos *t, double lr, enum talos_turn turn);
 /** Means over the epoch that ends: adversary_loss and adversary_accuracy; starts the next. */
 sotto_status talos_log(struct talos *t, struct metric_log *log, uint64_t step, double seconds);
-/** Of the last whole epoch. */
+/** Means over the last whole epoch. */
 double talos_epoch_loss(const struct talos *t);
 double talos_epoch_accuracy(const struct talos *t);
-/** What a checkpoint keeps besides. */
+/** What a checkpoint keeps of the adversary. */
 struct checkpoint_adversary *talos_state(struct talos *t);
 
 #endif

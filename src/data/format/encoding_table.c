@@ -56,7 +56,7 @@ done:
     return status;
 }
 
-/* As the first row of the file says, with names that only a header has. */
+/* Is the first row of the file a header: does it name every column that is used? */
 static bool holds_names(const struct csv *c, const struct sotto_table_encoding *e)
 {
     size_t found = 0;

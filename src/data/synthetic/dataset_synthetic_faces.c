@@ -7,7 +7,7 @@
  * tells beyond its purpose. Both are noisy: there is hair between short and long, and each of a family's
  * three marks is another family's now and then. Light, colour of the background and of the hair are drawn for
  * every image, so that random colour changes leave stripes and eyes as the marks that remain; moving and
- * stretching a image, as for two views of it, changes neither label. */
+ * stretching an image, as for two views of it, changes neither label. */
 #include "data/synthetic/synthetic.h"
 
 #include <math.h>

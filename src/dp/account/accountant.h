@@ -17,7 +17,7 @@ struct sensitivity_ratio {
     double one_coordinate, coordinates;
 };
 
-/** The same with NAN for norms that are unknown, 0 in the public struct. */
+/** The sensitivity with NAN for unknown norms, which are 0 in the public struct. */
 struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s);
 /** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With
  * a known dimension the sensitivity is that of the vector rounded to the noise lattice: l1 + n r, l2 +

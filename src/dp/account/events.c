@@ -246,7 +246,7 @@ static sotto_status common_adjacency(enum sotto_adjacency *out, const struct sot
     return SOTTO_OK;
 }
 
-/* What the stated deltas leave of delta; below 0: they take more than there is. */
+/* What remains of delta after the stated deltas; below 0: these exceed it. */
 static struct interval delta_left(const struct part *parts, size_t n, double delta)
 {
     struct interval log_rest = iv_log1p(iv(-delta));

@@ -1,7 +1,7 @@
 /* delta and epsilon of a composition. With K(y) = e^(-tilt y) (1 - e^-y), y = l - eps,
  * C = e^(log_scale - tilt eps) and the window of N losses from eps on, C sum W K is the curve up to
  *
- *   rounding of W             |error|_2 |K|_2, |K|_2^2 <= 2 / (h a (a+1) (a+2)) + 1 / (1 + tilt)^2, a = 2 tilt
+ * rounding of W |error|_2 |K|_2, |K|_2^2 <= 2 / (h a (a+1) (a+2)) + 1 / (1 + tilt)^2, a = 2 tilt
  *   losses behind the window  at most e^(-tilt N h) of the total
  *   losses wrapped into it    they only add: from the left e^(-tilt N h) / C, from the right a Chernoff bound
  *
@@ -50,13 +50,14 @@ static struct sums add_up(const struct pld_sum *s, const double *w, double epsil
     return total;
 }
 
-/* Of ln delta against epsilon. */
+/* Rate at which ln delta falls with epsilon. */
 static double fall_of(struct sums sums)
 {
     return sums.u > sums.v && sums.v > 0 ? sums.v / (sums.u - sums.v) : 1;
 }
 
-/* What wraps around into the lower curve, beside W: losses from `far` on (Chernoff), e^(-tilt N h) of all. */
+/* Mass that wraps around into the lower curve, besides W: losses from `far` on (Chernoff), e^(-tilt N h) of
+ * all. */
 static double wrapped_share(const struct pld_sum *s, double far)
 {
     if (far > s->highest)
@@ -69,7 +70,7 @@ static double wrapped_share(const struct pld_sum *s, double far)
 
 enum which { LOWER, UPPER };
 
-/* What one end needs: its sums, a bound of all errors in units of C, C, and the share behind the window. */
+/* The parts of one end: its sums, a bound of all errors in units of C, C, and the share behind the window. */
 struct end {
     struct sums sums;
     double error, behind;

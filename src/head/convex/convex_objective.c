@@ -66,7 +66,7 @@ static size_t batch_records(const struct head_convex *c, size_t batch)
     return left < c->batch ? left : c->batch;
 }
 
-/* Where record r of a batch lies: a lane of all lanes, and its first input. */
+/* Position of record r of a batch: a lane of all lanes, and its first input. */
 static size_t lane_of(const struct head_convex *c, size_t batch, size_t r)
 {
     return batch * c->batch_blocks * CONVEX_BLOCK + r;

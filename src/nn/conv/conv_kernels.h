@@ -16,7 +16,7 @@ static inline size_t tile_outputs(size_t width)
 {
     return width == 64 ? 4 : 8;
 }
-/** A kernel row over a image: 3 columns of 3 colours lie side by side. */
+/** A kernel row over an image: 3 columns of 3 colours lie side by side. */
 enum { PICTURE_RUN = 9, PICTURE_PANEL = 64 };
 struct image {
     size_t rows, stride; /* of the kernel; floats from one row of the image to the next */

@@ -16,7 +16,7 @@
 #include "nn/layer/layer.h"
 
 struct example_product;
-/** ENOMEM; EINVAL: a image too large for its offsets. */
+/** ENOMEM; EINVAL: an image too large for its offsets. */
 sotto_status example_product_create(struct example_product **out, const struct conv_desc *d, size_t views);
 void example_product_layout(struct example_product *e, struct arena *keep, struct arena *scratch);
 void example_product_free(struct example_product *e);

@@ -11,7 +11,7 @@
 
 struct metric_log;
 
-/** What one step found. */
+/** Results of one step. */
 struct training_batch {
     double loss;     /* mean over the batch, nats (Poisson samples: sum over the expected size) */
     double accuracy; /* in [0, 1], likewise */

@@ -1,4 +1,4 @@
-/* What would make every other number mean something else, before any of them. */
+/* Checks that would invalidate the other numbers, shown before all of them. */
 #include "report/page/page.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What is proved, apart from what would hold only if a sampled sensitivity were the true one. */
+/* Proved guarantees, kept apart from those that hold only if a sampled sensitivity is the true one. */
 #include "report/page/page.h"
 
 #include <math.h>

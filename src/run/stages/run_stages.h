@@ -51,7 +51,7 @@ sotto_status run_stage_encoder(struct run *r);
 sotto_status run_stage_head(struct run *r, size_t index);
 /** The head of a case that fine-tunes the encoder too, with that encoder and its embeddings. */
 sotto_status run_stage_fine_tune(struct run *r, size_t index);
-/** Those embeddings: of the case's records, and of the held-out part. */
+/** The fine-tuned encoder's embeddings of the case's records and of the held-out part. */
 sotto_status run_load_tuned(struct sotto_array *member, struct sotto_array *nonmember, const struct run *r,
                             size_t index);
 sotto_status run_stage_sensitivity(struct run *r, size_t index);

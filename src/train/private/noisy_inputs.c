@@ -296,7 +296,7 @@ done:
     return status;
 }
 
-/* The same weights in a network with clipped and noisy inputs. */
+/* Moves the weights to a network with clipped and noisy inputs. */
 static sotto_status add_input_noise(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;

@@ -19,7 +19,7 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
 
-/* What a proof says is what the certificate counts on. */
+/* Does the certificate use the sensitivity that the recipe proves? */
 static void check_proof(struct verification *v, const char *recipe_hash, size_t records, double l1, double l2)
 {
     const struct certificate_claims *f = &v->claims;

@@ -210,7 +210,7 @@ static void colours_are_planes(void **state)
     assert_memory_equal(features, grey, sizeof grey);
 }
 
-/* A image and its mirror image have the same features: the mean of both, at the places of the left half. */
+/* An image and its mirror image have the same features: the mean of both, at the places of the left half. */
 static void a_mirror_changes_nothing(void **state)
 {
     (void)state;
