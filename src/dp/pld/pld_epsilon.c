@@ -1,7 +1,7 @@
 /* delta and epsilon of a composition. With K(y) = e^(-tilt y) (1 - e^-y), y = l - eps,
  * C = e^(log_scale - tilt eps) and the window of N losses from eps on, C sum W K is the curve up to
  *
- * rounding of W |error|_2 |K|_2, |K|_2^2 <= 2 / (h a (a+1) (a+2)) + 1 / (1 + tilt)^2, a = 2 tilt
+ *   rounding of W             |error|_2 |K|_2, |K|_2^2 <= 2 / (h a (a+1) (a+2)) + 1 / (1 + tilt)^2, a = 2 tilt
  *   losses behind the window  at most e^(-tilt N h) of the total
  *   losses wrapped into it    they only add: from the left e^(-tilt N h) / C, from the right a Chernoff bound
  *
