@@ -41,7 +41,7 @@ static sotto_status gather_conditions(char out[CONDITION_TEXT], const struct sot
         length += snprintf(out + length, CONDITION_TEXT - (size_t)length,
                            "%s%s, which was read from the private data", length ? ", and on " : "", *name);
     if (length >= CONDITION_TEXT)
-        return status_fail(SOTTO_EINVAL, "condition: %d characters; at most %d are allowed", length,
+        return status_fail(SOTTO_EINVAL, "condition: %d characters; expected at most %d", length,
                            CONDITION_TEXT - 1);
     return SOTTO_OK;
 }

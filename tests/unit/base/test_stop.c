@@ -79,8 +79,12 @@ static void stops(const char *name, sotto_status (*call)(void), size_t least)
 
 /* --- accounts --- */
 
-static const struct sotto_sampled steps = {
-    .mechanism = "gaussian", .noise_multiplier = 1, .sample_rate = .01, .steps = 100, .delta = 1e-5};
+static const struct sotto_sampled steps = {.mechanism = "gaussian",
+                                           .adjacency = SOTTO_ADD_REMOVE,
+                                           .noise_multiplier = 1,
+                                           .sample_rate = .01,
+                                           .steps = 100,
+                                           .delta = 1e-5};
 static const struct sotto_sensitivity one = {.l1 = 1, .l2 = 1, .dimension = 1};
 static struct sotto_account account;
 static double number;

@@ -156,6 +156,13 @@ static void noise_has_its_size(void **state)
     noise_has_its_size_in(SOTTO_NOISE_FAST);
 }
 
+/* Asks to stop at the first report of progress, when the run is charged. */
+static void stop_at_progress(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+    (void)stage, (void)done, (void)total, (void)unit;
+    *(volatile sig_atomic_t *)user = 1;
+}
+
 static void a_stopped_run_stays_charged(void **state)
 {
     (void)state;
@@ -166,6 +173,10 @@ static void a_stopped_run_stays_charged(void **state)
     volatile sig_atomic_t stop = 1;
     struct sotto_context ctx = {.stop = &stop};
     unlink(p.spend.ledger);
+    assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx), SOTTO_ESTOPPED);
+    assert_int_equal(access(p.spend.ledger, F_OK), -1); /* stopped before it was charged */
+    stop = 0;
+    ctx = (struct sotto_context){.stop = &stop, .progress = stop_at_progress, .user = (void *)&stop};
     assert_int_equal(sotto_head_train_private(&h, &certificate, x, y, N, D, K, &r, &p, &ctx), SOTTO_ESTOPPED);
     assert_true(h == NULL && certificate == NULL);
     assert_true(ledger_total() > 0.5);
