@@ -2,7 +2,6 @@
  * seed and row alone, whatever else is embedded beside it. */
 #include "options/option_values.h"
 #include "ssl/encoder.h"
-
 #include "data/augment/augment.h"
 #include "par/par.h"
 

@@ -1,8 +1,8 @@
 /* The adversary's side of a step. Rows of the plan are view after view (row v N + i is view v of image i),
  * then perhaps the images themselves; all of an image share its attribute. C reads one run of these rows. */
-#include "sotto/option.h"
 #include "ssl/talos.h"
 
+#include "sotto/option.h"
 #include "io/table/metric_log.h"
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"

@@ -1,11 +1,10 @@
 /* Import: read in whatever layout, write below a temporary name, rename. A killed import leaves a hidden
  * folder that no reader looks at; the next import of the same name sweeps it away. */
-#include "base/reserved.h"
 #include "data/store/import.h"
 
+#include "base/reserved.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
-
 #include "base/file.h"
 #include "base/sha256.h"
 

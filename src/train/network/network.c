@@ -1,8 +1,8 @@
 /* Queries go through a plan of one fixed size, the last batch filled up with repeats: the rows around a
  * record do not change its bits. */
-#include "options/option_values.h"
 #include "train/network/network.h"
 
+#include "options/option_values.h"
 #include "io/provenance/statement.h"
 #include "par/par.h"
 #include "rng/noise.h"
