@@ -3,6 +3,7 @@
 #define BASE_FILE_H
 
 #include "base/memory.h"
+
 #include <stdio.h>
 
 /** Reads a whole regular file. *data is one byte longer than *size and ends in '\0'; free with base_free().

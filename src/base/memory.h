@@ -3,6 +3,7 @@
 #define BASE_MEMORY_H
 
 #include "base/status.h"
+
 #include <stdbool.h>
 
 /** *out = a * b; false on overflow (out untouched). */

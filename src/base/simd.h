@@ -1,8 +1,8 @@
 /* simd.h - vectors, for NAME.isa.c files and the headers that only they include.
  *
  * Two families: as wide as the level being compiled (v*, VECTOR_BYTES), and of a fixed number of lanes at
- * every level (f32x16, ...), for sums whose bits must not depend on the level. Multiply-add is spelled out
- * (f32_fma), as the build turns contraction off. */
+ * every level (f32x16, ...), for sums with bits that must not depend on the level. Multiply-add is spelled
+ * out (f32_fma), as the build turns contraction off. */
 #ifndef BASE_SIMD_H
 #define BASE_SIMD_H
 

@@ -62,7 +62,7 @@ sotto_status dataset_stream_images(struct dataset *d, struct image_stream *strea
                                    size_t height, size_t width, bool labelled);
 /** Copies the names; `names` NULL: only the count. */
 sotto_status dataset_set_classes(struct dataset *d, size_t classes, const char *const *names);
-/** A second label, zeroed, for a set whose n is known; `values` may be 0 until it is known. Copies the texts;
+/** A second label, zeroed, for a set with known n; `values` may be 0 until it is known. Copies the texts;
  * `names` NULL: only the count. EFORMAT: the name is empty or has 64 bytes or more; ENOMEM. */
 sotto_status dataset_reserve_attribute(struct dataset *d, const char *name, size_t values,
                                        const char *const *names);
@@ -86,7 +86,7 @@ sotto_status dataset_open_like(struct sotto_dataset **out, const char *name_or_p
 /** SHA-256 of images or features, then labels, then attribute, as they lie in memory. */
 void dataset_hash(char hex[65], const struct sotto_dataset *d);
 
-/** A file whose contents are known before it is there. */
+/** A file with known contents (size and hash) before it is there. */
 struct remote_file {
     const char *name;            /* under which it is stored; the end of its address */
     uint64_t bytes;              /* 0: not recorded */
@@ -103,7 +103,7 @@ struct dataset_remote {
 /** A set that is known by name. One const struct per set, one ROW in source_list.h. */
 struct dataset_source {
     const char *name, *title;
-    const char *origin;  /* who made it, where it is published */
+    const char *origin;  /* authors, place of publication */
     const char *licence; /* one line */
     const char *obtain;  /* what to do when it is missing; NULL for generated sets */
     size_t classes;

@@ -10,7 +10,7 @@ static double total(const double *prior, const double *cost, size_t n, double bu
     return sum;
 }
 
-/* All that costs as little as anything does: what is left of the budget line when nothing is to spare. */
+/* All mass on the values of least cost: the only solution when the budget allows no more. */
 static void cheapest(double *q, const double *prior, const double *cost, size_t n, double least)
 {
     double sum = 0;

@@ -9,7 +9,7 @@
  *
  *     q = prior if that fits, else q_i = prior_i / (1 + mu (cost_i - budget)),
  *
- * mu > 0 from sum q_i = 1. prior: sums to 1 over the values whose cost is finite; the others get 0. False, q
+ * mu > 0 from sum q_i = 1. prior: sums to 1 over the values of finite cost; the others get 0. False, q
  * untouched: nothing with a positive prior costs as little as the budget. Source: Jia and Gong 2018, section
  * 5; with mu found by bisection on (0, 1 / (budget - least cost)), where the sum is convex, 1 at 0 and falls
  * at first. */

@@ -64,7 +64,7 @@ static double try_once(struct attriguard_look *look, float *moved, size_t value,
         }
         for (size_t v = 0; v < look->a->values; v++)
             rival = v != value ? fmax(rival, logits[v]) : rival;
-        bool far = rival - logits[value] > -margin; /* past the margin the first term stands still */
+        bool far = rival - logits[value] > -margin; /* past the margin the first term is constant */
         adam(look, attriguard_pull(look, value), far ? c : 0, tau, step);
     }
     return least;

@@ -21,7 +21,7 @@ static bool allowed(double original, int policy)
     return policy == MODIFY_ADD || (policy == ADD_NEW) == (original == 0);
 }
 
-/* The entry whose way up or down promises most, and its new value; false: nothing helps. */
+/* The entry with the best move up or down, and its new value; false: no move helps. */
 static bool choose(size_t *entry, double *value, const struct attriguard_look *look, const double *pull)
 {
     double step = look->a->args[STEP], most = 0;

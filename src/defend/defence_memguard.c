@@ -10,7 +10,7 @@
  * (defence_coin()).
  *
  * The authors' code feeds h the posteriors in the order of the undefended row; here they are sorted anew at
- * every step, which is what an attacker who sorts will do. */
+ * every step, as an attacker that sorts will do. */
 #include "defend/defence_net.h"
 
 #include "defend/defence.h"

@@ -38,7 +38,7 @@ struct player {
     size_t batch, inputs, outputs;
 };
 
-/* What is kept: standardisation and the auto-encoder's weights. */
+/* The fitted state: standardisation and the auto-encoder's weights. */
 struct model {
     size_t d;
     double *mean, *scale; /* (d) */
@@ -173,7 +173,7 @@ static sotto_status training_make(struct training *t)
         t->order[i] = (int64_t)i;
     }
     for (size_t v = 0; v < in->values; v++)
-        t->prior[v] = fmax(t->prior[v], 0.5 / (double)n); /* a value that nobody has */
+        t->prior[v] = fmax(t->prior[v], 0.5 / (double)n); /* a value that no record has */
 done:
     return status;
 }

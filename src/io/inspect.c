@@ -1,5 +1,5 @@
-/* What a file is, is decided by its first bytes, and by its name only where bytes do not tell (CSV, YAML) or
- * contradict it (then the reader the name asks for explains what is wrong). One document serves both
+/* The kind of a file is decided by its first bytes, and by its name only where bytes do not decide (CSV,
+ * YAML) or contradict it (then the reader for that name explains what is wrong). One document serves both
  * outputs. */
 #include "io/array/array.h"
 #include "io/table/csv.h"

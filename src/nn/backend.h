@@ -1,6 +1,6 @@
 /* backend.h - what a backend offers to the layers: one planned convolution, and matrix products.
  *
- * A dense layer is a convolution whose kernel covers the whole source, so this one operation carries all
+ * A dense layer is a convolution with a kernel as large as the source, so this one operation carries all
  * products of a network. Everything is (N, H, W, C); weights are (out, height, width, in) f32 and gradients
  * come back the same. */
 #ifndef NN_BACKEND_H

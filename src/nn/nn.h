@@ -46,7 +46,7 @@ struct nn_noise {
     double gamma, floor;
     int relative;    /* additive: gamma is in deviations of the result, one number over the whole batch, which
                         has a gradient too (as in the EnResNet code); else absolute */
-    uint32_t stream; /* told apart from the noise of other rows; set by the builder */
+    uint32_t stream; /* differs from that of other rows; set by the builder */
 };
 /** A classifier on the embedding that the encoder is trained against: dense layers, ReLU between, behind a
  * gradient reversal (layer_reverse.c). Its logits are a second output of plans. */
@@ -70,7 +70,7 @@ struct nn_model_config {
     struct nn_noise noise;
     double input_noise, radius; /* noise on the input (0: none), clipped to this L2 norm first (0: not) */
     int no_skip;                /* leave out the residual sums */
-    size_t members;             /* > 1: so many networks, whose logits are averaged; one loss trains all */
+    size_t members;             /* > 1: an ensemble of so many, logits averaged; one loss trains all */
     int separate_inputs;        /* members: each draws its own noise on the input, instead of sharing it */
     int average_softmax;        /* members: the mean is of their probabilities (outputs are its logarithms) */
     struct nn_adversary adversary;
@@ -130,14 +130,14 @@ void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t st
 void nn_plan_backward(struct nn_plan *p);
 /** (N, H, W, C) f32, after backward: dloss/dinput. NULL unless the plan was made with input_gradient. */
 const float *nn_plan_input_gradient(const struct nn_plan *p);
-/** Of a model with an adversary: its logits (N, values) f32, and where dloss/dlogits goes before backward.
+/** The adversary's logits (N, values) f32, and the place for dloss/dlogits, to be filled before backward.
  * With L_C written there, backward gives the adversary the gradient of L_C and the encoder that of L - lambda
  * L_C. NULL without an adversary, or if the plan stops at the embedding. */
 const float *nn_plan_adversary_output(const struct nn_plan *p);
 float *nn_plan_adversary_diff(struct nn_plan *p);
-/** The same for the adversary's parameters only; those of all others are left as they are. */
+/** The backward pass for the adversary's parameters only; all other gradients are left as they are. */
 void nn_plan_backward_adversary(struct nn_plan *p);
-/** Its logits again, by its parameters as they are now, on the embeddings of the last forward pass. */
+/** The adversary's logits again, with its current parameters, on the embeddings of the last forward pass. */
 void nn_plan_forward_adversary(struct nn_plan *p);
 
 /* ---- gradients of single examples (DP-SGD): a plan with views, f32 ----
@@ -164,7 +164,7 @@ size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t exampl
                            const struct nn_clip *clip);
 /** Gives the optimizer the gradient scale * sum. */
 void nn_model_set_gradient(struct nn_model *m, const float *sum, double scale, int threads);
-/** Of the last call: (layers, batch / views) factors, and the norms' upper bounds (batch / views). */
+/** From the last call: (layers, batch / views) factors, and the norms' upper bounds (batch / views). */
 const double *nn_plan_clip_factors(const struct nn_plan *p);
 const double *nn_plan_example_norms(const struct nn_plan *p);
 
@@ -181,7 +181,7 @@ sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n,
                            const struct nn_backend *b);
 void ntxent_free(struct ntxent *w);
 /** z (2N, D): rows 0..N-1 first views, N..2N-1 second views, NOT normalised (done inside, eps 1e-12); diff_z
- * same shape. accuracy (may be NULL): share of rows and columns whose arg-max is the positive. Returns mean
+ * same shape. accuracy (may be NULL): share of rows and columns with the positive as arg-max. Returns mean
  * loss. */
 double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float *z, float temperature);
 

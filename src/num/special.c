@@ -1,5 +1,5 @@
 /* log_sinhc: ln prod(1 + x^2/(pi k)^2) is an alternating series in x^2 below pi, so two partial sums enclose
- * it; further out x - ln 2x + log1p(-e^-2x). mills_ratio: Laplace's continued fraction, whose convergents lie
+ * it; further out x - ln 2x + log1p(-e^-2x). mills_ratio: Laplace's continued fraction: its convergents lie
  * on alternating sides of the limit; near 0 from erfc. */
 #include "num/special.h"
 

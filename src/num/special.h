@@ -12,7 +12,7 @@ struct interval log_sinhc(struct interval x);
 struct interval normal_cdf(struct interval x);
 /** Mills ratio (1 - Phi(x)) / phi(x) for x >= 0: decreasing, 1/x far out. */
 struct interval mills_ratio(struct interval x);
-/** The same in double, to about 1e-13 relative. */
+/** Mills ratio in double, to about 1e-13 relative. */
 double mills_near(double x);
 /** Standard normal density; x any sign. */
 struct interval normal_density(struct interval x);

@@ -23,7 +23,7 @@ static const struct {
               [SOTTO_OPTION_REAL] = {sizeof(double), {.real = SOTTO_ZERO}},
               [SOTTO_OPTION_SIZES] = {sizeof(size_t), {0}}};
 
-/* Of a list: the member that counts. */
+/* Address of an option's member; for a list, of the member that holds its length. */
 static void *place(void *options, const struct sotto_option *row)
 {
     return option_at(options, row->type == SOTTO_OPTION_SIZES ? row->count : row->offset);

@@ -1,6 +1,6 @@
-/* par.h - the only door to OpenMP: fixed chunks, first error by chunk number.
+/* par.h - the only user of OpenMP: fixed chunks, first error by chunk number.
  *
- * Work is cut into chunks whose borders never depend on the thread count; a reduction writes one partial
+ * Work is cut into chunks with borders that never depend on the thread count; a reduction writes one partial
  * result per chunk and adds them in chunk order, so the thread count never changes bits. */
 #ifndef PAR_PAR_H
 #define PAR_PAR_H

@@ -1,10 +1,10 @@
 /* The template names its parts in double braces; each name is one row of the table below. */
 #include "report/page/page.h"
 
-#include <string.h>
-
 #include "base/file.h"
 #include "sotto/sotto.h"
+
+#include <string.h>
 
 extern const char report_template_html[], report_report_css[], report_report_js[], report_chart_js[];
 

@@ -1,10 +1,4 @@
 /* The audit of one model becomes a report with one row. File names stay out of it: they can be private. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "base/reserved.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -12,6 +6,12 @@
 #include "report/document/document.h"
 #include "report/page/page.h"
 #include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 static void time_text(char out[32])
 {

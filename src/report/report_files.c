@@ -1,12 +1,12 @@
-/* What stands beside the page: the model card as Markdown, and the table of attacks as CSV. */
+/* Files written beside the page: the model card as Markdown, and the table of attacks as CSV. */
+#include "base/file.h"
+#include "report/page/page.h"
+#include "sotto/report.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/file.h"
-#include "report/page/page.h"
-#include "sotto/report.h"
 
 /* Marks that turn the direction of writing, and separators of lines: left out. */
 static size_t hidden_mark(const char *text)

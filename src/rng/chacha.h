@@ -21,8 +21,8 @@ typedef void chacha_fill(uint32_t *out, const unsigned char key[CHACHA_KEY], uin
 
 struct chacha_kernels {
     chacha_fill *fill;
-    chacha_fill *fill_short; /* ChaCha8: for simulation, where nothing rests on nobody telling the numbers
-                                apart; never for noise that is accounted */
+    chacha_fill *fill_short; /* ChaCha8: for simulation, where the numbers need not be indistinguishable
+                                from random ones; never for noise that is accounted */
 };
 const struct chacha_kernels *chacha_kernels_find(void);
 

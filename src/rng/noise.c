@@ -1,5 +1,5 @@
 /* ChaCha20 in blocks of BLOCK bytes: the first 32 bytes of each block become the next key and are never
- * handed out. `alive` sits in the wiped page too: it reads 0 in a forked child, which then takes a key of its
+ * handed out. `alive` lies in the wiped page too: it reads 0 in a forked child, which then takes a key of its
  * own from the operating system (a seeded stream loses its seed that way, and its `insecure` mark with
  * it). */
 #include "rng/noise.h"

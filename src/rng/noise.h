@@ -8,6 +8,7 @@
 #define RNG_NOISE_H
 
 #include "base/status.h"
+
 #include <stdbool.h>
 
 struct noise; /* one stream; not to be shared between threads */

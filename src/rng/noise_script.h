@@ -1,4 +1,4 @@
-/* noise_script.h - noise whose words are written down: what happens with probability 2^-64 happens in tests.
+/* noise_script.h - noise from given words: what happens with probability 2^-64 happens in tests.
  *
  * Tests alone include this header (tools/check-includes); nothing public leads here. */
 #ifndef RNG_NOISE_SCRIPT_H

@@ -2,12 +2,11 @@
  * continues. */
 #include "base/reserved.h"
 #include "run/stages/run_shadow.h"
+#include "par/par.h"
+#include "sotto/io.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "par/par.h"
-#include "sotto/io.h"
 
 extern const char run_demo_yaml[];
 

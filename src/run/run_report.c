@@ -1,17 +1,17 @@
 /* report.json from the stages' results (docs/FORMATS.md, sotto.report/1), then the page. */
 #include "run/stages/run_stages.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "base/cpu.h"
 #include "io/table/metric_log.h"
 #include "par/par.h"
 #include "sotto/io.h"
 #include "sotto/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 static struct json *dpsgd_facts(const struct run *r)
 {
@@ -128,7 +128,7 @@ static void put_sensitivity(struct json **row, const struct run *r, const struct
     json_put(row, "sensitivity", j);
 }
 
-/* The column is the certificate's: proved, or conditional on a sensitivity that nobody proved, or none at
+/* The column is the certificate's: proved, or conditional on a sensitivity that is not proved, or none at
  * all. */
 static void put_guarantee(struct json **row, const struct json *release)
 {

@@ -1,11 +1,11 @@
 /* The line that belongs into every bug report and run.json. */
 #include "sotto/base.h"
 
-#include <stdio.h>
-
 #include "base/cpu.h"
 #include "nn/nn.h"
 #include "par/par.h"
+
+#include <stdio.h>
 
 const char *sotto_version_line(void)
 {

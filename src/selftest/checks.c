@@ -1,5 +1,6 @@
 /* The list of checks. */
 #include "selftest/checks.h"
+
 #include "base/memory.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* commands.h - what the program is asked to do end to end: releases whose noise is attacked, and rules that
+/* commands.h - what the program is asked to do end to end: releases with noise to attack, and rules that
  * it must keep. A new private verb, trainer or mechanism is one row in commands.c. */
 #ifndef SELFTEST_COMMANDS_H
 #define SELFTEST_COMMANDS_H
@@ -17,7 +17,7 @@ struct release_row {
     enum neighbours files;
     const char *prepare[COMMAND_STEPS]; /* not private; once in a world */
     const char *command;                /* run again and again */
-    const char *noisy;                  /* the file whose values are noisy */
+    const char *noisy;                  /* the file with noisy values */
     double epsilon, delta;              /* what the command asked for; 0: what the certificate says */
 };
 /** NULL after the last. */

@@ -1,5 +1,6 @@
 /* Every command on every neighbour, and what an attacker makes of it. */
 #include "selftest/end_to_end.h"
+
 #include "base/file.h"
 #include "par/par.h"
 #include "selftest/commands.h"

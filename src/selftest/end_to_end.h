@@ -8,14 +8,14 @@
 
 struct end_to_end {
     const char *program, *folder; /* the program, and where its files may lie */
-    const char *only;             /* rows whose name holds this text; NULL: all */
-    size_t runs;                  /* on each of the two files whose values are compared */
+    const char *only;             /* rows with this text in their name; NULL: all */
+    size_t runs;                  /* for each of the two files that are compared */
     double error;                 /* of each of the statistical tests, FALSIFY_TESTS a release */
 };
 /** One check a release and one a rule. EIO, ENOMEM, ESTOPPED: the program cannot be run. */
 sotto_status selftest_end_to_end(struct checks *c, const struct end_to_end *e,
                                  const struct sotto_context *ctx);
-/** How many releases there are whose name holds `only`. */
+/** Number of releases with `only` in their name. */
 size_t end_to_end_releases(const char *only);
 
 #endif

@@ -1,5 +1,6 @@
 /* Choosing events on one half of the outputs and testing them on the other. */
 #include "selftest/falsify.h"
+
 #include "base/memory.h"
 #include "num/beta.h"
 #include "selftest/falsify_features.h"

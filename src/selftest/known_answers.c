@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a row asks of a mechanism: see value_of(). */
+/* Which value of a mechanism a row tests: see value_of(). */
 enum question {
     DELTA,
     EPSILON,

@@ -1,5 +1,6 @@
-/* Small files whose last record is what matters. */
+/* Small files that differ in their last record. */
 #include "selftest/neighbours.h"
+
 #include "base/file.h"
 #include "selftest/program.h"
 #include "sotto/io.h"
@@ -97,7 +98,7 @@ static sotto_status write_images(int variant, const char *folder)
         const int *image = last_image[i == RECORDS - 1 ? variant : 0];
         for (int k = 0; k < CELL; k++)
             pixels[i][k] = image[0];
-        labels[i] = i == 0 ? 1 : image[1]; /* an import wants two classes */
+        labels[i] = i == 0 ? 1 : image[1]; /* an import needs two classes */
     }
     TRY(path_join(set, sizeof set, folder, "set"));
     TRY(folder_make(set));

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-/** What lies in a world's folder. The first two variants are the pair whose noisy values are compared; what
+/** What lies in a world's folder. The first two variants are the pair with noisy values to compare; what
  * the later ones hold in their last record tests what is printed. */
 enum neighbours {
     NEIGHBOURS_RECORDS, /* X.npy (24, 3), y.npy (24): all records alike; also Xr.npy, yr.npy: backwards;

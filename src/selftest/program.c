@@ -1,5 +1,6 @@
 /* posix_spawn, because the caller may have threads. */
 #include "selftest/program.h"
+
 #include "base/file.h"
 
 #include <errno.h>

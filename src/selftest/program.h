@@ -25,7 +25,7 @@ struct outcome {
     double values[OUTCOME_VALUES]; /* of the noisy file: all, or the last so many */
     int width;                     /* how many; 0: the file is not there */
 };
-/** `noisy`: name of the file whose values are noisy (.npy, .safetensors, or JSON, whose numbers are), or
+/** `noisy`: name of the file with noisy values (.npy, .safetensors, or JSON with noisy numbers), or
  * NULL. What lies in a folder `private` is not seen otherwise. Free facts with outcome_clear(). EFORMAT, EIO,
  * ENOMEM. */
 sotto_status outcome_read(struct outcome *out, const char *folder, int code, const char *noisy);

@@ -3,6 +3,7 @@
  * pitfalls: the random batch size as divisor; TensorFlow Privacy #19, #483: fixed-size batches accounted as
  * Poisson). */
 #include "selftest/toy_training.h"
+
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* toys.h - small releases on neighbouring inputs for the falsifier, and copies of them with historical bugs
  * planted. The bugs live here only: nothing outside src/selftest may include this folder
- * (tools/check-includes), and every toy that is no bug releases through sotto_dp_release() like everybody
- * else. */
+ * (tools/check-includes), and every toy that is no bug releases through sotto_dp_release() like all
+ * other code. */
 #ifndef SELFTEST_TOYS_H
 #define SELFTEST_TOYS_H
 

@@ -2,7 +2,6 @@
  * seed and row alone, whatever else is embedded beside it. */
 #include "options/option_values.h"
 #include "ssl/encoder.h"
-
 #include "data/augment/augment.h"
 #include "par/par.h"
 
@@ -39,7 +38,7 @@ static void take(double *member, const struct sotto_encoder *e, const char *key,
         *member = recipe_number(e, key, missing);
 }
 
-/* What is not given: as the encoder was pre-trained, else as pre-training does it. */
+/* Options that are not given are those of the encoder's pre-training, else the defaults of pre-training. */
 static sotto_status resolve(struct sotto_view_options *v, const struct sotto_view_options *given,
                             const struct sotto_encoder *e)
 {

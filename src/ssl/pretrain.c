@@ -114,7 +114,7 @@ static enum talos_turn turn_at(const struct run *r, uint64_t step)
     return r->talos ? talos_turn(&r->setup.talos, step / r->setup.steps_per_pass) : TALOS_ENCODER;
 }
 
-/* Views, then the images themselves if Talos wants them, of which the objective knows nothing. */
+/* Views, then the images themselves if Talos needs them; the objective does not see those. */
 static void fill(struct run *r, const int64_t *rows, size_t n, uint64_t step)
 {
     const struct pretrain_setup *s = &r->setup;

@@ -19,7 +19,7 @@ void sotto_scattering_defaults(struct sotto_scattering *s)
     sotto_options_defaults(s, sotto_scattering_option_table());
 }
 
-/* Of resolved settings. */
+/* The shape of the features; settings are resolved. */
 static sotto_status find_shape(size_t shape[3], const struct sotto_dataset *data,
                                const struct sotto_scattering *s)
 {
@@ -53,7 +53,7 @@ sotto_status sotto_scattering_shape(size_t shape[3], const struct sotto_dataset 
 
 struct work {
     const struct sotto_dataset *data;
-    const struct scatter_plan *plan, *mirrored; /* mirrored: NULL unless asked for */
+    const struct scatter_plan *plan, *mirrored; /* mirrored: NULL unless requested */
     const struct scatter_kernels *kernels;
     const int64_t *rows;
     size_t base, n, shape[3], groups; /* base: records before this part, where rows is NULL */

@@ -1,8 +1,8 @@
 /* The adversary's side of a step. Rows of the plan are view after view (row v N + i is view v of image i),
  * then perhaps the images themselves; all of an image share its attribute. C reads one run of these rows. */
-#include "sotto/option.h"
 #include "ssl/talos.h"
 
+#include "sotto/option.h"
 #include "io/table/metric_log.h"
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
@@ -174,8 +174,8 @@ static double accuracy(const float *logits, const int64_t *labels, size_t n, siz
 }
 
 /* -L_C has no lower end: while C stands still the encoder can make it as wrong as it likes, and in the end
- * does nothing else. Bounded, a record stops to count once C knows no more of it than someone who knows only
- * how often each value occurs. */
+ * does nothing else. Bounded, a record stops to count once C predicts it no better than the frequencies of
+ * the values do. */
 void talos_bound(float *diff, const float *logits, const int64_t *labels, size_t n,
                  const struct talos_setup *s)
 {

@@ -1,6 +1,6 @@
-/* talos.h - the adversary of a pre-training run: whose turn it is, its loss, and both optimizers.
+/* talos.h - the adversary of a pre-training run: turns, its loss, and both optimizers.
  *
- * Talos (He & Zhang, CCS 2021) censors one attribute of the records in what the encoder says. A classifier C
+ * Talos (He & Zhang, CCS 2021) censors one attribute of the records in the encoder's output. A classifier C
  * on the embedding learns to read the attribute (L_C); the encoder learns L_contrastive - lambda L_C through
  * a gradient reversal. It censors against THIS classifier only and proves nothing: only an attacker trained
  * afresh on the embeddings tells what is left. */
@@ -34,7 +34,7 @@ sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *op
 struct nn_adversary talos_adversary(const struct talos_setup *s);
 /** Walks over the images in one epoch: 1, or 2 where both take their turn in every epoch. */
 size_t talos_passes(const struct talos_setup *s);
-/** Whom the walk number `pass` (from 0) teaches: C, or encoder and projector, or all (joint). */
+/** What pass number `pass` (from 0) trains: C, or encoder and projector, or all (joint). */
 enum talos_turn { TALOS_ENCODER = 1, TALOS_ADVERSARY = 2, TALOS_BOTH = 3 };
 enum talos_turn talos_turn(const struct talos_setup *s, uint64_t pass);
 /** diff (n, values), the gradient of L_C, becomes that of its bounded form, the mean of min(L_i, -ln share of
@@ -53,15 +53,15 @@ struct nn_optimizer *talos_task_optimizer(struct talos *t);
  * epoch's sums, and the gradient for the encoder (bounded, if so set) where the plan expects it. EDIVERGED:
  * L_C is not finite. */
 sotto_status talos_loss(struct talos *t, const int64_t *rows);
-/** After that and, if it is the encoder's turn, the plan's backward pass: the step of whoever's turn it is. C
- * learns from the embeddings of this pass, by the whole gradient, whatever the encoder does about them. */
+/** After that and, if it is the encoder's turn, the plan's backward pass: the step of what this turn trains.
+ * C learns from the embeddings of this pass, by the whole gradient, whatever the encoder does about them. */
 void talos_update(struct talos *t, double lr, enum talos_turn turn);
 /** Means over the epoch that ends: adversary_loss and adversary_accuracy; starts the next. */
 sotto_status talos_log(struct talos *t, struct metric_log *log, uint64_t step, double seconds);
-/** Of the last whole epoch. */
+/** Means over the last whole epoch. */
 double talos_epoch_loss(const struct talos *t);
 double talos_epoch_accuracy(const struct talos *t);
-/** What a checkpoint keeps besides. */
+/** What a checkpoint keeps of the adversary. */
 struct checkpoint_adversary *talos_state(struct talos *t);
 
 #endif

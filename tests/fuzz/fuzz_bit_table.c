@@ -1,9 +1,9 @@
 /* Purchase-100 and Texas-100 tables: 'P' and the rows, or 'T', the rows, '|' and the classes. */
+#include "data/format/bit_table.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "data/format/bit_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* Any bytes as a list of events: refused, or an account whose ends are in order. */
+/* Any bytes as a list of events: refused, or an account with its ends in order. */
 #include "dp/account/events.h"
 
 #include <assert.h>

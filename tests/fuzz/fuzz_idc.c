@@ -1,9 +1,9 @@
 /* Names of breast tissue patches, one a line: from paths to an ordered list. */
+#include "data/format/idc.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "data/format/idc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

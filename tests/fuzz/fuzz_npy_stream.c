@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (good && !complete) {
         void *to;
         if (s.header_known && s.data_bytes > 1 << 20)
-            break; /* whoever reads a pipe looks at the shape first */
+            break; /* a reader of a pipe checks the shape first */
         good = npy_stream_room(&s, &to, &want) == SOTTO_OK;
         complete = good && want == 0;
         size_t take = want < piece ? want : piece;

@@ -1,10 +1,10 @@
 /* Two labels of images: 'U' and a UTKFace name; 'C' and CelebA's table, perhaps '|' and its partition; 'P'
  * and Places' list; 'T' and labels.csv. */
+#include "data/format/image_facts.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "data/format/image_facts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,13 +1,13 @@
 /* Any bytes as a "sotto.report/1" document: a page or an error, and a page never lets a text out of its
  * place. */
+#include "sotto/io.h"
+#include "sotto/report.h"
+
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sotto/io.h"
-#include "sotto/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

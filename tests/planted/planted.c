@@ -18,7 +18,7 @@ static bool planted(const char *defect)
     return name && strcmp(name, defect) == 0;
 }
 
-/* Doubles are rounded to floats before the noise, which nothing pays for. */
+/* Doubles are rounded to floats before the noise, which no account covers. */
 sotto_status __real_sotto_dp_release_double(struct sotto_certificate **certificate, double *vector, size_t n,
                                             const struct sotto_release *r, const struct sotto_context *ctx);
 sotto_status __wrap_sotto_dp_release_double(struct sotto_certificate **certificate, double *vector, size_t n,
@@ -106,7 +106,7 @@ sotto_status __wrap_certificate_condition(char out[CONDITION_TEXT], const char *
     return __real_certificate_condition(out, sums && planted("sums") ? NULL : given, p);
 }
 
-/* Charged before anyone looks whether the output can be written. */
+/* Charged before a check that the output can be written. */
 sotto_status __real_file_hold(struct held_file *h, const char *path, size_t bytes);
 sotto_status __wrap_file_hold(struct held_file *h, const char *path, size_t bytes)
 {

@@ -2,14 +2,14 @@
 #ifndef TESTS_AUDIT_WORLD_H
 #define TESTS_AUDIT_WORLD_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "io/json/json.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "support/audit_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static inline double value(const struct json *doc, const char *path)
 {
@@ -47,7 +47,7 @@ static inline void expect(sotto_status status, const struct sotto_audit_input *i
 
 enum { RECORDS = 400, MODELS = 16 };
 
-/* A population whose signals are Gaussian: own mean per record, +1 under models trained on it (0: no
+/* A population with Gaussian signals: own mean per record, +1 under models trained on it (0: no
  * leak). */
 struct world {
     float logits[2][RECORDS * 2];

@@ -54,7 +54,7 @@ static inline void files_write_text(const char *folder, const char *name, const 
     files_write(folder, name, text, strlen(text));
 }
 
-/** A PNG whose byte i (interleaved) is start + i. channels 1 or 3. */
+/** A PNG; byte i (interleaved) is start + i. channels 1 or 3. */
 static inline void files_png(struct blob *out, unsigned height, unsigned width, unsigned channels,
                              unsigned start)
 {

@@ -52,7 +52,7 @@ static inline bool floored_leads(enum floored_law law, size_t i)
     return law != FLOORED_GAUSSIAN || !(i & FLOORED_PAIRS);
 }
 
-/** All draws: by the kernels, and by balls where these doubt. */
+/** All draws: by the kernels, and by balls where these cannot decide. */
 static inline void floored_draw(double *k, uint64_t *doubt, const uint64_t *words, size_t groups,
                                 const struct floor_kernels *kernels, const struct floor_bounds *bounds,
                                 struct ball_draw draw)

@@ -83,7 +83,7 @@ static inline void protect_adam(const char *output, const char *ledger, enum sot
     assert_int_equal(protect(&p), SOTTO_OK);
 }
 
-/* C: a vector, of which nobody knows where it came from. */
+/* C: a vector of unknown origin. */
 static inline void protect_vector(const char *output, const char *ledger, double scale, double delta,
                                   enum sotto_sensitivity_source source)
 {

@@ -27,7 +27,7 @@ static inline double golden_uniform(uint32_t number, size_t i)
     return (double)(x >> 8) / 16777216.0;
 }
 
-/** Where element i of PyTorch's layout sits in ours. */
+/** Index in our layout of element i of PyTorch's. */
 static inline size_t golden_place(const struct nn_parameter *p, size_t i)
 {
     size_t w = i % p->width, h = i / p->width % p->height, in = i / p->width / p->height % p->in,

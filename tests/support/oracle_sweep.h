@@ -29,7 +29,7 @@ static inline double sweep_log(uint64_t *state, double low, double high)
     return exp(sweep_even(state, log(low), log(high)));
 }
 
-/** The truth lies in `oracle`, whose ends are neighbouring doubles (or equal): `got` holds it only if it
+/** The truth lies in `oracle` between neighbouring (or equal) doubles: `got` holds it only if it
  * holds both. */
 static inline bool sweep_holds(struct interval got, struct interval oracle)
 {

@@ -11,7 +11,7 @@
  *   /slow/F        honours Range, 1,000 bytes every 10 ms
  *   /to/REST       redirects to /REST;  /away redirects to a file: address
  *
- * Every request is a line "PATH RANGE" in the log, RANGE being "-" where none was asked for. */
+ * Every request is a line "PATH RANGE" in the log, RANGE being "-" where none was requested. */
 #ifndef TESTS_RANGE_SERVER_H
 #define TESTS_RANGE_SERVER_H
 
@@ -40,7 +40,7 @@ static inline void server_say(int client, const char *text)
     (void)!write(client, text, strlen(text));
 }
 
-/* Sends bytes [from, end) of the file as the mode wants them. */
+/* Sends bytes [from, end) of the file as the mode says. */
 static inline void server_send(int client, int fd, const struct server_answer *a, unsigned long long end)
 {
     char block[1000];

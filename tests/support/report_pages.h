@@ -2,13 +2,13 @@
 #ifndef TESTS_REPORT_PAGES_H
 #define TESTS_REPORT_PAGES_H
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "report/page/page.h"
 #include "sotto/sotto.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Rows of the example. */
 enum { PLAIN_MLP = 0, NOISY_MLP = 1, WRECKED_MLP = 3, PLAIN_LINEAR = 4, PROVED = 5 };

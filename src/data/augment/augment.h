@@ -54,7 +54,7 @@ struct augment_view {
  * uniform(-+ jitter) of the circle; grey; blur of uniform(.1, 2) pixels. */
 struct augment_view augment_draw(const struct augment_strength *strength, size_t height, size_t width,
                                  uint64_t seed, uint64_t step, uint64_t index);
-/** The same of recipe simclr, whatever `strength` says. */
+/** augment_draw() by recipe simclr, whatever `strength` says. */
 struct augment_view augment_draw_simclr(const struct augment_strength *strength, size_t height, size_t width,
                                         uint64_t seed, uint64_t step, uint64_t index);
 /** The view that changes nothing. */

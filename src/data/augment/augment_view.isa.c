@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Where an output column comes from: two pixel offsets into the blended row and the weight of the second. */
+/* Sources of an output column: two pixel offsets into the blended row and the weight of the second. */
 struct column {
     uint32_t first, second;
     float weight;

@@ -1,8 +1,8 @@
 /* encoding.h - how the cells of a table become numbers, and its labels classes.
  *
- * An encoding is a function of one row: once it is made, no row has a say in how another one is encoded.
- * Whose rows had a say in the encoding itself is its stamp (enum sotto_encoding): only a fitted one saw
- * private rows.
+ * An encoding is a function of one row: once it is made, no row changes how another one is encoded.
+ * The stamp of an encoding (enum sotto_encoding) says from which rows it was made: only a fitted one
+ * saw private rows.
  *
  *     encoding_read_schema()   declared in a YAML file                 encoding_schema.c
  *     encoding_fit()           from rows of a set                      encoding_fit.c
@@ -42,7 +42,7 @@ struct encoding_column {
     enum column_kind kind;
     double low, high;     /* a number is moved into these first; -INFINITY and INFINITY: it is not */
     double centre, scale; /* and becomes (x - centre) * scale */
-    double missing;       /* stands for a cell that holds no number */
+    double missing;       /* represents a cell without a number */
     struct text_list categories;
     size_t other; /* category that all unknown ones count as; categories.count: none, all bits are 0 */
 };
@@ -71,7 +71,7 @@ size_t encoding_find(const struct sotto_table_encoding *e, const char *name);
 size_t encoding_used(const struct sotto_table_encoding *e);
 /** Numbers scaled from their bounds to [-1, 1]. */
 void encoding_scale_by_bounds(struct encoding_column *c);
-/** The number that stands for a cell: within the bounds, or c->missing. */
+/** The number that represents a cell: within the bounds, or c->missing. */
 double encoding_number(const struct sotto_table_encoding *e, const struct encoding_column *c,
                        struct cell cell);
 /** Its category, c->other for unknown ones. */

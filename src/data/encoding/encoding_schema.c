@@ -68,7 +68,7 @@ static sotto_status read_bounds(struct encoding_column *column, const struct con
                        column->name);
 }
 
-/* The values of a category or label, and which of them stands for unknown ones (list->count: none does). */
+/* The values of a category or label, and which of them represents unknown ones (list->count: none does). */
 static sotto_status read_values(struct text_list *list, size_t *other, const struct config *c, size_t i,
                                 const char *key)
 {

@@ -1,5 +1,5 @@
 /* CIFAR-10 with two labels: the task is to tell animals from vehicles, the attribute is the class. A task
- * model needs one bit of a image; what its embeddings say beyond that bit about the ten classes is leakage.
+ * model needs one bit of an image; what its embeddings say beyond that bit about the ten classes is leakage.
  * (As indoor or outdoor is the task and the scene the attribute on Places.) Made from the imported
  * cifar10. */
 #include "data/store/store.h"

@@ -1,4 +1,4 @@
-/* Registered sets that no package carries: the user brings the files, the facts about them stand here. */
+/* Registered sets that cannot be downloaded: the user supplies the files, their facts are here. */
 #include "data/dataset.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* A download is a growing NAME.part whose bytes are hashed as they arrive. Whatever interrupts it, the next
+/* A download is a growing NAME.part, hashed as its bytes arrive. Whatever interrupts it, the next
  * call hashes what is there and asks the server for the rest (Range); a server that cannot continue sends
  * everything, and the file starts over. Only when length and hash are those recorded does it get its name. A
  * file that was continued and came out wrong is fetched once more from its first byte: its beginning may have
@@ -243,7 +243,7 @@ sotto_status download_check_url(const char *url, bool plain_http)
     for (size_t i = 0; i < sizeof loopback / sizeof *loopback && !strchr(url, '@'); i++) {
         size_t n = strlen(loopback[i]);
         if (strncmp(url + 7, loopback[i], n) == 0 &&
-            (url[7 + n] == ':' || url[7 + n] == '/')) /* nobody listens on that way */
+            (url[7 + n] == ':' || url[7 + n] == '/')) /* no eavesdropper on this machine's loopback */
             return SOTTO_OK;
     }
     return plain_http ? SOTTO_OK

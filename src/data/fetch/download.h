@@ -4,6 +4,7 @@
 #define DATA_FETCH_DOWNLOAD_H
 
 #include "data/dataset.h"
+
 #include <stdbool.h>
 
 /** How often a broken connection is taken up again by itself, and the pause before each. */

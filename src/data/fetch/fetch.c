@@ -6,7 +6,6 @@
 #include "data/fetch/http.h"
 #include "data/store/import.h"
 #include "data/store/store.h"
-
 #include "base/file.h"
 #include "data/files/bundle.h"
 #include "data/dataset.h"

@@ -4,6 +4,7 @@
 #define DATA_FETCH_HTTP_H
 
 #include "base/status.h"
+
 #include <stdbool.h>
 
 /** Whether this build can download at all. */
@@ -20,7 +21,7 @@ struct http_head {
     uint64_t start; /* position of the first body byte in the file */
     uint64_t total; /* bytes of the whole file; 0: not said */
 };
-/** Who takes the body. A failure ends the transfer and becomes its status. */
+/** The receiver of the body. A failure ends the transfer and becomes its status. */
 struct http_sink {
     /** Once, before the first byte of a body with code 200 or 206. */
     sotto_status (*begin)(struct http_sink *sink, const struct http_head *head);

@@ -89,7 +89,7 @@ void entry_close(struct entry_stream *s)
     base_free(s);
 }
 
-/* The rare reader that wants a large entry whole. */
+/* For the rare reader that needs a large entry in one piece. */
 static sotto_status load_left(struct bytes *out, const struct bundle *b, size_t entry)
 {
     sotto_status status = SOTTO_OK;

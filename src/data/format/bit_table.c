@@ -2,10 +2,10 @@
  * Texas-100 (67,330 x 6,169) in two. */
 #include "data/format/bit_table.h"
 
+#include "data/format/format.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "data/format/format.h"
 
 struct cursor {
     const struct text_bytes *text;

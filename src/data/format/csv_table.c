@@ -1,5 +1,6 @@
 /* Tables of text as a layout: one file, or a training file and a test file. */
 #include "data/format/csv_table.h"
+
 #include "data/format/format.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Tables of text under an encoding that was there before them: private records at an import, where every cell
- * is taken in silence, and queries, where a cell that is no number is the asker's mistake and named. */
+ * is taken in silence, and queries, where a cell that is no number is the caller's error and is named. */
 #include "data/files/bundle.h"
 #include "data/format/csv_table.h"
 
@@ -56,7 +56,7 @@ done:
     return status;
 }
 
-/* As the first row of the file says, with names that only a header has. */
+/* Is the first row of the file a header: does it name every column that is used? */
 static bool holds_names(const struct csv *c, const struct sotto_table_encoding *e)
 {
     size_t found = 0;

@@ -11,9 +11,9 @@ struct idc_name {
 };
 /** Reads the last component of a path. false: not such a name. */
 bool idc_name_read(struct idc_name *out, const char *path);
-/** All patches of a bundle in the set's order, each once: patients shuffled by their number (the same for
- * everybody) and never divided; the first share of the records is for training, as large as the paper's
- * (39,952 of 277,524). *twice: files left out because another holds the same place. EFORMAT: a image of
+/** All patches of a bundle in the set's order, each once: patients shuffled by their number (the same
+ * everywhere) and never divided; the first share of the records is for training, as large as the paper's
+ * (39,952 of 277,524). *twice: files left out because another holds the same place. EFORMAT: an image of
  * another name, or a name that contradicts its folder; names it. Free with images_clear(). */
 sotto_status idc_list(struct image_list *out, size_t *twice, const struct bundle *b);
 

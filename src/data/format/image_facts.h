@@ -23,8 +23,8 @@ struct image_facts {
 sotto_status image_facts_add(struct image_facts *f, const char *path, size_t path_length, int split,
                              const char *label, const char *attribute);
 void image_facts_clear(struct image_facts *f);
-/** Finds the images and reads them. Images without a fact, and facts without a image, are left out with
- * a warning. EFORMAT: a fact that fits several images, a image with two facts, none left, one class or
+/** Finds the images and reads them. Images without a fact, and facts without an image, are left out with
+ * a warning. EFORMAT: a fact that fits several images, an image with two facts, none left, one class or
  * value only. */
 sotto_status image_facts_read(struct dataset *d, const struct image_facts *f, const struct bundle *b,
                               const struct sotto_import_options *options, const struct sotto_context *ctx);

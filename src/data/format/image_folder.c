@@ -1,4 +1,4 @@
-/* Folders and archives of images whose folders are their classes. */
+/* Folders and archives of images, one folder for each class. */
 #include "data/format/image_set.h"
 
 static sotto_status read_images(struct dataset *d, const struct bundle *b,

@@ -3,7 +3,6 @@
 #include "data/format/image_set.h"
 
 #include "data/image/image.h"
-
 #include "par/par.h"
 
 #include <stdatomic.h>
@@ -82,7 +81,7 @@ static int by_size(const void *a, const void *b)
     return (p->width > q->width) - (p->width < q->width);
 }
 
-/* The size asked for, or the most common one (the larger on a tie); the rest are resized to it. */
+/* The requested size, or the most common one (the larger on a tie); the rest are resized to it. */
 static sotto_status choose_size(size_t *height, size_t *width, const struct folder_job *job,
                                 const struct sotto_import_options *options)
 {

@@ -10,7 +10,7 @@
 sotto_status image_set_keep_size(struct image_list *list, size_t *dropped, const struct bundle *b,
                                  size_t height, size_t width, const struct sotto_context *ctx);
 /** Images, labels and attribute as the list says, in its order; options: the size. EINVAL: many sizes and
- * none was asked for; EFORMAT: a image is damaged; the message names it. */
+ * none was asked for; EFORMAT: an image is damaged; the message names it. */
 sotto_status image_set_read(struct dataset *d, const struct bundle *b, const struct image_list *list,
                             const struct sotto_import_options *options, const struct sotto_context *ctx);
 

@@ -64,7 +64,7 @@ done:
     return status;
 }
 
-/* Whose records they are, as side files say; an archive has none. */
+/* The source of the records, as side files state it; an archive has none. */
 static sotto_status take_identity(struct dataset *d, const struct bundle *b, const struct npy_files *files)
 {
     char values[4200], labels[4200];

@@ -22,7 +22,7 @@ sotto_status stl_image(uint8_t *planes, size_t height, size_t width, const unsig
                     planes[(c * STL_SIDE + y) * STL_SIDE + x] = record[(c * STL_SIDE + x) * STL_SIDE + y];
         return SOTTO_OK;
     }
-    for (size_t c = 0; c < 3; c++) /* interleaved rows, as the resizer wants them */
+    for (size_t c = 0; c < 3; c++) /* interleaved rows, as the resizer expects them */
         for (size_t x = 0; x < STL_SIDE; x++)
             for (size_t y = 0; y < STL_SIDE; y++)
                 pixels[(y * STL_SIDE + x) * 3 + c] = record[(c * STL_SIDE + x) * STL_SIDE + y];

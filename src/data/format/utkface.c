@@ -1,4 +1,4 @@
-/* UTKFace: faces whose file names say age, gender and race: age_gender_race_timestamp.jpg, or .jpg.chip.jpg
+/* UTKFace: faces, with age, gender and race in file names: age_gender_race_timestamp.jpg, or .jpg.chip.jpg
  * of the aligned ones. A few published names lack a field; those images are left out. */
 #include "data/format/image_facts.h"
 

@@ -3,6 +3,7 @@
 #define DATA_IMAGE_IMAGE_H
 
 #include "base/status.h"
+
 #include <stdbool.h>
 
 enum image_kind { IMAGE_JPEG, IMAGE_PNG };

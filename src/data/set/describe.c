@@ -2,7 +2,6 @@
  * recorded. */
 #include "data/format/format.h"
 #include "data/store/store.h"
-
 #include "base/file.h"
 #include "io/json/json.h"
 

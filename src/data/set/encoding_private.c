@@ -1,5 +1,5 @@
-/* Bounds that are paid for: for each column of numbers the 5 % and the 95 % quantile, each selected by the
- * exponential mechanism among edges that only the declared bounds decide.
+/* Bounds that are charged to the ledger: for each column of numbers the 5 % and the 95 % quantile, each
+ * selected by the exponential mechanism among edges that only the declared bounds decide.
  *
  * The score of edge x for rank k is -|#{values < x} - k|. Replacing one record changes the count by at most 1
  * and k, which n decides, not at all, so scores have sensitivity 1 under replace-one, whatever the values
@@ -7,7 +7,6 @@
 #include "data/encoding/encoding.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_registry.h"
-
 #include "base/file.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
  * registered set found on this machine. Anything that is none of these is tried as a path. */
 #include "data/format/format.h"
 #include "data/store/store.h"
-
 #include "base/file.h"
 
 #include <stdio.h>

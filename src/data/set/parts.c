@@ -1,6 +1,6 @@
 /* Named parts of a set as arrays that every other verb reads: the rows of one uniformly random permutation,
  * one run of them for each part, so that members and non-members come from the same pool. Beside every part
- * lies whose records it holds and how their columns became numbers.
+ * lie the source of its records and how their columns became numbers.
  *
  * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
  * become rows of values in [0, 1]. */
@@ -48,7 +48,7 @@ static void write_row(float *out, const struct part_plan *p, size_t row)
     }
 }
 
-/* The array and, beside it, whose records it holds (NULL: no records). */
+/* The array and, beside it, the source of its records (NULL: no records). */
 static sotto_status save(const char *folder, const char *part, const char *what, struct sotto_array *a,
                          const struct sotto_provenance *whose)
 {

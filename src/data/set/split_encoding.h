@@ -17,13 +17,14 @@ sotto_status split_check_options(const struct sotto_split_options *options);
 sotto_status split_encoding(struct sotto_table_encoding **out, const struct sotto_dataset *s,
                             const struct sotto_split_options *options, const struct split_rows *public,
                             const struct sotto_context *ctx);
-/** The private fit, if one was asked for: once the folder is there, and before anything is written to it. */
+/** The private fit, if requested: once the folder is there, and before anything is written to it. */
 sotto_status split_private_fit(struct sotto_table_encoding *e, const struct sotto_dataset *s,
                                const struct sotto_split_options *options, const struct sotto_context *ctx);
-/** Of a part with these rows; clear it. Classes are named only where the records did not decide them. */
+/** Provenance of a part with these rows; clear it. Classes are named only where the records did not decide
+ * them. */
 sotto_status split_provenance(struct sotto_provenance *out, const struct sotto_dataset *s,
                               const struct sotto_table_encoding *e, const int64_t *rows, size_t n);
-/** Says it when private rows had a say in the encoding. */
+/** Logs a line when private rows determined the encoding. */
 void split_warn(const struct sotto_dataset *s, const struct sotto_table_encoding *e,
                 const struct sotto_context *ctx);
 

@@ -1,7 +1,6 @@
 /* Which set was meant by a name that is not one: the nearest by edit distance, or one that it begins. */
 #include "data/dataset.h"
 #include "data/store/store.h"
-
 #include "io/text/utf8.h"
 
 #include <stdio.h>

@@ -1,11 +1,10 @@
 /* Import: read in whatever layout, write below a temporary name, rename. A killed import leaves a hidden
  * folder that no reader looks at; the next import of the same name sweeps it away. */
-#include "base/reserved.h"
 #include "data/store/import.h"
 
+#include "base/reserved.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
-
 #include "base/file.h"
 #include "base/sha256.h"
 
@@ -129,7 +128,7 @@ static sotto_status check_layout(const struct dataset_format *format, const char
 }
 
 /* The identity that was given, or that the records came with, or a new one. A file that was fetched from its
- * registered address, whose hash was checked, is the public set. */
+ * registered address, with its hash checked, is the public set. */
 static sotto_status identify(struct sotto_dataset *s, const char *name, const char *given, bool registered)
 {
     sotto_status status = SOTTO_OK;

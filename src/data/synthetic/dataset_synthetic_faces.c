@@ -7,12 +7,12 @@
  * tells beyond its purpose. Both are noisy: there is hair between short and long, and each of a family's
  * three marks is another family's now and then. Light, colour of the background and of the hair are drawn for
  * every image, so that random colour changes leave stripes and eyes as the marks that remain; moving and
- * stretching a image, as for two views of it, changes neither label. */
+ * stretching an image, as for two views of it, changes neither label. */
 #include "data/synthetic/synthetic.h"
 
 #include <math.h>
 
-enum { CLASSES = 2, FAMILIES = 5, CHANNELS = 3, STRAY = 8 /* one mark in so many is a stranger's */ };
+enum { CLASSES = 2, FAMILIES = 5, CHANNELS = 3, STRAY = 8 /* one mark in so many is from another family */ };
 static const char *const class_names[CLASSES] = {"short", "long"};
 static const char *const family_names[FAMILIES] = {"first", "second", "third", "fourth", "fifth"};
 static const unsigned family_share[FAMILIES] = {421, 194, 155, 155, 75}; /* of 1000 */
@@ -38,14 +38,14 @@ static unsigned draw_family(struct rng *r)
     return family;
 }
 
-/* A mark of the family, or a stranger's. */
+/* A mark of the family, or of another one. */
 static float draw_mark(struct rng *r, const float *marks, unsigned family, float spread)
 {
     unsigned shown = rng_below(r, STRAY) == 0 ? rng_below(r, FAMILIES) : family;
     return marks[shown] * (1 + synthetic_between(r, -spread, spread));
 }
 
-/* Nearly grey, so that images are told apart by what they show. */
+/* Nearly grey, so that images differ by what they show. */
 static void draw_colour(struct rng *r, float colour[CHANNELS], float low, float high)
 {
     float level = synthetic_between(r, low, high);

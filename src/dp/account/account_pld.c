@@ -39,8 +39,8 @@ struct interval sampled_pure(const struct sotto_sampled *s)
     return iv_sub(more, iv_max(iv_log1p(iv_mul(q, iv_expm1(iv_neg(t)))), iv_neg(t)));
 }
 
-/* Of a fixed size: below is the pair of two data sets whose other records all point away from the one that is
- * replaced, as does the one in its place. */
+/* Of a fixed size: below is the pair of two data sets in which all other records point away from the one that
+ * is replaced, as does the one in its place. */
 void account_pairs(struct pair_sampled *above, struct pair_sampled *below, const struct composed_release *c,
                    enum pld_direction way)
 {
@@ -98,7 +98,7 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
         sampled = sampled || (items[i].rate < 1 && !items[i].replace_one);
         bounded = bounded && scalar_curve_holds(mechanism_find(items[i].mechanism), items[i].norm);
     }
-    if (count == 1 && items->rate < 1) /* without sampling 1 is enough for whoever asks here */
+    if (count == 1 && items->rate < 1) /* without sampling, 1 is enough for every caller */
         accuracy = account_accuracy(mechanism_find(items->mechanism), true);
     direct(&d, items, count, PLD_REMOVE);
     if (d.count > 0)

@@ -19,7 +19,7 @@ static inline const char *norm_name(enum sotto_norm norm)
 {
     return norm == SOTTO_NORM_L1 ? "l1" : "l2";
 }
-/** Does the mechanism's scalar curve bound a vector whose change is measured in this norm? */
+/** Does the mechanism's scalar curve bound a vector with its change measured in this norm? */
 bool scalar_curve_holds(const struct mechanism *m, enum sotto_norm norm);
 /** The pairs above and below an item of shift `shift`, in one direction of add-remove (`way`), or in the only
  * one that there is. */

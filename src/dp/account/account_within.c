@@ -14,8 +14,8 @@ double account_inner_delta(double delta, double distance)
     return distance > 0 && delta > 0 ? next_down(delta * (1 - share)) : delta;
 }
 
-/* What was a pure bound of the exact law is none any more, and the others stand at the delta that is
- * named. */
+/* A pure bound of the exact law no longer holds for the inexact sampler; the other bounds hold at the delta
+ * that they name. */
 static void drop_pure(struct sotto_account *a)
 {
     size_t kept = 0;

@@ -1,7 +1,8 @@
-/* Every bound that applies is computed, the smallest wins. k releases of the same kind are one release of a
- * vector k times as long: L1 shifts add (t1 -> k t1), squared L2 shifts add (t2 -> sqrt(k) t2), Renyi
+/* Every bound that applies is computed; the smallest is taken. k releases of the same kind are one release of
+ * a vector k times as long: L1 shifts add (t1 -> k t1), squared L2 shifts add (t2 -> sqrt(k) t2), Renyi
  * divergences add. */
 #include "dp/account/accountant.h"
+
 #include "dp/mechanism/pure_pair.h"
 #include "dp/account/event_part.h"
 #include "num/special.h"
@@ -81,7 +82,7 @@ double account_deviation(const struct mechanism *m, const struct sensitivity_rat
     return m->kind == RELEASE_VECTOR ? sqrt(s->dimension + 1) : m->standard_deviation;
 }
 
-/* The formula that was asked for is the claim; what the noise really gives stands beside it. */
+/* The requested formula is the claim; the exact account of the noise is given beside it. */
 static void classical_bounds(struct sotto_account *out, const struct mechanism *m, struct interval t,
                              double delta)
 {
@@ -159,7 +160,7 @@ void account_compute(struct sotto_account *out, const struct mechanism *m, doubl
 bool account_needs_pld(const struct mechanism *m, const struct sensitivity_ratio *s, double delta,
                        size_t compose)
 {
-    const double too_large = 1e4; /* pure epsilon of all: nobody needs it to the last digit */
+    const double too_large = 1e4; /* pure epsilon of all: its last digits do not matter */
     bool exact = m->by_l2 || (m->composed && (double)compose <= m->composed_max && s->steps <= 1);
     return delta > 0 && compose > 1 && compose <= (size_t)1 << 40 && m->kind != RELEASE_NONE && !exact &&
            account_shift(m, s).hi * (double)compose <= too_large;

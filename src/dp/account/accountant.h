@@ -17,7 +17,7 @@ struct sensitivity_ratio {
     double one_coordinate, coordinates;
 };
 
-/** The same with NAN for norms that are unknown, 0 in the public struct. */
+/** The sensitivity with NAN for unknown norms, which are 0 in the public struct. */
 struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s);
 /** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With
  * a known dimension the sensitivity is that of the vector rounded to the noise lattice: l1 + n r, l2 +
@@ -64,9 +64,9 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
 /** The account of checked inputs; cannot fail. */
 void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
                      const struct sensitivity_ratio *shifts, double delta, size_t compose);
-/** One release whose sampler is within `distance` of its law in total variation (0: exact). What the distance
+/** One release with a sampler within `distance` of its law in total variation (0: exact). What the distance
  * costs, (1 + e^epsilon) distance, is taken out of delta beforehand, so neither a pure epsilon nor zCDP is
- * left. EDOMAIN: delta is 0 or too small to pay for it. */
+ * left. EDOMAIN: delta is 0 or too small for it. */
 sotto_status account_within(struct sotto_account *out, const char *mechanism, double scale,
                             const struct sotto_sensitivity *sensitivity, double delta, double distance,
                             const struct sotto_context *ctx);

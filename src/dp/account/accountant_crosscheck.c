@@ -1,6 +1,7 @@
 /* The double finite sum loses digits with k and the double contour is slow for small k: a way is used where
  * its own interval is narrow enough to be compared at 1e-10. */
 #include "dp/account/accountant_crosscheck.h"
+
 #include "dp/account/certified_composed.h"
 #include "dp/ball/ball.h"
 #include "dp/mechanism/logistic_compose.h"

@@ -1,6 +1,7 @@
 /* Epsilon falls about as fast as the scale grows, or faster; each further trial at least doubles what is
  * added. */
 #include "dp/account/calibrate_step_up.h"
+
 #include "base/status.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* The double path proposes an interval, a little wider; balls decide. */
 #include "dp/account/certified_composed.h"
+
 #include "dp/ball/ball.h"
 #include "dp/mechanism/logistic_compose.h"
 

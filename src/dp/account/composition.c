@@ -1,5 +1,6 @@
-/* Rules that know nothing but (epsilon, delta). docs/derivations/composition.md has the proofs. */
+/* Rules that use (epsilon, delta) only. docs/derivations/composition.md has the proofs. */
 #include "dp/account/composition.h"
+
 #include "num/special.h"
 
 #include <stdio.h>

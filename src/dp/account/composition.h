@@ -8,7 +8,7 @@
 
 /** EINVAL: no parts, epsilon outside [0, 1e100], delta outside [0, 1), adjacency that is not one of two. */
 sotto_status composition_check(const struct sotto_dp *parts, size_t n, enum sotto_adjacency adjacency);
-/** The same for k equal parts, and 0 <= delta < 1. */
+/** composition_check() for k equal parts, and 0 <= delta < 1. */
 sotto_status composition_check_each(struct sotto_dp each, size_t k, double delta,
                                     enum sotto_adjacency adjacency);
 void composition_set(struct sotto_composed *out, const char *rule, enum sotto_adjacency adjacency,

@@ -6,7 +6,7 @@
 
 enum part_kind { PART_NOISE, PART_SAMPLED, PART_STATED };
 
-/** For the adjacency and the group that were asked for. */
+/** For the requested adjacency and group. */
 /** One record is replaced by another; else one more or less. */
 static inline bool sampled_replaces(const struct sotto_sampled *s)
 {

@@ -9,7 +9,7 @@
 
 static const double most_releases = 0x1p40;
 
-/* Of pld_epsilon(): about 1e-5 of epsilon in a tenth of a second. */
+/* Accuracy to ask of pld_epsilon(): about 1e-5 of epsilon, in a tenth of a second. */
 static double accuracy_of(const struct part *parts, size_t n)
 {
     return n == 1 && parts->m && parts->m->tails ? account_accuracy(parts->m, parts->kind == PART_SAMPLED)

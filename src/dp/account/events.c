@@ -3,6 +3,7 @@
  * something that fails with probability delta and else is randomised response (Kairouz, Oh, Viswanath 2015),
  * so it has a Renyi curve too, and all its deltas are paid first. */
 #include "dp/account/events.h"
+
 #include "dp/account/account_pld.h"
 #include "base/memory.h"
 #include "dp/account/composition.h"
@@ -245,7 +246,7 @@ static sotto_status common_adjacency(enum sotto_adjacency *out, const struct sot
     return SOTTO_OK;
 }
 
-/* What the stated deltas leave of delta; below 0: they take more than there is. */
+/* What remains of delta after the stated deltas; below 0: these exceed it. */
 static struct interval delta_left(const struct part *parts, size_t n, double delta)
 {
     struct interval log_rest = iv_log1p(iv(-delta));

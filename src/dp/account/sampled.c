@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of all steps together, clipped by L1. */
+/* Pure epsilon of all steps together, with records clipped by L1. */
 static double pure_epsilon(const struct mechanism *m, const struct sotto_sampled *s)
 {
     if (!m->pure || s->clipping != SOTTO_NORM_L1)

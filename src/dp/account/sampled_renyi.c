@@ -8,7 +8,7 @@
  * parts of the mixture are equal (section 3.3 there). Its terms alternate once i > alpha, and their sizes are
  * moments of a positive measure on [0, 1]: |C(alpha, i)| is a multiple of the integral of u^(i-alpha-1)
  * (1-u)^alpha, and the rest is x^i under a positive law of x <= 1. So the tail is summed by the weights of
- * Cohen, Rodriguez Villegas and Zagier (2000, proposition 1), whose error is at most the first term over
+ * Cohen, Rodriguez Villegas and Zagier (2000, proposition 1): the error is at most the first term over
  * d = T_20(3) = 1.02e15: every order converges, with a proved remainder.
  * With the Mills ratio M and phi the normal density, a term is C(alpha, i) times (1-q)^alpha phi(z0 / sigma)
  * times M(distance to z0): nothing overflows before the sum itself does.
@@ -18,6 +18,7 @@
  *
  * The other adjacency direction is no larger (theorem 5 there). */
 #include "dp/account/sampled_renyi.h"
+
 #include "dp/account/accountant.h"
 #include "num/special.h"
 

@@ -232,7 +232,7 @@ static void compose(struct composed *c, const struct ball_pair *pair, const stru
         if (matters(upper, count, quiet) || matters(lower, count, quiet))
             c->frequency[c->kept++] = (uint32_t)f;
     }
-    /* delta is asked for some 60 times: that many times the kept frequencies against one more transform */
+    /* delta is evaluated some 60 times: 60 sums over the kept frequencies against one more transform */
     if (c->kept <= n / 64)
         keep_powers(c, v, count);
     else
@@ -291,7 +291,7 @@ static void weights(acb_t out, const struct composed *c, uint32_t f, slong from,
     arb_clear(angle);
 }
 
-/* First index whose loss is not below epsilon, within the table (its end: none); epsilon - loss there. */
+/* First index with a loss of epsilon or more, within the table (its end: none); epsilon - loss there. */
 static slong first_above(arb_t gap, const struct composed *c, bool lower, double epsilon)
 {
     slong begin = c->start[lower], end = begin + ((slong)1 << c->depth);

@@ -2,6 +2,7 @@
  * the floor is one number. Only the cell decides: precision and formulas change when that is seen, never
  * what. */
 #include "dp/ball/ball_draw.h"
+
 #include "dp/ball/ball_private.h"
 
 enum { GUARD = 60 /* bits of precision beyond those known */ };

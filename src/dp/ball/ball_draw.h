@@ -1,4 +1,4 @@
-/* ball_draw.h - the slow path of exact noise: draws that the words at hand leave open, by balls.
+/* ball_draw.h - the slow path of exact noise: draws that the given words do not decide, in ball arithmetic.
  * docs/derivations/exact-noise.md, section 2. */
 #ifndef DP_BALL_DRAW_H
 #define DP_BALL_DRAW_H

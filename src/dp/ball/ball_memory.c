@@ -1,4 +1,4 @@
-/* Where numbers in ball arithmetic live. FLINT and GMP end the process when they get no memory, but they ask
+/* Memory of numbers in ball arithmetic. FLINT and GMP end the process when they get no memory, but they ask
  * for it through functions that can be replaced. Ours never return without memory: they jump back to
  * ball_run(), which drops the pool that everything came from, so nothing needs to be undone step by step.
  *

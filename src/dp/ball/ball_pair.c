@@ -1,5 +1,5 @@
 /* Two discrete pairs around the true one, compared through delta(x) = sup_A P(A) - x Q(A), x = e^epsilon,
- * which is convex, falling, at least 1 - x. A pair whose curve lies above (below) composes to curves above
+ * which is convex, falling, at least 1 - x. A pair with a curve above (below) composes to curves above
  * (below).
  *
  * Upper: connect the dots (Doroshenko et al. 2022): the chords of the curve between grid points.
@@ -7,8 +7,8 @@
  * grid points the smaller of the two lines there, y_i; the chords between these points lie below one of the
  * lines each. Changes of slope are the masses at the midpoints; the first continues line 0 to the left; the
  * last is on its left line, still above 0 there, and also takes what that line would put further right. A
- * mass that may be negative is set to 0 and owed by the next masses to the right, whose loss is larger: that
- * only lowers the curve. docs/derivations/certified.md has the proofs. */
+ * mass that may be negative is set to 0 and taken from the next masses to the right, which have a larger
+ * loss: that only lowers the curve. docs/derivations/certified.md has the proofs. */
 #include "dp/ball/ball_private.h"
 
 void ball_tails(arb_ptr p, arb_ptr q, struct ball_law *law, slong first, size_t length, double spacing)

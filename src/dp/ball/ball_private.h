@@ -43,8 +43,8 @@ void ball_law_clear(struct ball_law *law);
 void ball_law_tails(arb_t p, arb_t q, struct ball_law *law, const arb_t epsilon);
 
 /* Two discrete privacy-loss distributions around the truth, packed as real + i imaginary parts:
- *   upper[i] sits at loss (first + i) * spacing and dominates, with `infinite` at +inf;
- *   lower[i] sits at loss (first + i + 1/2) * spacing and is dominated; it adds up to less than 1. */
+ *   upper[i] is the mass at loss (first + i) * spacing and dominates, with `infinite` at +inf;
+ *   lower[i] is the mass at loss (first + i + 1/2) * spacing and is dominated; it adds up to less than 1. */
 struct ball_pair {
     slong bits, first;
     size_t length;

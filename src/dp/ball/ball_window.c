@@ -2,6 +2,7 @@
  * grid:
  *   P(sum >= u) <= M(t)^k e^(-t u),  so u = min over t of (k ln M(t) - ln rest) / t. */
 #include "dp/ball/ball_window.h"
+
 #include "num/special.h"
 
 enum { COARSE = 2048 };

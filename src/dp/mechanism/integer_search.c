@@ -14,7 +14,7 @@ struct question {
     double steps;
     struct interval step;
     double target, root;
-    int side; /* 1: an epsilon whose delta is surely small enough; -1: one whose delta surely is not */
+    int side; /* 1: epsilon with a delta surely small enough; -1: with one surely too large */
 };
 
 static bool surely(const struct question *q, double out)

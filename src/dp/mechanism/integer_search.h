@@ -9,7 +9,7 @@
 struct interval integer_epsilon(struct interval (*delta)(double steps, struct interval step, double epsilon),
                                 double steps, struct interval step, double target, double most);
 
-/** Of two events of one pair: the larger delta, and the event with the larger lower end. */
+/** Combines two events of one pair: the larger delta, and the event with the larger lower end. */
 struct best_event best_of(struct best_event a, struct best_event b);
 
 #endif

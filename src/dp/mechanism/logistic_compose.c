@@ -7,6 +7,7 @@
  * than can be seen. With a bound for each term's rounding error this encloses delta_k.
  * docs/derivations/logistic.md, section 5. */
 #include "dp/mechanism/logistic_compose.h"
+
 #include "num/special.h"
 
 #include <stdbool.h>
@@ -60,7 +61,7 @@ static void add_term(struct sum *sum, const struct point *p, double c, double y,
 }
 
 enum { MOST_TERMS = 60000 };
-static const double too_large = 1e5; /* k a: an epsilon that nobody needs to the last digit */
+static const double too_large = 1e5; /* k a: the last digits of such an epsilon do not matter */
 
 struct interval logistic_contour(double a, double k, double epsilon)
 {

@@ -2,10 +2,10 @@
  *
  * Everything is said for noise of scale 1 and a shift t = sensitivity / scale between two adjacent outputs.
  * The additive laws are symmetric and log-concave, so a scalar shift is attacked best by a threshold, its
- * trade-off curve is F(F^-1(1 - x) - t), and shifts chain: a vector whose L1 norm moves by D1 is never easier
- * to attack than one scalar that moves by D1 (docs/derivations/logistic.md, section 6). That is what lets
- * vectors use the scalar curves. Mechanisms without such a law (K-norm, exponential, randomised response)
- * give the curves of a pair that dominates them (docs/derivations/mechanisms.md). */
+ * trade-off curve is F(F^-1(1 - x) - t), and shifts chain: a vector that moves by D1 in L1 norm is never
+ * easier to attack than one scalar that moves by D1 (docs/derivations/logistic.md, section 6). That is what
+ * lets vectors use the scalar curves. Mechanisms without such a law (K-norm, exponential, randomised
+ * response) give the curves of a pair that dominates them (docs/derivations/mechanisms.md). */
 #ifndef DP_MECHANISM_MECHANISM_H
 #define DP_MECHANISM_MECHANISM_H
 
@@ -38,7 +38,7 @@ struct best_event {
 
 /* Noise on whole steps. `steps`: the shift, a whole number; `step`: the lattice's step / scale, so that t =
  * steps * step. Log-concave and symmetric as well, so the chain of shifts holds for whole shifts. The noise K
- * = k has the loss (steps - 2k) rung. */
+ * = k has the loss (steps - 2k) loss_step. */
 struct integer_law {
     struct interval (*delta)(double steps, struct interval step, double epsilon); /* epsilon >= 0 */
     /* delta() with an event that reaches its lower end; all of it 0 but delta.hi where none is known. */

@@ -1,6 +1,6 @@
 /* Discrete Laplace (two-sided geometric) noise, P(K = k) = (1 - b) b^|k| / (1 + b), b = e^-h,
  * h = step / scale. For a shift of D steps the loss falls from D h to -D h in steps of 2 h, and with m the
- * last k whose loss (D - 2k) h is still above eps
+ * last k with a loss (D - 2k) h still above eps
  *
  *   delta(eps) = F(m) - e^eps F(m - D) = 1 - (b^(m+1) + e^eps b^(D-m)) / (1 + b), m = floor((D - eps/h) / 2).
  *

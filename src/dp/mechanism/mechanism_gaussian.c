@@ -17,7 +17,7 @@ static struct interval delta(struct interval t, double epsilon)
     return (struct interval){fmax(0, d.lo), fmin(1, d.hi)};
 }
 
-/* P(L > y) = Phi(u), Q(L > y) = Phi(v). Faster than delta(), and a few digits less sharp far out. */
+/* P(L > y) = Phi(u), Q(L > y) = Phi(v). Faster than delta(), and a few digits less accurate far out. */
 static struct tails tails(double t, double y)
 {
     struct interval slope = iv_div(iv(y), iv(t)), half = iv_scale(iv(t), 0.5);

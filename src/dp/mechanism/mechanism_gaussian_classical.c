@@ -50,7 +50,7 @@ double classical_first_violation(double delta_target)
 
 static sotto_status check(double target, double delta_target)
 {
-    if (!violates(target, &delta_target)) /* nobody asks at delta 0: see account and calibration */
+    if (!violates(target, &delta_target)) /* never called at delta 0: see account and calibration */
         return SOTTO_OK;
     return status_fail(SOTTO_EDOMAIN,
                        "mechanism 'gaussian-classical': at delta %g the classical formula is not private "

@@ -1,6 +1,6 @@
 /* K-norm noise of the L2 ball (Hardt and Talwar 2010): density proportional to exp(-||z||_2 / scale), so the
  * direction is uniform, the radius Gamma(n, scale), and a shift of L2 norm D2 changes the log-density by at
- * most t = D2 / scale. Nothing sharper is used than what every t-DP mechanism obeys. */
+ * most t = D2 / scale. No tighter bound is used than that of every t-DP mechanism. */
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/pure_pair.h"
 

@@ -1,6 +1,7 @@
 /* From Renyi divergence to (epsilon, delta). Any order is valid, so the search for the best one is plain
  * double arithmetic and only the final evaluation is rounded. */
 #include "dp/mechanism/renyi.h"
+
 #include "num/special.h"
 
 struct interval renyi_to_epsilon(struct interval renyi, double alpha, double delta)

@@ -1,6 +1,7 @@
 /* Positions in chunks that threads share; within a chunk a piece of the stream at a time, so that words and
  * draws stay in the first-level cache. */
 #include "dp/noise/fast_noise.h"
+
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "par/par.h"

@@ -29,8 +29,8 @@ struct fast_kernels {
 const struct fast_kernels *fast_kernels_find(void);
 size_t fast_words(enum fast_law law);
 
-/** What sums of doubles are rounded to with their noise: 2^-20 of the power of two below the scale, for
- * neither sum nor noise is to show in bits that the other does not have. */
+/** Sums of doubles and their noise are rounded to multiples of this: 2^-20 of the power of two below the
+ * scale. So neither shows in bits that the other does not have. */
 double fast_unit(double scale);
 
 /** Noise of scale 1 is below this in size: sqrt(130 ln 2), 65 ln 2, 64 ln 2, rounded up. */

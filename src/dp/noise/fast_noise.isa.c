@@ -4,7 +4,7 @@
  * 2^64, known to 2^-24 of itself or of 1 - u, whichever is smaller: so draws keep their relative accuracy
  * both far out and near 0. Gaussian: pairs by Box and Muller (1958), radius sqrt(-2 ln u), angle 2 pi v; 16
  * upper and 16 lower words give radii, 16 more the angles, of 32 draws. Logistic: ln((1 - u) / u) for u below
- * 1/2, with a sign; Laplace: -ln 2 u, with a sign; 32 upper and 32 lower words, whose first bit is the sign.
+ * 1/2, with a sign; Laplace: -ln 2 u, with a sign; 32 upper and 32 lower words (first bit: the sign).
  *
  * Additions, products, quotients and roots only, each rounded once, never fused: the same bits at every
  * level. Polynomials are those of least largest error (relative; the cosine's absolute), below 2^-28. */

@@ -1,5 +1,5 @@
-/* fixed_sample.h - who is in a step of a fixed size: a set of so many records, all such sets equally likely,
- * exactly. */
+/* fixed_sample.h - the records of a step of fixed size: a set of so many records, all such sets equally
+ * likely, exactly. */
 #ifndef DP_NOISE_FIXED_SAMPLE_H
 #define DP_NOISE_FIXED_SAMPLE_H
 

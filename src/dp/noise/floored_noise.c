@@ -1,6 +1,6 @@
 /* Positions in chunks that threads share; within a chunk a piece of the stream at a time, so that words and
- * draws stay in the first-level cache. Draws that a piece leaves in doubt are kept in a list and settled by balls,
- * many in one run. */
+ * draws stay in the first-level cache. Draws that a piece cannot decide are kept in a list and decided by
+ * balls, many in one run. */
 #include "dp/noise/floored_noise.h"
 
 #include "base/cpu.h"
@@ -167,7 +167,7 @@ done:
     return status;
 }
 
-/* Those of the draws w->k[0 .. count), from position `at` on, that were asked for. */
+/* Those of the draws w->k[0 .. count), from position `at` on, that were requested. */
 static void copy_range(const struct work *w, uint64_t at, size_t count)
 {
     const struct fill *t = w->fill;

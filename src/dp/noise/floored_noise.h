@@ -37,7 +37,7 @@ void floored_noise_close(struct floored_noise *f);
  *  Errors: ENOMEM; EINVAL: a thread does not round to nearest */
 sotto_status floored_noise_fill(const struct floored_noise *f, int64_t *k, uint64_t first, size_t n,
                                 int threads);
-/** The same integers as doubles; |k| <= 2^52. */
+/** floored_noise_fill() as doubles; |k| <= 2^52. */
 sotto_status floored_noise_fill_doubles(const struct floored_noise *f, double *k, uint64_t first, size_t n,
                                         int threads);
 #define FLOORED_POSITIONS ((uint64_t)1 << 60)

@@ -73,7 +73,7 @@ INLINE vf64 line(vf64 z, const double *c)
 {
     return f64_fma(f64_all(c[1]), z, f64_all(c[0]));
 }
-/* Of 6 coefficients, or 7; in pairs (Estrin), which shortens the chain. */
+/* Polynomial with 6 or 7 coefficients, in pairs (Estrin's scheme), which shortens the chain. */
 INLINE vf64 polynomial(vf64 z, const double *c, int count)
 {
     vf64 z2 = z * z, top = line(z, c + 4);

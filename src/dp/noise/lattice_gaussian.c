@@ -1,5 +1,5 @@
 /* Karney 2016, "Sampling exactly from the normal distribution", algorithms N and B, with uniform deviates
- * known to as many 64-bit digits as the comparisons ask for. |N(0, 1)| = k + x; floor(m (k + x)) = m k +
+ * known to as many 64-bit digits as the comparisons need. |N(0, 1)| = k + x; floor(m (k + x)) = m k +
  * floor(m x). Eight digits are enough except with probability below 2^-440 per draw; the draw then starts
  * over. */
 #include "dp/noise/lattice.h"
@@ -64,7 +64,7 @@ static bool scaled_floor(uint64_t *out, struct noise *s, uint64_t m, struct devi
     if (!extend(s, x, at + 1))
         return false;
     uint128 product = (uint128)m * x->digit[at];
-    uint64_t missing = 0 - (uint64_t)product, rest; /* to the next whole number; 0 stands for 2^64 */
+    uint64_t missing = 0 - (uint64_t)product, rest; /* to the next whole number; 0 means 2^64 */
     *out = (uint64_t)(product >> 64);
     if (missing == 0 || missing >= m)
         return true;

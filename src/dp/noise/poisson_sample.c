@@ -1,5 +1,6 @@
 /* Eight bits decide all but one coin in 256, which then looks at 56 more. */
 #include "dp/noise/poisson_sample.h"
+
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "rng/chacha.h"

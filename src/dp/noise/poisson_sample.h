@@ -1,4 +1,4 @@
-/* poisson_sample.h - who is in a step: one coin for each record, exact to 2^-64, by vectors. */
+/* poisson_sample.h - the records of a step: one coin for each record, exact to 2^-64, by vectors. */
 #ifndef DP_NOISE_POISSON_SAMPLE_H
 #define DP_NOISE_POISSON_SAMPLE_H
 

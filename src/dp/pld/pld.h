@@ -65,7 +65,7 @@ struct pld_grid {
     size_t n;
     int64_t *index;
 };
-/** The next number below whose halves' multiples up to twice `range` are doubles; range / step at most
+/** The next step below such that multiples of step / 2 up to twice `range` are doubles; range / step at most
  * 2^24. */
 double pld_round_step(double step, double range);
 void pld_grid_free(struct pld_grid *g);

@@ -63,7 +63,7 @@ static void add_right(double log_right[PLD_ORDERS], const struct pld_item *item,
         log_right[order] += item->count * (log(sum[order]) + 1e-9 - log_sum + part * log_moment);
 }
 
-/* Fills x with item's tilted masses, whose upper ones add up to 1, and its part of the bounds. */
+/* Fills x with item's tilted masses (the upper ones add up to 1), and its part of the bounds. */
 static sotto_status place(struct pld_sum *s, struct work *k, const struct pld_item *item, double log_moment)
 {
     sotto_status status = SOTTO_OK;

@@ -1,7 +1,7 @@
 /* pld_compose.h - many privacy-loss distributions together, by a Fourier transform of tilted masses.
  *
  * Masses p_i become w_i = p_i e^(tilt l_i - s), which add up to 1; the transform of their k-fold convolution
- * is the k-th power of theirs. The tilt moves the mean of w's composition to the epsilon that is asked for,
+ * is the k-th power of theirs. The tilt moves the mean of w's composition to the requested epsilon,
  * so that the transform's absolute rounding error, taken back by e^(-tilt epsilon), stays small beside deltas
  * of any size. Losses are indices modulo N; what wraps around is bounded. docs/derivations/pld.md, section
  * 5. */
@@ -19,7 +19,7 @@ struct pld_item {
 
 enum { PLD_ORDERS = 7 };
 
-/** The composition. W(l) for the loss l = index step stands at index mod N. */
+/** The composition. W(l) for the loss l = index step is at index mod N. */
 struct pld_sum {
     double step, tilt;
     size_t n;                     /* N, a power of two */

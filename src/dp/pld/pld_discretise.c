@@ -1,7 +1,7 @@
 /* From a curve to masses at the grid's losses, in terms of x = e^eps, where a distribution's curve is convex
  * and piecewise linear with corners there. A corner's mass is x times the change of slope: with v the
  * corners' values and a, b the distances to the corners on the left and on the right, p = (v_right - v) /
- * (e^b - 1) - (v - v_left) / (1 - e^-a), the same for delta and for delta - (1 - x), whose slopes differ by
+ * (e^b - 1) - (v - v_left) / (1 - e^-a), the same for delta and for delta - (1 - x); their slopes differ by
  * 1: below 0 the code works on the second, from 0 on on the first, and the mass at 0 gets the 1. So masses in
  * a tail are as good as that tail. docs/derivations/pld.md, section 2. */
 #include "dp/pld/pld.h"

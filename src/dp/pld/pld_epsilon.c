@@ -50,13 +50,14 @@ static struct sums add_up(const struct pld_sum *s, const double *w, double epsil
     return total;
 }
 
-/* Of ln delta against epsilon. */
+/* Rate at which ln delta falls with epsilon. */
 static double fall_of(struct sums sums)
 {
     return sums.u > sums.v && sums.v > 0 ? sums.v / (sums.u - sums.v) : 1;
 }
 
-/* What wraps around into the lower curve, beside W: losses from `far` on (Chernoff), e^(-tilt N h) of all. */
+/* Mass that wraps around into the lower curve, besides W: losses from `far` on (Chernoff), e^(-tilt N h) of
+ * all. */
 static double wrapped_share(const struct pld_sum *s, double far)
 {
     if (far > s->highest)
@@ -69,7 +70,7 @@ static double wrapped_share(const struct pld_sum *s, double far)
 
 enum which { LOWER, UPPER };
 
-/* What one end needs: its sums, a bound of all errors in units of C, C, and the share behind the window. */
+/* The parts of one end: its sums, a bound of all errors in units of C, C, and the share behind the window. */
 struct end {
     struct sums sums;
     double error, behind;

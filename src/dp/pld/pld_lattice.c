@@ -1,6 +1,6 @@
-/* The noise K = k has the loss (D - 2k) g, with g the rung. Masses are the law's own, rounded outwards. The
- * step of the grid is the upper end of g: with the largest (smallest) loss in its place, all other losses of
- * the grid lie below (above) the pair's, so one shift of the whole distribution makes it a bound.
+/* The noise K = k has the loss (D - 2k) g, with g the loss step. Masses are the law's own, rounded outwards.
+ * The step of the grid is the upper end of g: with the largest (smallest) loss in its place, all other losses
+ * of the grid lie below (above) the pair's, so one shift of the whole distribution makes it a bound.
  * docs/derivations/pld.md, section 2. */
 #include "dp/pld/pld_lattice.h"
 

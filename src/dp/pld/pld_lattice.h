@@ -1,4 +1,4 @@
-/* pld_lattice.h - pairs whose losses are equally spaced, atom by atom: no discretisation at all. */
+/* pld_lattice.h - pairs with equally spaced losses, atom by atom: no discretisation at all. */
 #ifndef DP_PLD_PLD_LATTICE_H
 #define DP_PLD_PLD_LATTICE_H
 

@@ -4,7 +4,7 @@
 
 #include "dp/pld/pld_compose.h"
 
-/** `count` releases whose pair lies below `upper` and not below `lower`. */
+/** `count` releases of a pair that lies below `upper` and not below `lower`. */
 struct pld_part {
     struct pair upper, lower;
     double count;

@@ -126,7 +126,7 @@ static sotto_status stop_bound(struct convex_bound *out, const struct proof *p)
     sotto_status status = SOTTO_OK;
     const struct sotto_head_recipe *r = p->r;
     out->stop = iv_div(iv_mul(iv(r->tolerance), p->lipschitz), iv(p->n)).lo;
-    /* Where gradient steps end up: within `strayed` of their exact path. */
+    /* Computed gradient steps stay within `strayed` of their exact path. */
     double step_size = convex_largest_step(r);
     double strayed = 1.001 * (out->gradient_rounding + 4 * unit * p->radius.hi / step_size) / r->lambda;
     double floor = 2 * (p->beta.hi * strayed + out->gradient_rounding);

@@ -1,5 +1,5 @@
 /* convex_bound.h - how far one record can move a head that a convex trainer made: proofs in
- * docs/derivations/head.md, whose letters are used here. All figures are rounded to the safe side. */
+ * docs/derivations/head.md, in the same letters. All figures are rounded to the safe side. */
 #ifndef HEAD_CONVEX_CONVEX_BOUND_H
 #define HEAD_CONVEX_CONVEX_BOUND_H
 
@@ -9,7 +9,7 @@ struct convex_bound {
     double lipschitz;         /* sqrt(2) R': gradient of one record's loss */
     double smoothness;        /* beta = R'^2 / 2 + lambda */
     double radius;            /* no iterate has a larger norm */
-    double ball;              /* nor has a finished head, whose bias counts as it is trained: stored / c_b */
+    double ball;              /* nor has a finished head; its bias counts as trained: stored / c_b */
     double stop;              /* "convex-lbfgs": gradient norm to reach (rounded down) */
     size_t fallback_steps;    /* "convex-lbfgs": gradient steps from zero that reach it for certain */
     double gradient_rounding; /* error of one computed gradient, L2 */

@@ -66,7 +66,7 @@ static size_t batch_records(const struct head_convex *c, size_t batch)
     return left < c->batch ? left : c->batch;
 }
 
-/* Where record r of a batch lies: a lane of all lanes, and its first input. */
+/* Position of record r of a batch: a lane of all lanes, and its first input. */
 static size_t lane_of(const struct head_convex *c, size_t batch, size_t r)
 {
     return batch * c->batch_blocks * CONVEX_BLOCK + r;
@@ -109,7 +109,7 @@ void convex_gather(struct head_convex *c, const struct head_slots *slots, const 
 {
     bool all = !subset || !subset->member;
     c->records = 0;
-    if (c->order) /* once for all epochs: the proof wants the same batches every time */
+    if (c->order) /* once for all epochs: the proof needs the same batches in every epoch */
         head_order(c->order, c->data->n, c->recipe->seed, 0);
     for (size_t s = 0; s < c->data->n; s++) {
         size_t i = c->order ? (size_t)c->order[s] : s;

@@ -27,7 +27,7 @@ static sotto_status check(struct sotto_head_recipe *r)
     TRY(head_recipe_check_ranges(r, "clip|bias"));
     REQUIRE(r->lambda >= 1e-9 && r->lambda <= 1e9, "lambda must be between 1e-9 and 1e9 (got %g)", r->lambda);
     bool batches = strcmp(r->trainer, "convex-sgd") == 0, lbfgs = strcmp(r->trainer, "convex-lbfgs") == 0;
-    /* What has no influence has one value. */
+    /* A member without influence gets one fixed value. */
     head_recipe_clear_noise(r);
     r->cross = 0;
     r->refuse_larger = 0;

@@ -1,4 +1,4 @@
-/* head_convex.h - softmax regression whose sensitivity is proved: clipped records, L2 regularisation, a
+/* head_convex.h - softmax regression with proved sensitivity: clipped records, L2 regularisation, a
  * data-independent start, and either a fixed number of gradient steps, full-batch or on batches in one fixed
  * order, or a guaranteed stop. */
 #ifndef HEAD_CONVEX_HEAD_CONVEX_H

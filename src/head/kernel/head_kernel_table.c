@@ -4,7 +4,6 @@
 #include "head/kernel/head_lanes.h"
 #include "head/kernel/head_linear.h"
 #include "head/kernel/head_noisy.h"
-
 #include "base/cpu.h"
 
 ISA_TABLE(const struct head_kernels, head_kernels, head_kernels_find);

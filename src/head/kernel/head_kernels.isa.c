@@ -1,4 +1,4 @@
-/* Dense layers, softmax cross-entropy and the update rules for networks whose weights stay in one core's
+/* Dense layers, softmax cross-entropy and the update rules for networks with weights that stay in one core's
  * cache.
  *
  * The weight gradient never exists as a whole: blocks of it go from registers through the first-level cache

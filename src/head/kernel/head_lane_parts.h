@@ -8,7 +8,7 @@
 
 enum { LANE_VECTORS = HEAD_PAD / LANES };
 
-/* z = e^(z - top); returns their sum and the last class's, whose relative logit is 0. */
+/* z = e^(z - top); returns their sum and that of the last class, which has relative logit 0. */
 INLINE vec lane_exponentials(real *z, size_t others, vec top)
 {
     vec sum = v_exp(-top);
@@ -64,7 +64,7 @@ INLINE void replacement_gradient(const struct head_lanes *s, size_t g)
     }
 }
 
-/* tile (strip, relative ld) += rival x diff for inputs first .. first + strip - 1. */
+/* tile (strip, relative ld) += replacement record x diff for inputs first .. first + strip - 1. */
 INLINE void add_replacements(const struct head_lanes *s, real *tile, size_t first, size_t strip)
 {
     size_t width = (s->classes - 1) * HEAD_PAD;

@@ -3,8 +3,8 @@
  * Column (g K + k) HEAD_PAD + lane of a (d + 1, groups K HEAD_PAD) weight matrix is class k of head g
  * HEAD_PAD + lane, so the logits of all heads are one product and the softmax runs over K with a head in each
  * lane. Heads share batches; they differ by the weight of each record (0: not in this head's data) and by one
- * rival record each. A head's bits do not depend on the heads beside it; they are close to those of the same
- * head trained alone (head_block.h says how close), which takes its sums over all classes. */
+ * replacement record each. A head's bits do not depend on the heads beside it; they are close to those of the
+ * same head trained alone (head_block.h says how close), which takes its sums over all classes. */
 #ifndef HEAD_KERNEL_HEAD_LANES_H
 #define HEAD_KERNEL_HEAD_LANES_H
 

@@ -1,6 +1,6 @@
 /* The step of many linear heads. Forward and weight gradient are the product of head_dense.h over all
- * columns; what is special is the softmax (one head a lane, so no sum across a vector) and the rival records
- * (one a head, so no shared row: a small product of their own, about 1 / batch of the whole).
+ * columns; what is special is the softmax (one head a lane, so no sum across a vector) and the replacement
+ * records (one a head, so no shared row: a small product of their own, about 1 / batch of the whole).
  *
  * Only differences of logits matter to a softmax, and its gradients sum to 0 over the classes. So the last
  * class takes part in neither product: logits are those of the others relative to it, and its gradient is

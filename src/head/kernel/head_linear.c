@@ -1,4 +1,5 @@
 #include "head/kernel/head_linear.h"
+
 #include "head/kernel/head_kernels.h"
 
 /* As many records as half a first-level cache holds. */

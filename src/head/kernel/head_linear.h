@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 struct linear_scratch {
-    float *x;      /* (stride / HEAD_PAD, block, HEAD_PAD): the records at hand; inputs from `in` on stay 0 */
+    float *x;      /* (stride / HEAD_PAD, block, HEAD_PAD): the current records; inputs from `in` on stay 0 */
     float *logits; /* (HEAD_PAD, ld) */
     float *softmax;           /* (out, HEAD_PAD): a record in each lane */
     double *diff;             /* (block / HEAD_PAD, out, HEAD_PAD): their scaled gradients */
     double *product, *bias;   /* (out, stride), (out, HEAD_PAD): the sum so far */
-    size_t stride, block, ld; /* `in` and `out` padded to HEAD_PAD; records at hand, a multiple of HEAD_PAD */
+    size_t stride, block, ld; /* `in` and `out` padded to HEAD_PAD; current records, a multiple of HEAD_PAD */
 };
 /** Called twice, to measure and to place; sets the sizes. */
 void head_linear_layout(struct linear_scratch *scratch, struct arena *memory, size_t in, size_t out);

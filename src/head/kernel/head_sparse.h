@@ -1,6 +1,6 @@
 /* head_sparse.h - the first layer of records of zeros and ones: sums of the rows that a mask selects.
  *
- * Sums are taken in order, as in the dense product, whose fma(0, w, s) = s are left out. Included by *.isa.c
+ * Sums are taken in order, as in the dense product without its fma(0, w, s) = s. Included by *.isa.c
  * only. */
 #ifndef HEAD_KERNEL_HEAD_SPARSE_H
 #define HEAD_KERNEL_HEAD_SPARSE_H
@@ -32,7 +32,7 @@ INLINE void add_masked(vec sum[SUM_VECTORS], const real *b, size_t ldb, uint64_t
     }
 }
 
-/* 64 inputs at a time, whose weights the first-level cache keeps while all records look at them. */
+/* 64 inputs at a time: their weights stay in the first-level cache while all records use them. */
 INLINE void forward_columns(const struct head_layer *layer, const struct head_bit_rows *ones, size_t rows,
                             int open, size_t column, int vectors)
 {

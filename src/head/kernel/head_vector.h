@@ -1,12 +1,11 @@
 /* head_vector.h - the few vector operations of head_kernels.isa.c, at the width of the level being compiled.
  *
  * Multiply-add is spelled out because the build turns contraction off: the bits of a level must not depend on
- * what the compiler likes to fuse. Included by *.isa.c only. */
+ * what the compiler tends to fuse. Included by *.isa.c only. */
 #ifndef HEAD_KERNEL_HEAD_VECTOR_H
 #define HEAD_KERNEL_HEAD_VECTOR_H
 
 #include "head/kernel/head_kernels.h"
-
 #include "base/simd.h"
 
 enum { LANES = VECTOR_BYTES / sizeof(real) };
@@ -74,7 +73,7 @@ INLINE vec v_over_root(vec a, vec s, vec e)
     return a / (v_sqrt(s) + e);
 }
 /* e^x for x <= 0, relative error below 4 units of 2^-53 (what docs/derivations/head.md assumes is 8); x below
- * -700 counts as -700. x = n ln 2 + r with |r| <= ln 2 / 2; Taylor series of degree 13, whose remainder is
+ * -700 counts as -700. x = n ln 2 + r with |r| <= ln 2 / 2; Taylor series of degree 13; the remainder is
  * below 2^-57. */
 INLINE vec v_exp(vec x)
 {

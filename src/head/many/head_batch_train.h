@@ -39,7 +39,7 @@ struct head_job {
     /** Takes the parameters (count, P) of trained heads; called by any thread, each head once. A failure ends
      * the run. */
     sotto_status (*take)(void *arg, size_t first, size_t count, const float *parameters);
-    /** Called by one thread now and then; `finished` units. NULL: nobody. */
+    /** Called by one thread now and then; `finished` units. NULL: no call. */
     void (*note)(void *arg, size_t finished);
     void *arg;
 };

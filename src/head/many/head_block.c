@@ -1,5 +1,5 @@
 /* Linear heads that see the same batches differ by a record or two. So a batch is gathered once for all of
- * them, every record is weighted per head (0 where it is missing), and each head's rival record is kept
+ * them, every record is weighted per head (0 where it is missing), and each head's replacement record is kept
  * apart.
  *
  * The block is the outer loop, the epochs the inner one: its weights and moments stay in one core's cache for
@@ -134,7 +134,7 @@ static bool in_batch(size_t *row, const struct head_block *b, size_t slot, size_
     return *row < rows;
 }
 
-/* Puts a head's rival into its lane, or empties the lane. */
+/* Puts a head's replacement record into its lane, or empties the lane. */
 static void place_replacement(struct head_block *b, size_t head, const struct head_slots *slots)
 {
     struct head_lanes *s = &b->lanes;
@@ -164,7 +164,7 @@ static void count_records(struct head_block *b, const struct head_slots *slots,
     for (size_t h = 0; h < count; h++) {
         if (in_batch(&row, b, slots[h].left_out, start, rows))
             b->records[h] -= all || subset->member[slots[h].left_out * subset->stride + h] != 0;
-        if (in_batch(&row, b, slots[h].replacement_slot, start, rows)) /* a rival is there, member or not */
+        if (in_batch(&row, b, slots[h].replacement_slot, start, rows)) /* member or not */
             b->records[h] += !all && subset->member[slots[h].replacement_slot * subset->stride + h] == 0;
     }
     for (size_t h = 0; h < heads; h++)

@@ -22,7 +22,7 @@ struct head_block {
     size_t *records;  /* (heads) */
 };
 
-/** Groups of HEAD_PAD heads whose weights and moments stay in a second-level cache. */
+/** Number of groups of HEAD_PAD heads with weights and moments that stay in a second-level cache. */
 size_t head_block_groups(const struct head_data *data);
 /** Memory for groups * HEAD_PAD heads; recipe must be of a linear head and outlive the block, as must data.
  * reference: that of this data and recipe, or NULL; with one, heads are those of head_delta.h and have no

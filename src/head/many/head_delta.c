@@ -1,6 +1,7 @@
 /* The reference: one linear head on all records, every step of it written down; and the records in whole
  * units of their largest input. */
 #include "head/many/head_delta.h"
+
 #include "head/train/head_plain.h"
 
 #include <math.h>

@@ -46,7 +46,7 @@ struct delta_hole {
     size_t row, head;
     const float *x; /* (d): the record */
 };
-/** What a block of heads needs besides struct head_lanes, whose `relative.w` holds differences. */
+/** What a block of heads needs besides struct head_lanes; its `relative.w` holds differences. */
 struct head_delta {
     const struct head_reference *reference; /* borrowed; NULL: heads are trained without */
     delta_pair *x;                          /* (batch, pairs) */

@@ -3,7 +3,7 @@
 #include "head/kernel/head_lane_parts.h"
 #include "head/many/head_delta.h"
 
-enum { NEAR_ROWS = 2 * HEAD_TILE_ROWS }; /* whose logits are still in the first-level cache */
+enum { NEAR_ROWS = 2 * HEAD_TILE_ROWS }; /* rows with logits still in the first-level cache */
 
 /* sum + the products of the low halves + those of the high ones. */
 INLINE vi32 add_pairs(vi32 sum, vi32 a, vi32 b)
@@ -139,8 +139,8 @@ INLINE void note_sizes(const struct head_delta *near, size_t column, const real 
     v_store(near->most + column, most);
 }
 
-/* So that no value passes NEAR_VALUE and the sizes of `count` rounded ones do not pass NEAR_SUM: most becomes
- * units in 1, scale its inverse. */
+/* Scales at which no value passes NEAR_VALUE and `count` rounded ones do not add up past NEAR_SUM: most
+ * becomes units in 1, scale its inverse. */
 static void choose_scales(const struct head_delta *near, size_t columns, size_t count)
 {
     vec most = v_all((real)NEAR_VALUE), all = v_all((real)(NEAR_SUM - (long)count));
@@ -189,7 +189,7 @@ static void differences(const struct head_lanes *s, const struct head_reference 
     }
 }
 
-/* Of one record and the heads of some lanes: from differences of logits to those of output gradients. */
+/* For one record and the heads of some lanes: differences of logits become those of output gradients. */
 INLINE void lane_differences(real *z, size_t others, const real *logit, const real *diff, size_t own,
                              vec weight)
 {
@@ -206,7 +206,7 @@ INLINE void lane_differences(real *z, size_t others, const real *logit, const re
         v_store(z + own * HEAD_PAD, v_load(z + own * HEAD_PAD) - weight);
 }
 
-/* Of rows first .. first + rows - 1; a record that is not a head's has no difference here. */
+/* For rows first .. first + rows - 1; a record that a head does not train on gets no difference here. */
 static void gradient_differences(const struct head_lanes *s, const struct head_delta *near,
                                  const struct head_reference *at, const int64_t *y, size_t first, size_t rows)
 {

@@ -1,5 +1,5 @@
-/* A head as a file that PyTorch can read: the tensors of nn.Sequential(Linear, ReLU, Linear, ...), whose
- * linear layers sit at the even places. Metadata carries what a tensor cannot say; docs/FORMATS.md lists
+/* A head as a file that PyTorch can read: the tensors of nn.Sequential(Linear, ReLU, Linear, ...); its
+ * linear layers have even numbers. Metadata carries what a tensor cannot say; docs/FORMATS.md lists
  * it. */
 #include "head/model/head_model.h"
 #include "io/provenance/statement.h"

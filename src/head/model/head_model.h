@@ -21,7 +21,7 @@ struct sotto_head {
     char isa[16];
     char *encoding;      /* of the table that trained it, as JSON; NULL: none, or not to be released */
     size_t records;      /* 0: unknown */
-    char classes_by[64]; /* who gave the classes; "": unknown */
+    char classes_by[64]; /* where the classes come from; "": unknown */
     bool no_statement;   /* private records trained the encoder (io/provenance/statement.h) */
     bool bound;          /* trained here, or loaded with a checksum over what was: see head_checksum() */
 };
@@ -67,16 +67,16 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
 sotto_status head_recipe_resolve(struct sotto_head_recipe *out, const struct sotto_head_recipe *given);
 /** The resolved recipe becomes the head's. */
 void head_take_recipe(struct sotto_head *h, const struct sotto_head_recipe *r);
-/** Of a resolved recipe. EINVAL names the member; on success r->trainer points to static text, defaults that depend on other
- * members are filled in, and members that the trainer does not use are 0. */
+/** Checks a resolved recipe. EINVAL names the member; on success r->trainer points to static text, defaults
+ * that depend on other members are filled in, and members that the trainer does not use are 0. */
 sotto_status head_recipe_check(struct sotto_head_recipe *r);
 /** Canonical JSON of the recipe for d inputs and K classes: what the recipe hash is taken of. */
 void head_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                       size_t classes);
-/** The inverse; EFORMAT texts start with `where`. */
+/** The inverse of head_recipe_text(); EFORMAT texts start with `where`. */
 sotto_status head_recipe_parse(struct sotto_head_recipe *out, size_t *inputs, size_t *classes,
                                const char *text, const char *where);
-/** The same, and EINVAL for a trainer that draws noise: for everything that trains again and again. */
+/** head_recipe_check(), and EINVAL for a trainer that draws noise: for all that trains again and again. */
 sotto_status head_recipe_check_open(struct sotto_head_recipe *r);
 /** The trainer on second moments, or NULL. */
 const struct moment_trainer *head_recipe_moments(const struct sotto_head_recipe *r);

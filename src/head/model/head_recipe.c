@@ -81,7 +81,7 @@ void head_describe(struct sotto_head *h, const struct head_data *data, const str
     h->records = head_recipe_convex(r) ? data->n : 0; /* enters the proof */
     head_take_recipe(h, r);
     head_recipe_hash(h->recipe_hash, r, data->d, data->classes);
-    if (!head_recipe_private(r)) /* a hash of the records would tell who tries them all */
+    if (!head_recipe_private(r)) /* a hash of the records could be found by trying them all */
         head_data_sha256(h->data_sha256, data);
     snprintf(h->isa, sizeof h->isa, "%s", isa);
 }

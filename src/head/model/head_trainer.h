@@ -35,7 +35,7 @@ struct head_trainer {
 const struct head_trainer *head_trainer_find(const char *name);
 /** NULL behind the last one. */
 const struct head_trainer *head_trainer_at(size_t i);
-/** Of a checked recipe. */
+/** The trainer of a checked recipe. */
 const struct head_trainer *head_trainer_of(const struct sotto_head_recipe *r);
 
 /* Parts of a recipe that trainers share. */

@@ -13,7 +13,7 @@ static double *array_of(const struct head_checkpoint *c, int i)
     return i == 0 ? c->weights : i == 1 ? c->mean : c->square;
 }
 
-/* Over all that a run goes on with: a flipped bit would be another run, which looks like this one. */
+/* Hash of all state that a run continues from: a flipped bit would give another run, unnoticed. */
 static void hash_of(char hex[SHA256_HEX], const struct head_checkpoint *c)
 {
     struct sha256 sha;

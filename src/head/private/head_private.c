@@ -1,5 +1,5 @@
-/* DP-SGD on a head. What is proved rests on three things here: who is in a step is decided by the
- * reservation's own coins, the sum is of gradients clipped as head_clip.h says, and nothing else of the
+/* DP-SGD on a head. What is proved rests on three things here: the records of a step are chosen by
+ * the reservation's own coins, the sum is of gradients clipped as head_clip.h says, and nothing else of the
  * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
  * order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
  * head_linear.h, which does all of a step's sum in one pass. */
@@ -20,7 +20,7 @@
 #include <time.h>
 
 enum { CHECKPOINT_SECONDS = 5, OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
-enum { CHUNK = 256 }; /* records whose layers are in memory at a time */
+enum { CHUNK = 256 }; /* records with layers in memory at a time */
 
 struct private_trainer {
     struct head_plain network; /* weights, layers of CHUNK records */
@@ -246,7 +246,7 @@ static sotto_status keep(struct head_run *r, size_t step)
     return r->checkpoint ? head_checkpoint_save(r->checkpoint, &r->state) : SOTTO_OK;
 }
 
-/* Stopped: the state is kept, so that what was paid for is not lost. */
+/* Stopped: the state is kept, so that the charged privacy loss is not wasted. */
 static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, const struct sotto_context *ctx)
 {
     sotto_status status = head_stop_check(ctx, epoch, r->recipe);

@@ -90,7 +90,7 @@ void moment_bound_find(struct moment_bound *out, const struct moment_trainer *t,
     struct interval l1 = ball ? iv_scale(own_l1, 2) : own_l1, l2 = ball ? ball_l2(&z, w) : box_l2(&z, w);
     double records = (double)n;
     /* Both vectors are stored in float32 (2^-24 of each value) after sums in double of n products of rounded
-     * numbers; section 5. The last factor pays for products of errors. */
+     * numbers; section 5. The last factor covers products of errors. */
     double rounding = 2 * records * (0x1p-24 + (records + 64) * 0x1p-52) * (1 + 0x1p-10);
     if (!ball) /* the constant's own entries do not move, but they are rounded */
         own_l1 = iv_add(own_l1, iv_scale(iv_square(z.constant), w.square));

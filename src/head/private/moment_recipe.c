@@ -27,7 +27,7 @@ sotto_status moment_recipe_check(struct sotto_head_recipe *r)
         TRY(head_recipe_check_ranges(r, "cross"));
     REQUIRE(r->noise_multiplier >= 0 && isfinite(r->noise_multiplier),
             "noise_multiplier must be finite and > 0 (got %g)", r->noise_multiplier);
-    /* What has no influence has one value. */
+    /* A member without influence gets one fixed value. */
     r->cross = weighted ? r->cross : 0;
     r->refuse_larger = r->refuse_larger != 0;
     r->lr = r->step_size = r->tolerance = r->max_grad_norm = r->momentum = 0;

@@ -93,7 +93,7 @@ done:
     return status;
 }
 
-/* Pure where the noise can be, so that no delta is granted that was not asked for. */
+/* Pure where the noise can be, so that no delta is spent that was not requested. */
 static double default_delta(const struct sotto_head_recipe *r, size_t records)
 {
     const struct mechanism *m = mechanism_find(r->noise);

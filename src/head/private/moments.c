@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 64 }; /* records whose products are added at a time: they stay in a core's cache */
+enum { ROWS = 64 }; /* records added at a time: their products stay in a core's cache */
 
 struct moment_shape moment_shape_of(const struct sotto_head_recipe *r, size_t inputs, size_t classes)
 {

@@ -39,7 +39,7 @@ struct moment_trainer {
     sotto_status (*solve)(struct noisy_moments *m, const struct sotto_head_recipe *r);
 };
 
-/* What they have in common. */
+/* Shared by all trainers on second moments. */
 sotto_status moment_recipe_check(struct sotto_head_recipe *r);
 void moment_recipe_text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                         size_t classes);

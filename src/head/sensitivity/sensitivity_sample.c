@@ -3,7 +3,7 @@
  * another batch, and the difference would measure the shuffle.
  *
  * Pair k is a function of (seed, k) alone, so more pairs extend a sample instead of replacing it. Heads 2k
- * and 2k + 1 are trained by the crew in whatever company; the changes are kept per pair and folded in pair
+ * and 2k + 1 are trained together with any other heads; the changes are kept per pair and folded in pair
  * order. */
 #include "head/sensitivity/sensitivity_sample.h"
 

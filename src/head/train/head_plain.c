@@ -133,8 +133,8 @@ static size_t append(struct head_plain *t, size_t rows, size_t slot)
     return rows + 1;
 }
 
-/* Collects the records of slots order[start .. end). The rival comes last, so that both heads of a pair sum
- * the common records in the same order, and two identical rivals give identical bits. */
+/* Collects the records of slots order[start .. end). The replacement comes last, so that both heads of a pair
+ * sum the common records in the same order, and two identical rivals give identical bits. */
 static size_t gather(struct head_plain *t, const struct head_slots *slots, const struct head_subset *subset,
                      size_t start, size_t end)
 {

@@ -2,6 +2,7 @@
  * times (zlib technical details), so a member that claims more than that from this file is refused before
  * memory is asked for; other compression methods, which have no such bound, and encryption are refused. */
 #include "io/array/npz.h"
+
 #include "base/file.h"
 #include "io/array/npy.h"
 #include "io/array/safetensors.h"

@@ -3,6 +3,7 @@
  * one that two own is a bug of the writer. The writer is deterministic: given order, sorted metadata, header
  * padded with spaces to 8 bytes. */
 #include "io/array/safetensors.h"
+
 #include "base/file.h"
 #include "io/array/array.h"
 #include "io/json/json.h"
@@ -93,7 +94,7 @@ static int by_offset(const void *a, const void *b)
     const struct entry *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
-    if (x->end != y->end) /* an empty tensor sits before the one that starts at the same place */
+    if (x->end != y->end) /* an empty tensor comes before the one that starts at the same place */
         return x->end < y->end ? -1 : 1;
     return x->position < y->position ? -1 : 1;
 }

@@ -73,7 +73,7 @@ struct sotto_array *sotto_tensors_find(const struct sotto_tensors *t, const char
     return NULL;
 }
 
-/* Metadata is kept sorted by key. Index of the first pair whose key is not below `key`. */
+/* Metadata is kept sorted by key. Index of the first pair with a key not below `key`. */
 static size_t lower_bound(const struct sotto_tensors *t, const char *key)
 {
     size_t low = 0, high = t->metadata_count;

@@ -2,6 +2,7 @@
  * place: a cell without its quotes is never longer than with them, so every cell becomes a C string inside
  * one block. */
 #include "io/table/csv.h"
+
 #include "io/text/number.h"
 #include "io/text/source.h"
 #include "io/text/utf8.h"
@@ -25,7 +26,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Stands at a blank that the style wants removed. */
+/* Is this a blank that the style removes? */
 static bool at_padding(const struct scanner *s)
 {
     return s->style.trim && s->p < s->end && is_blank(*s->p) && *s->p != s->style.separator;
@@ -54,7 +55,7 @@ static sotto_status take_quoted(struct scanner *s, char **out)
         if (*s->p == '"' && s->p[1] != '"')
             break;
         if (*s->p == '"')
-            s->p++; /* "" stands for one quote */
+            s->p++; /* "" means one quote */
         s->line += *s->p == '\n';
         *(*out)++ = *s->p;
     }
@@ -109,7 +110,7 @@ static bool next_row(struct scanner *s)
     return false;
 }
 
-/* Reads everything into `out` (whose cells are NULL while only measuring, then the text is left as it is). */
+/* Reads everything into `out` (cells NULL: only measures and leaves the text as it is). */
 static sotto_status scan(struct csv *out, struct scanner s, char *scratch)
 {
     sotto_status status = SOTTO_OK;

@@ -1,4 +1,5 @@
 #include "io/table/metric_log.h"
+
 #include "base/file.h"
 #include "io/table/csv.h"
 #include "io/json/json.h"

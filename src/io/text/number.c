@@ -1,6 +1,6 @@
 /* Most numbers in tables have few digits: a mantissa below 2^53 and a power of ten up to 22 are both exact
  * doubles, so one multiplication or division rounds correctly (Clinger 1990). Everything else goes to strtod,
- * with the decimal point that the locale wants. */
+ * with the decimal point of the locale. */
 #include "io/text/number.h"
 
 #include <ctype.h>

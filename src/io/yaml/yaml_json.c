@@ -1,6 +1,7 @@
 /* A YAML document as JSON: for data that people may write by hand in either. */
-#include "io/text/number.h"
 #include "io/yaml/yaml_json.h"
+
+#include "io/text/number.h"
 #include "io/yaml/yaml_tree.h"
 
 #include <math.h>

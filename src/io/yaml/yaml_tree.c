@@ -1,6 +1,7 @@
 /* libyaml gives events; a recursive descent (depth-limited) makes nodes of them. One event is current at a
  * time. */
 #include "io/yaml/yaml_tree.h"
+
 #include "io/text/utf8.h"
 
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "nn/conv/columns.h"
 
 #include "par/par.h"
+
 #include <string.h>
 
 /* One kernel row of one output pixel: source row h, from column `left` (may be negative) on. */

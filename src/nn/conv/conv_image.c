@@ -60,7 +60,7 @@ static size_t panels_size(const struct conv_image *c)
     return (1 + c->taps) * c->desc.dst.channels;
 }
 
-/* Of an output's bias (row 0) or weight (row 1 + tap) in the panels. */
+/* Index in the panels of an output's bias (row 0) or weight (row 1 + tap). */
 static size_t position(const struct conv_image *c, size_t output, size_t row)
 {
     return (output / PICTURE_PANEL * (1 + c->taps) + row) * PICTURE_PANEL + output % PICTURE_PANEL;

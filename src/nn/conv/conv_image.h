@@ -13,7 +13,7 @@ struct conv_image;
 int conv_image_fits(const struct conv_desc *d);
 sotto_status conv_image_create(struct conv_image **out, const struct conv_desc *d);
 void conv_image_layout(struct conv_image *c, struct arena *scratch);
-/** As conv_forward of a backend. */
+/** As conv_forward() of a backend (nn/backend.h). */
 void conv_image_forward(struct conv_image *c, float *dst, const float *src, const float *weights,
                         const float *bias);
 /** diff_weights (K, R, S, C) and diff_bias (K; may be NULL) are overwritten. Each thread sums a fixed range

@@ -16,7 +16,7 @@ static inline size_t tile_outputs(size_t width)
 {
     return width == 64 ? 4 : 8;
 }
-/** A kernel row over a image: 3 columns of 3 colours lie side by side. */
+/** A kernel row over an image: 3 columns of 3 colours lie side by side. */
 enum { PICTURE_RUN = 9, PICTURE_PANEL = 64 };
 struct image {
     size_t rows, stride; /* of the kernel; floats from one row of the image to the next */
@@ -41,7 +41,7 @@ struct conv_kernels {
     /** weights[k][c] += sum over i of the two panels; rows of `weights` are `stride` apart. */
     void (*multiply)(float *weights, size_t stride, const float *dst_panel, const float *src_panel,
                      size_t count, size_t outputs, size_t width);
-    /** dst (count, outputs) from the values under the kernel, whose first lies at src + pixels[i].
+    /** dst (count, outputs) from the values under the kernel; the first is at src + pixels[i].
      * panels (outputs / 64, 1 + rows * 9, 64): the bias, then the weights. */
     void (*image_forward)(float *dst, const float *src, const uint32_t *pixels, size_t count,
                           const struct image *shape, const float *panels);

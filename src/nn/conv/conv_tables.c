@@ -1,6 +1,5 @@
 #include "nn/conv/conv_kernels.h"
 #include "nn/conv/winograd_kernels.h"
-
 #include "base/cpu.h"
 
 ISA_TABLE(const struct conv_kernels, conv_kernels, conv_kernels_best);

@@ -11,6 +11,7 @@
 #include "nn/kernel/kernels.h"
 #include "nn/conv/pixel_lists.h"
 #include "par/par.h"
+
 #include <string.h>
 
 enum { BLOCK_PIXELS = 112, PANEL_WIDTH = 64, DEPTH_MAX = 128 };

@@ -12,7 +12,7 @@ struct conv_taps;
 int conv_taps_fits(const struct conv_desc *d);
 sotto_status conv_taps_create(struct conv_taps **out, const struct conv_desc *d);
 void conv_taps_layout(struct conv_taps *t, struct arena *scratch);
-/** As conv_forward and conv_backward of a backend. */
+/** As conv_forward() and conv_backward() of a backend (nn/backend.h). */
 void conv_taps_forward(struct conv_taps *t, float *dst, const float *src, const float *weights,
                        const float *bias);
 void conv_taps_backward_data(struct conv_taps *t, float *diff_src, const float *diff_dst, const float *src,

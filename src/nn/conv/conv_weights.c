@@ -10,6 +10,7 @@
 
 #include "nn/conv/pixel_lists.h"
 #include "par/par.h"
+
 #include <string.h>
 
 enum { SLICE = 112, PANEL_WIDTH = 64 };

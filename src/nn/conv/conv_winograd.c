@@ -1,11 +1,12 @@
 /* A thread takes BLOCK tiles at a time, so that their points and those of their results stay in the
  * second-level cache between the transforms and the 36 products. Backward data is the forward pass with the
- * kernels turned round and the channels exchanged. Tiles are independent: but for the weight gradient, the
- * thread count does not change bits. */
+ * kernels rotated by 180 degrees and the channels exchanged. Tiles are independent: but for the weight
+ * gradient, the thread count does not change bits. */
 #include "nn/conv/conv_winograd.h"
 
 #include "nn/conv/winograd_kernels.h"
 #include "par/par.h"
+
 #include <string.h>
 
 enum { BLOCK = 32, TAPS = 9, WEIGHTS_MAX = 256 * 256 };

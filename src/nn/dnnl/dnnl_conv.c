@@ -20,6 +20,7 @@
 #include "nn/dnnl/dnnl_product.h"
 #include "nn/dnnl/dnnl_weights.h"
 #include "nn/kernel/kernels.h"
+
 #include <string.h>
 
 enum { COLUMN_BYTES = 8 << 20 };                /* of a chunk's columns */
@@ -111,7 +112,7 @@ static sotto_status plan_backward_weights(struct conv *c)
     return product_matmul(&c->backward_weights, &diff_dst, &columns, &diff_weights, 0, ACCUMULATE);
 }
 
-/* The largest divisor of the batch whose columns stay in cache. */
+/* Images at a time: the largest divisor of the batch at which the columns stay in cache. */
 static size_t images_per_chunk(const struct conv *c)
 {
     size_t bytes = c->pixels * c->taps * sizeof(float), images = COLUMN_BYTES / bytes, batch = c->desc.batch;

@@ -1,6 +1,6 @@
-/* Order of work, as oneDNN wants it: describe with free layouts, make the primitive description, refuse a
+/* Order of work, as oneDNN requires it: describe with free layouts, make the primitive description, refuse a
  * reference implementation, ask which layouts it chose, plan a reorder where they differ from ours, wrap
- * everything in memory objects whose addresses are set at each run. */
+ * everything in memory objects that get their addresses at each run. */
 #include "nn/dnnl/dnnl_product.h"
 
 #include <assert.h>

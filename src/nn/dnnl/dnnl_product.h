@@ -1,6 +1,6 @@
 /* dnnl_product.h - one planned oneDNN primitive of the form dst = src * weights (+ bias, ReLU): a matrix
  * product, a convolution or its backward data. Weights come as f32 in our own layout and are packed into the
- * layout and type that the primitive wants; all other operands are plain. */
+ * layout and type that the primitive requires; all other operands are plain. */
 #ifndef NN_DNNL_PRODUCT_H
 #define NN_DNNL_PRODUCT_H
 

@@ -4,6 +4,7 @@
 #define NN_DNNL_VERSION_H
 
 #include "base/status.h"
+
 #include <dnnl.h>
 
 #if DNNL_VERSION_MAJOR == 2

@@ -13,7 +13,7 @@ static inline float bf16_to_float(uint16_t b)
     return x;
 }
 
-/* Round to nearest even. A NaN whose payload sits in the lower half keeps a bit set, so that it stays a
+/* Round to nearest even. A NaN with its payload in the lower half keeps a bit set, so that it stays a
  * NaN. */
 static inline uint16_t bf16_from_float(float x)
 {

@@ -9,7 +9,7 @@
 #include "nn/nn.h"
 
 enum { DEPTHWISE_KERNEL_MAX = 7 };
-/** Of `count` taps, tap + i * tap_step meets pixel + i. */
+/** Taps that meet a pixel: tap + i * tap_step meets pixel + i, for i < count. */
 struct depthwise_reach {
     size_t count, tap, pixel;
     int tap_step; /* forward: 1 */

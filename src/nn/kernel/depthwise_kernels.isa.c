@@ -28,7 +28,7 @@ INLINE f32x16 meet(const void *src, const float *weight, const struct depthwise_
     return sum;
 }
 
-/* The first column whose taps all meet a pixel, and how many follow it; all have the same taps. */
+/* The first column where all taps meet a pixel, and how many such columns follow; all have the same taps. */
 INLINE size_t whole(size_t *first, const struct depthwise_lines *l)
 {
     size_t x = 0, n = 0;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EXAMPLE_SLACK = 16 }; /* floats behind a image that outer() may read (never use) */
+enum { EXAMPLE_SLACK = 16 }; /* floats behind an image that outer() may read (never use) */
 
 /** Row t of A: runs r of `width` floats at base + starts[t] + r * skip. */
 struct patches {

@@ -4,7 +4,6 @@
 #include "nn/kernel/kernels.h"
 #include "nn/kernel/loss_kernels.h"
 #include "nn/kernel/norm_kernels.h"
-
 #include "base/cpu.h"
 
 ISA_TABLE(const struct depthwise_kernels, depthwise_kernels, depthwise_kernels_best);

@@ -1,4 +1,4 @@
-/* Cuts tensors into chunks whose borders do not depend on threads. */
+/* Cuts tensors into chunks with borders that do not depend on threads. */
 #include "nn/kernel/kernels.h"
 
 #include "par/par.h"

@@ -16,8 +16,8 @@ struct kernels {
                         size_t columns);               /* sums[c] = sum over rows */
     void (*tanh[2])(void *y, const void *x, size_t n); /* absolute error below 3e-7 before bf16 rounds */
     void (*tanh_back[2])(void *diff_x, const void *diff_y, const void *y, size_t n); /* diff_y (1 - y^2) */
-    /* Max pooling, pixel by pixel of a window: most = max(most, x), NaN wins; and back: diff takes what is
-     * left of the gradient where x is the largest, which then is 0 for later pixels. */
+    /* Max pooling, pixel by pixel of a window: most = max(most, x), NaN counts as the largest; and back: diff
+     * takes what is left of the gradient where x is the largest, which then is 0 for later pixels. */
     void (*most)(float *most, const float *x, size_t n);
     void (*route)(float *diff, float *left, const float *x, const float *most, size_t n);
     void (*to_bf16)(bf16 *y, const float *x, size_t n);

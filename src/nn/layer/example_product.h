@@ -1,5 +1,5 @@
 /* example_product.h - gradients of single examples of a convolution or a dense layer: their norms, and their
- * weighted sum. An example is `views` neighbouring rows of the batch whose gradients add up.
+ * weighted sum. An example is `views` neighbouring rows of the batch; their gradients add up.
  *
  * Let T be the output positions of an example, d the values under the kernel, p the outputs. Three ways:
  *
@@ -16,7 +16,7 @@
 #include "nn/layer/layer.h"
 
 struct example_product;
-/** ENOMEM; EINVAL: a image too large for its offsets. */
+/** ENOMEM; EINVAL: an image too large for its offsets. */
 sotto_status example_product_create(struct example_product **out, const struct conv_desc *d, size_t views);
 void example_product_layout(struct example_product *e, struct arena *keep, struct arena *scratch);
 void example_product_free(struct example_product *e);
@@ -29,7 +29,7 @@ void example_product_norms(struct example_product *e, const struct example_norms
 void example_product_sum(struct example_product *e, float *sum, int add, const double *factor,
                          size_t examples);
 /** The other ways: row i of the output gradients times factor[i], for all rows of the plan (those of no
- * example become 0); a source whose factor is 0 becomes 0, as it may hold what is not finite. */
+ * example become 0); a source with factor 0 becomes 0, as it may hold what is not finite. */
 void example_product_scale(struct example_product *e, float *diff_dst, float *src, const double *factor,
                            size_t examples);
 

@@ -27,7 +27,7 @@ enum { SOURCE_INPUT = -1, SOURCE_NONE = -2 };
 struct layer_spec {
     const struct layer *layer;
     char path[48]; /* module name in files, e.g. "encoder.0"; its tensors are path.weight, path.bias, ... */
-    int src;       /* row whose result is read, or SOURCE_INPUT */
+    int src;       /* row that is read, or SOURCE_INPUT */
     int residual;  /* row added to the result before the ReLU, SOURCE_INPUT, or SOURCE_NONE */
     int relu;      /* result = max(0, .) */
     double cap;    /* norms: the ReLU's upper end (ReLU6: 6); 0: none */
@@ -83,7 +83,7 @@ struct layer_run {
     int relu;          /* this layer must apply the ReLU itself (only if it fuses_relu) */
     size_t views;      /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
     int keep_diff;     /* set by plan(): dst->diff must outlast the backward pass */
-    int need_diff_src; /* 0: nobody reads src->diff; skip it */
+    int need_diff_src; /* 0: src->diff is never read; skip it */
     int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
     struct activation *src, *dst;
     struct nn_parameter *parameters;    /* in the order of layer->parameters */
@@ -105,7 +105,7 @@ struct layer {
     int fuses_mask;            /* backward multiplies src->diff by (src->data > 0) when src->relu */
     int in_place;              /* backward may overwrite dst->diff by a src->diff of the same shape */
     int adds;                  /* backward adds to src->diff when run->add_diff_src */
-    int ends_gradient;         /* nothing below it has parameters: nobody need work out its dst->diff */
+    int ends_gradient;         /* nothing below it has parameters: its dst->diff is not needed */
     int writes_f32;            /* can write a f32 dst (and read its diff) in a bf16 plan */
     /** Shape of the result. EINVAL: the source does not fit (say why). */
     sotto_status (*shape)(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
@@ -126,7 +126,7 @@ struct layer {
      * `examples` examples. */
     void (*example_norms)(struct layer_run *run, const struct example_norms *out, size_t examples);
     /** After the whole backward pass: sum (the layer's parameters, one after the other) = sum over i of
-     * factor[i] times the gradient of example i, or += that if add. A gradient whose factor is 0 may hold
+     * factor[i] times the gradient of example i, or += that if add. A gradient with factor 0 may hold
      * what is not finite. May overwrite src->data, dst->diff and the parameters' diff. */
     void (*example_sum)(struct layer_run *run, float *sum, int add, const double *factor, size_t examples);
     /** Why there is no gradient of a single example, and what to use instead; or NULL. */

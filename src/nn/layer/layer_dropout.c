@@ -53,7 +53,7 @@ static sotto_status drop_chunk(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-/** Layers are told apart by their path, which is unique in a model (FNV-1a). */
+/** Layers are distinguished by their path, which is unique in a model (FNV-1a). */
 static uint64_t layer_number(const char *path)
 {
     uint32_t hash = 2166136261u;

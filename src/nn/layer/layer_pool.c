@@ -1,7 +1,7 @@
 /* Pooling over windows of one channel: largest value, average, and the average over the whole image.
  *
- * max:      padding never wins; in backward the gradient goes to the first largest value of the window, found
- *           again (f32: whole pixels at a time).
+ * max:      padding never counts; in backward the gradient goes to the first largest value of the window,
+ *           found again (f32: whole pixels at a time).
  * average:  padding counts as zeros in a window of kernel^2 values (PyTorch's default).
  * global:   (C, H, W) to (C, 1, 1). */
 #include "nn/layer/layer.h"
@@ -78,7 +78,7 @@ static size_t index_of(struct nn_shape s, size_t image, size_t h, size_t w)
     return ((image * s.height + h) * s.width + w) * s.channels;
 }
 
-/** Position of the window's first largest value. A NaN wins, so that it is not lost. */
+/** Position of the window's first largest value. A NaN counts as the largest, so that it is not lost. */
 static size_t largest(const struct layer_run *run, const struct window *w, size_t image, size_t c)
 {
     struct nn_shape s = run->src->shape;
@@ -158,7 +158,7 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
 
 /* ---- largest value, f32: whole pixels at a time ---- */
 
-enum { BLOCK = 64 }; /* channels whose largest values are kept at hand */
+enum { BLOCK = 64 }; /* channels at a time: their largest values stay in cache */
 
 static bool by_pixels(const struct layer_run *run)
 {

@@ -48,7 +48,7 @@ static sotto_status chunk(void *arg, size_t number, int thread)
     return SOTTO_OK;
 }
 
-/* The key of this row in this step. Rows are told apart by their place in the network. */
+/* The key of this row in this step. Rows are distinguished by their place in the network. */
 static void draw_key(unsigned char key[CHACHA_KEY], const struct layer_run *run, const struct pass *pass)
 {
     struct rng r =
@@ -188,7 +188,7 @@ void residual_noise_backward(struct layer_run *run, struct activation *residual,
     run_chunks(job.count, run->threads, chunk, &job);
 }
 
-/* y = x + gamma s(x) z: besides its own gradient, x_i moves s, whose derivative is (x_i - mean) / ((n - 1)
+/* y = x + gamma s(x) z: besides its own gradient, x_i moves s; the derivative is (x_i - mean) / ((n - 1)
  * s). */
 void residual_noise_backward_relative(struct layer_run *run, const struct pass *pass)
 {

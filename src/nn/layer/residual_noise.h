@@ -1,7 +1,7 @@
 /* residual_noise.h - noise inside a network, after a row's residual sum (nn.h: struct nn_noise).
  *
  * Fresh for every pass, record and coordinate, in training and in use: standard normals from a ChaCha8
- * stream whose key is drawn from (seed, step, row), so that backward draws the same again and nothing is
+ * stream keyed by (seed, step, row), so that backward draws the same again and nothing is
  * stored. The bits depend on neither threads nor instruction set. 32 bits a number: tails end at 6.7
  * deviations. This noise is for measuring what residual perturbation does; noise that a certificate counts on
  * is never drawn here. */

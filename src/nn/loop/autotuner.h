@@ -37,7 +37,7 @@ struct autotune_request {
     const struct autotune_clock *clock; /* NULL: the real one */
 };
 /** Leaves the pool at request->threads. ENOTSUP, EINVAL: what was asked for by name is not there or unknown;
- * ESTOPPED: while it measured. A candidate whose plan cannot be made is left out; a cache that is broken or
+ * ESTOPPED: while it measured. A candidate without a possible plan is left out; a cache that is broken or
  * cannot be written costs the time of measuring. */
 sotto_status autotune(struct sotto_autotune *out, const struct autotune_request *request,
                       const struct sotto_context *ctx);

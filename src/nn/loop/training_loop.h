@@ -11,7 +11,7 @@
 
 struct metric_log;
 
-/** What one step found. */
+/** Results of one step. */
 struct training_batch {
     double loss;     /* mean over the batch, nats (Poisson samples: sum over the expected size) */
     double accuracy; /* in [0, 1], likewise */
@@ -30,7 +30,7 @@ struct training_step {
 };
 
 struct training_loop {
-    /* filled in by the caller, who owns it all */
+    /* filled in and owned by the caller */
     const char *stage, *unit; /* "pretrain", "images": for progress and texts */
     const char *hint;         /* what to try when the loss diverges */
     const char *checkpoint;   /* file, or NULL */

@@ -3,6 +3,7 @@
 #include "nn/model/model.h"
 
 #include "rng/rng.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +62,7 @@ done:
     return status;
 }
 
-/* What the members read: the input, clipped and noised where asked. */
+/* What the members read: the input, clipped and with noise where requested. */
 static sotto_status add_input(struct nn_model *m, const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;

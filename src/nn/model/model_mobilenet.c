@@ -1,4 +1,4 @@
-/* MobileNetV2 (Sandler et al. 2018): inverted residuals, whose sum joins the narrow ends: a 1x1 convolution
+/* MobileNetV2 (Sandler et al. 2018): inverted residuals: the sum joins the narrow ends. A 1x1 convolution
  * widens (not in the first block), a depthwise 3x3 filters, a 1x1 narrows without an activation after it.
  * Norms and ReLU6 elsewhere. Names as in torchvision. */
 #include "nn/model/resnet_parts.h"

@@ -1,4 +1,4 @@
-/* Residual networks whose norm and ReLU follow each convolution (He et al. 2016a), names as in torchvision:
+/* Residual networks with norm and ReLU after each convolution (He et al. 2016a), names as in torchvision:
  * stem, four stages of basic blocks (3x3, 3x3) or bottlenecks (1x1, 3x3, 1x1 to four times the width),
  * shortcut 1x1 convolution and norm where the shape changes, global average pool. */
 #include "nn/model/resnet_parts.h"

@@ -2,7 +2,7 @@
  *
  *     m = b1 m + (1 - b1) g,   v = b2 v + (1 - b2) g^2,   value -= lr * m_hat / (sqrt(v_hat) + epsilon)
  *
- * with m_hat = m / (1 - b1^t), v_hat = v / (1 - b2^t). Epsilon sits beside sqrt(v_hat), as in the paper and
+ * with m_hat = m / (1 - b1^t), v_hat = v / (1 - b2^t). Epsilon is added to sqrt(v_hat), as in the paper and
  * PyTorch. Keras puts its epsilon (1e-7) beside the uncorrected sqrt(v); that equals an epsilon of epsilon /
  * sqrt(1 - b2^t) here and differs only where gradients are about 1e-7 small. Weight decay is L2: it is added
  * to the gradient. */

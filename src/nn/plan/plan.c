@@ -171,7 +171,7 @@ void nn_plan_free(struct nn_plan *p)
 
 /* ---- one step ---- */
 
-/* The row whose size scales the noise of row i: its residual source. */
+/* The noise of row i is scaled by the size of this row, its residual source. */
 static struct activation *noise_source(struct nn_plan *p, size_t i)
 {
     int source = p->runs[i].spec->residual;

@@ -69,7 +69,7 @@ static void assign_results(struct assignment *a, struct nn_plan *p)
     }
 }
 
-/* Is nobody but row i to read its gradient any more? */
+/* Is row i the last one that reads this gradient? */
 static int is_last_user(const struct assignment *a, int i)
 {
     return a->of[i] >= 0 && a->slots.users[a->of[i]] == 1;
@@ -100,7 +100,7 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
             continue;
         a->of[i] = -1;
         written[i] = 1;
-        p->flow[i].mask = 1; /* the loss knows nothing of masks */
+        p->flow[i].mask = 1; /* the loss applies no mask */
     }
     for (int i = last; i >= 0; i--) {
         const struct layer_spec *spec = &p->model->rows[i];
@@ -112,7 +112,7 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
                 continue;
             if (!written[j]) {
                 int kept = p->runs[i].keep_diff || j == SOURCE_INPUT;
-                if (j != SOURCE_INPUT) /* whose gradient has memory of its own */
+                if (j != SOURCE_INPUT) /* the input's gradient has memory of its own */
                     first_gradient(a, p, j, i,
                                    !kept && (k == 0 || (spec->layer->in_place && is_last_user(a, i))));
                 if (k == 0)

@@ -6,6 +6,7 @@
 #define NN_REF_CONV_H
 
 #include "nn/ref/ref_real.h"
+
 #include <stddef.h>
 
 struct ref_conv_shape {

@@ -1,13 +1,13 @@
 /* The joint view: utility, membership (of the head, of the encoder) and attribute of several models, from
- * their audits. A defence that mends one axis may break another (Olympus hides the attribute and raises
+ * their audits. A defence that improves one axis may worsen another (Olympus hides the attribute and raises
  * membership), so no axis is judged alone.
  *
  * Better: the whole interval lies beyond the original's interval. Worse: the estimate lies beyond the
- * original's interval, on the bad side; less is asked for that, so that doubt speaks against a defence. It
- * wins with something better and nothing worse. The front holds whoever no other beats or equals on every
- * axis that all have, with one better; by estimates, so neighbours on it may differ by chance. The choice for
- * an axis is the winner that mends it most: how a strength (Talos's lambda, a budget) is picked among
- * several. */
+ * original's interval, on the worse side; that needs less evidence, so doubtful cases count against a
+ * defence. It wins with something better and nothing worse. The front holds each row that no other beats or
+ * equals on every axis that all have, with one better; by estimates, so neighbours on it may differ by
+ * chance. The choice for an axis is the winner that improves it most: how a strength (Talos's lambda, a
+ * budget) is picked among several. */
 #include "report/compare/compare.h"
 
 #include <math.h>

@@ -2,11 +2,11 @@
 #ifndef REPORT_COMPARE_COMPARE_H
 #define REPORT_COMPARE_COMPARE_H
 
-#include <math.h>
-#include <stdbool.h>
-
 #include "audit/audit_memory.h"
 #include "sotto/report.h"
+
+#include <math.h>
+#include <stdbool.h>
 
 extern const struct compare_axis_facts {
     const char *name, *title;

@@ -1,4 +1,4 @@
-/* What models are compared by. */
+/* The axes on which models are compared. */
 #include "report/compare/compare.h"
 
 const struct compare_axis_facts compare_axes[SOTTO_AXES] = {

@@ -1,8 +1,8 @@
 /* "sotto.compare/1": a comparison to its document and back. */
-#include <string.h>
-
 #include "io/json/json.h"
 #include "report/compare/compare.h"
+
+#include <string.h>
 
 static const char name_of_document[] = "comparison";
 

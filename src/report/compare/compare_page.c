@@ -1,9 +1,9 @@
 /* The joint view as one page: a table, and every privacy axis against utility, drawn without script. */
 #include "report/compare/compare.h"
 
-#include <math.h>
-
 #include "report/page/page.h"
+
+#include <math.h>
 
 extern const char report_report_css[];
 
@@ -56,7 +56,7 @@ static void table(struct page *p, const struct sotto_compare_result *c)
     page_table_end(p);
 }
 
-/* For whom several rows are one defence at several strengths. */
+/* Shown where several rows are one defence at several strengths. */
 static void choices(struct page *p, const struct sotto_compare_result *c)
 {
     page_html(p, "<p>Best improvement per metric without a significant loss elsewhere: ");

@@ -2,13 +2,13 @@
  * report.html. */
 #include "report/compare/compare.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "report/page/page.h"
 #include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* page_*() grow any text; nothing here is HTML. */
 static void put_padded(struct page *p, const char *text, int width)

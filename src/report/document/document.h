@@ -85,7 +85,7 @@ struct report {
 
 /** EFORMAT names the member: "report.json: 'rows[2].proved' ...". Ends with every verdict decided. */
 sotto_status report_read(struct report *out, const char *text, size_t size);
-/** The same of a document in this process; takes it, also on failure. */
+/** report_read() for a document in memory; takes ownership of it, also on failure. */
 sotto_status report_take(struct report *out, struct json *doc);
 void report_clear(struct report *r);
 

@@ -2,17 +2,17 @@
  * error. */
 #include "report/document/document.h"
 
+#include "sotto/sotto.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sotto/sotto.h"
-
 static const char document[] = "report";
-static const double largest_meaningful = 20; /* e^20 is half a billion: such odds protect nobody */
+static const double largest_meaningful = 20; /* e^20 is half a billion: such odds protect no record */
 enum { PATH = 128, MAX_ROWS = 1000, MAX_ATTACKS = 64 };
 
-/* A reader stands at one place of the document and knows its path, for errors. */
+/* A reader holds one place of the document, and its path for errors. */
 struct reader {
     const struct json *doc;
     char path[PATH];
@@ -445,7 +445,7 @@ done:
     return status;
 }
 
-/* Lists of objects whose texts the page prints: members that must be texts. */
+/* Lists of objects: the members that the page prints must be texts. */
 static sotto_status check_objects(const struct reader *top, const char *path, const char *text1,
                                   const char *text2)
 {

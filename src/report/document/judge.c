@@ -1,14 +1,14 @@
 /* Verdicts follow from the numbers alone, so that page, JSON and gate cannot disagree. The order matters: a
- * broken claim first, then a destroyed model (whose low attack scores mean nothing), then what the attacks
+ * broken claim first, then a destroyed model (its low attack scores mean nothing), then what the attacks
  * found. */
 #include "report/document/document.h"
+
+#include "audit/measure/metrics.h"
+#include "num/beta.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "audit/measure/metrics.h"
-#include "num/beta.h"
 
 const char *verdict_name(enum verdict v)
 {

@@ -1,8 +1,8 @@
 /* Writes the verdicts that the reader reached back into the document. */
-#include <string.h>
-
 #include "report/document/document.h"
 #include "sotto/sotto.h"
+
+#include <string.h>
 
 static struct json *verdict_json(const char *kind, const char *text)
 {
@@ -12,7 +12,7 @@ static struct json *verdict_json(const char *kind, const char *text)
     return j;
 }
 
-/* The document's verdict is the worst of its rows that somebody might release, or of all if none is
+/* The document's verdict is the worst of its rows that might be released, or of all if none is
  * protected. */
 static const struct row *decisive(const struct report *r)
 {

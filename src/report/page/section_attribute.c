@@ -1,8 +1,8 @@
 /* Attribute inference: never a number without what could have been guessed without the model. */
+#include "report/page/page.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "report/page/page.h"
 
 static void cell(struct page *p, const struct json *j)
 {

@@ -1,7 +1,7 @@
-/* What would make every other number mean something else, before any of them. */
-#include <string.h>
-
+/* Checks that would invalidate the other numbers, shown before all of them. */
 #include "report/page/page.h"
+
+#include <string.h>
 
 static const char *level_of(const struct json *finding)
 {

@@ -1,4 +1,4 @@
-/* What is proved, apart from what would hold only if a sampled sensitivity were the true one. */
+/* Proved guarantees, kept apart from those that hold only if a sampled sensitivity is the true one. */
 #include "report/page/page.h"
 
 #include <math.h>
@@ -113,7 +113,7 @@ static void assumptions(struct page *p, const struct row *r)
     page_html(p, "</ul></details>\n");
 }
 
-/* A claim that somebody makes elsewhere is neither proved nor refuted by not being contradicted. */
+/* A claim made elsewhere is neither proved nor refuted where no result contradicts it. */
 static void claimed(struct page *p, const struct row *r)
 {
     if (!r->claimed)

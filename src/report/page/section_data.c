@@ -2,12 +2,12 @@
  * small. */
 #include "report/page/page.h"
 
+#include "sotto/sotto.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sotto/sotto.h"
 
 enum { CURVE_POINTS = 120 };
 

@@ -1,10 +1,10 @@
-/* Beyond averages: what a flag means, who is exposed, how much one training differs from the next. One audit
+/* Beyond averages: what a flag means, which records are most vulnerable, how much trainings differ. One audit
  * at a time: a page of many settings shows them for its first. */
+#include "report/page/page.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "report/page/page.h"
 
 static struct estimate estimate_of(const struct json *j)
 {

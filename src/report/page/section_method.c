@@ -1,4 +1,4 @@
-/* Method and data, and what somebody else needs to get the same numbers. */
+/* Method and data, and what is needed to reproduce the numbers. */
 #include "report/page/page.h"
 
 #include <math.h>

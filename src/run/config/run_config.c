@@ -4,12 +4,11 @@
 #include "run/config/run_config.h"
 
 #include "run/config/config_members.h"
+#include "sotto/fine_tune.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "sotto/fine_tune.h"
 
 static const struct config_members pretrain_members = {
     "pretrain.", sotto_pretrain_option_table,
@@ -330,8 +329,7 @@ static sotto_status read_cases(struct run_config *out, const struct config *c, c
             TRY(copy(k->title, sizeof k->title, c, path));
         k->records = config_whole(c, "%srecords", prefix);
         TRY(read_case(k, out, c, prefix));
-        size_t taken =
-            k->protection_count > 0 ? used : 0; /* who releases nothing needs no slice of its own */
+        size_t taken = k->protection_count > 0 ? used : 0; /* without a release no slice is needed */
         if (k->records > out->sizes[SOTTO_PART_PRIVATE] - taken) {
             snprintf(path, sizeof path, "%srecords", prefix);
             TRY(config_fail(c, path,

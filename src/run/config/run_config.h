@@ -2,13 +2,13 @@
 #ifndef RUN_CONFIG_RUN_CONFIG_H
 #define RUN_CONFIG_RUN_CONFIG_H
 
-#include <stdbool.h>
-
 #include "io/json/json.h"
 #include "sotto/data.h"
 #include "sotto/head.h"
 #include "sotto/io.h"
 #include "sotto/ssl.h"
+
+#include <stdbool.h>
 
 enum {
     RUN_NAME = 64,

@@ -3,14 +3,14 @@
  * did before. */
 #include "run/folder/run_folder.h"
 
+#include "sotto/io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "sotto/io.h"
 
 static double seconds_now(void)
 {

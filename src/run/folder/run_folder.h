@@ -8,8 +8,9 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include <stdbool.h>
 #include "io/json/json.h"
+
+#include <stdbool.h>
 
 enum { RUN_PATH = 1024, RUN_FORMAT = 1 /* part of every stage hash: bump when a stage's meaning changes */ };
 

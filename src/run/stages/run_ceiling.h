@@ -1,5 +1,5 @@
 /* run_ceiling.h - what noise leaves to any attacker, from its curve of (epsilon, delta) alone: ceilings that
- * hold if the sensitivity is a bound, and that measured attacks stand beside. */
+ * hold if the sensitivity is a bound, and are shown next to measured attacks. */
 #ifndef RUN_STAGES_RUN_CEILING_H
 #define RUN_STAGES_RUN_CEILING_H
 

@@ -1,11 +1,11 @@
-/* Whose ledger a run charges. A public set is an exercise, whose ledger lies in the run folder; a private one
- * has one ledger for all runs, and the folder keeps a copy. */
+/* The ledger that a run charges. A public set is an exercise: its ledger lies in the run folder. A private
+ * one has one ledger for all runs, and the folder keeps a copy. */
 #include "run/stages/run_stages.h"
+
+#include "sotto/io.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "sotto/io.h"
 
 static const char ledger_name[] = "ledger.jsonl";
 

@@ -51,7 +51,7 @@ sotto_status run_stage_encoder(struct run *r);
 sotto_status run_stage_head(struct run *r, size_t index);
 /** The head of a case that fine-tunes the encoder too, with that encoder and its embeddings. */
 sotto_status run_stage_fine_tune(struct run *r, size_t index);
-/** Those embeddings: of the case's records, and of the held-out part. */
+/** The fine-tuned encoder's embeddings of the case's records and of the held-out part. */
 sotto_status run_load_tuned(struct sotto_array *member, struct sotto_array *nonmember, const struct run *r,
                             size_t index);
 sotto_status run_stage_sensitivity(struct run *r, size_t index);
@@ -64,7 +64,7 @@ sotto_status run_stage_sweep(struct run *r, size_t index);
 enum { RUN_NORMS = 2 }; /* entrywise, and the ones the paper seems to have used */
 /** The stage of one mechanism of a sweep with one kind of norms. */
 void run_sweep_name(char out[RUN_NAME + 80], const struct run_case *c, size_t mechanism, size_t norms);
-/** EUSAGE: a case releases something, and the set has no identity whose ledger could be charged. */
+/** EUSAGE: a case releases something, and the set has no identity, so no ledger to charge. */
 sotto_status run_check_identity(const struct run *r);
 /** The records of a case, and the ledger that is charged for them. */
 struct run_source {

@@ -2,15 +2,14 @@
  * is. */
 #include "options/option_values.h"
 #include "run/stages/run_stages.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/cpu.h"
 #include "par/par.h"
 #include "sotto/io.h"
 #include "ssl/pretrain.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 struct json *run_key(const struct run *r)
 {

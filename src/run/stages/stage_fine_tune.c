@@ -1,12 +1,12 @@
-/* A case whose encoder is trained on the private records too. Its embeddings are its own, so they lie beside
- * those of the frozen encoder, and whoever asks the case's head takes them (run_answers.c). */
+/* A case with an encoder that is trained on the private records too. Its embeddings are its own, so they lie
+ * beside those of the frozen encoder, and queries to the case's head use them (run_answers.c). */
 #include "run/stages/run_stages.h"
-
-#include <stdio.h>
 
 #include "io/provenance/statement.h"
 #include "sotto/fine_tune.h"
 #include "ssl/encoder.h"
+
+#include <stdio.h>
 
 struct tuned_files {
     char head[RUN_PATH], encoder[RUN_PATH], member[RUN_PATH], nonmember[RUN_PATH];

@@ -2,11 +2,10 @@
  * of different cases concern different people. */
 #include "options/option_values.h"
 #include "run/stages/run_stages.h"
-
-#include <stdio.h>
-
 #include "base/cpu.h"
 #include "sotto/io.h"
+
+#include <stdio.h>
 
 size_t run_case_first(const struct run *r, size_t index)
 {

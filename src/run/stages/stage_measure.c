@@ -2,12 +2,12 @@
  * interval, and for a noise setting the spread over many draws (drawn to measure, never released). */
 #include "run/stages/run_shadow.h"
 
+#include "audit/audit_document.h"
+#include "sotto/io.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "audit/audit_document.h"
-#include "sotto/io.h"
 
 static double largest(const float *z, size_t k)
 {

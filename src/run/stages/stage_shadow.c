@@ -2,11 +2,11 @@
  * same models serve every protection setting. */
 #include "run/stages/run_shadow.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/cpu.h"
 #include "sotto/io.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static void file_names(char heads[RUN_PATH], char own[RUN_PATH], const struct run *r, size_t index)
 {

@@ -2,10 +2,10 @@
  * its own. */
 #include "run/stages/run_stages.h"
 
+#include "sotto/io.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "sotto/io.h"
 
 /* Labels of the public set are not looked at. A copy of the same records under another name would make
  * private records public. */

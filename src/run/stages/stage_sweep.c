@@ -2,19 +2,18 @@
  * no budget is spent: the noise only measures, and the results are functions of the private data
  * (docs/PRIVACY.md).
  *
- * The attacker adapts: his shadow models are noised by the same mechanism at the same scale. Thresholds are
+ * The attacker adapts: the shadow models are noised by the same mechanism at the same scale. Thresholds are
  * chosen on the even records and scored on the odd ones. */
 #include "run/stages/run_ceiling.h"
 #include "run/stages/run_shadow.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "audit/score/score_attack.h"
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
 #include "par/par.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 enum {
     ATTACKS = 3,
@@ -296,7 +295,7 @@ done:
     return status;
 }
 
-/* The noise scale of a named setting at a target, for the sensitivity at hand. */
+/* The noise scale of a named setting at a target, for the given sensitivity. */
 static sotto_status find_scale(struct setting *out, const struct sweep *s, double delta)
 {
     sotto_status status = SOTTO_OK;

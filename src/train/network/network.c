@@ -1,8 +1,8 @@
 /* Queries go through a plan of one fixed size, the last batch filled up with repeats: the rows around a
  * record do not change its bits. */
-#include "options/option_values.h"
 #include "train/network/network.h"
 
+#include "options/option_values.h"
 #include "io/provenance/statement.h"
 #include "par/par.h"
 #include "rng/noise.h"
@@ -133,7 +133,7 @@ bool network_is_noisy(const struct sotto_network *n)
     return n->config.noise.kind != NN_NOISE_NONE || n->config.input_noise > 0;
 }
 
-/* Noise in answers is fresh: nobody can ask for the same noise again, unless the caller said so. */
+/* Noise in answers is fresh: no query gets the same noise again, unless the caller said so. */
 static sotto_status draw_seed(uint64_t *seed, const struct sotto_network *n)
 {
     sotto_status status = SOTTO_OK;

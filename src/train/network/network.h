@@ -3,7 +3,6 @@
 #define TRAIN_NETWORK_NETWORK_H
 
 #include "train/network/record_input.h"
-
 #include "head/model/head_model.h"
 #include "sotto/train.h"
 
@@ -60,7 +59,7 @@ sotto_status train_recipe_parse(struct sotto_train_options *out, const char *tex
 sotto_status train_model_config(struct nn_model_config *out, const struct sotto_train_options *o,
                                 struct nn_shape record, size_t classes);
 
-/** Noise and members as JSON on one line; "" where there are none. The inverse of ..._parse(), whose EFORMAT
+/** Noise and members as JSON on one line; "" where there are none. The inverse of ..._parse(); its EFORMAT
  * texts start with `where`. */
 enum { TRAIN_RESIDUAL_TEXT = 448 };
 struct sotto_residual_noise train_residual_of(const struct nn_model_config *config);

@@ -1,7 +1,7 @@
 /* record_input.h - records of a data set as the input of a network: values, padding, and whole-pixel views.
  *
  * Images become (H, W, C) f32 in [0, 1]; u8 values are divided by 255, as `sotto data split` does, so a
- * network says the same about a image and about its row of features. */
+ * network says the same about an image and about its row of features. */
 #ifndef TRAIN_NETWORK_RECORD_INPUT_H
 #define TRAIN_NETWORK_RECORD_INPUT_H
 

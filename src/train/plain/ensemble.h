@@ -1,4 +1,4 @@
-/* ensemble.h - an ensemble whose members are trained apart. */
+/* ensemble.h - an ensemble of members that are trained apart. */
 #ifndef TRAIN_PLAIN_ENSEMBLE_H
 #define TRAIN_PLAIN_ENSEMBLE_H
 

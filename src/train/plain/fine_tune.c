@@ -1,9 +1,9 @@
 /* Supervised training of a whole network from a pre-trained encoder. The loop is that of every training; a
  * step sees one view an image, and its label. What comes out is two files' worth of weights and the stamp
  * that nothing is proved about them. */
-#include "sotto/option.h"
 #include "sotto/fine_tune.h"
 
+#include "sotto/option.h"
 #include "base/cpu.h"
 #include "base/file.h"
 #include "data/augment/augment.h"

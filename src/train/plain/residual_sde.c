@@ -1,5 +1,5 @@
 /* Equations (2) to (5) and (7) of the residual-perturbation paper on one image: what the forward pass
- * hides, and what running it backwards brings back. The paper's own velocity field is lost; this one is
+ * hides, and what running it backwards restores. The paper's own velocity field is lost; this one is
  * smooth and bounded. */
 #include "base/file.h"
 #include "base/memory.h"

@@ -258,7 +258,7 @@ sotto_status supervised_finish(struct sotto_network **out, struct supervised *t,
     snprintf(records, sizeof records, "%zu", t->n);
     TRY(network_add_fact(n, "machine", t->machine));
     TRY(network_add_fact(n, "data_set", t->data->name));
-    if (!t->privacy[0]) { /* a hash of private records would tell who tries them all */
+    if (!t->privacy[0]) { /* a hash of private records could be found by trying them all */
         TRY(network_add_fact(n, "data_sha256", t->data->sha256));
         TRY(network_add_fact(n, "rows_sha256", t->rows_sha256));
     }

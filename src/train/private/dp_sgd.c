@@ -1,8 +1,8 @@
-/* Private training of a whole network. Its epsilon rests on four things here: who is in a step is decided
- * by the coins of the reservation that is charged, the sum is of gradients clipped as nn.h says, float sums
- * move no further than what was clipped (measured: the certificate stands as conditional on it), and nothing
- * else of the records leaves: no loss, no accuracy, no count. The loop, its checkpoints and its optimizer are
- * those of plain training (supervised.h); they see the noisy mean only.
+/* Private training of a whole network. Its epsilon rests on four things here: the records of a step are
+ * chosen by the coins of the reservation that is charged, the sum is of gradients clipped as nn.h says, float
+ * sums move no further than what was clipped (measured: the certificate stands as conditional on it), and
+ * nothing else of the records leaves: no loss, no accuracy, no count. The loop, its checkpoints and its
+ * optimizer are those of plain training (supervised.h); they see the noisy mean only.
  *
  * A sample comes in parts of the plan's size; rows that the last part does not fill count for nothing. */
 #include "train/private/dp_sgd.h"
@@ -28,7 +28,7 @@ struct private_run {
     struct checkpoint_private state;
     struct dp_sgd_shares shares; /* of gradients and of their count, for a quantile */
     double fault;
-    uint32_t *sample; /* (n): who is in this step */
+    uint32_t *sample; /* (n): the records of this step */
     int64_t *rows, *part_rows;
     float *sum; /* (dimension): parameters, then a quantile's count */
     size_t parameters, dimension;

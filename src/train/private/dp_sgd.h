@@ -26,7 +26,7 @@ struct dp_sgd_shares dp_sgd_shares_of(double noise_multiplier, size_t batch);
 /** The next C: C exp(-0.2 (share - quantile)), where share = noisy / (2 count batch) + 1/2. */
 double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, double quantile);
 
-/** Of any clipping norm: sums of 2^32 gradients stay finite floats, so that no record can make one overflow. */
+/** Largest clipping norm: sums of 2^32 gradients stay finite floats, so no record can make one overflow. */
 #define DP_SGD_LARGEST_CLIP 1e28
 /** What every epsilon of such a run rests on, until its sums are exact. */
 #define DP_SGD_FLOAT_SUMS "float sums that one record moves by at most C in a step (measured, not proved)"

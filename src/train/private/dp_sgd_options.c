@@ -2,7 +2,6 @@
 #include "train/private/dp_sgd.h"
 
 #include "sotto/option.h"
-
 #include "base/status.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"

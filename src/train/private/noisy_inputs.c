@@ -75,8 +75,8 @@ done:
     return status;
 }
 
-/* Once for the whole run: its checkpoints keep what came out, and which entry paid for it. The seeded twin of
- * this stream is none of the inputs'. */
+/* Once for the whole run: its checkpoints keep the result, and which ledger entry was charged for it. The
+ * seeded twin of this stream is none of the inputs'. */
 static sotto_status release_labels(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
@@ -297,7 +297,7 @@ done:
     return status;
 }
 
-/* The same weights in a network with clipped and noisy inputs. */
+/* Moves the weights to a network with clipped and noisy inputs. */
 static sotto_status add_input_noise(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;

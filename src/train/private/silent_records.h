@@ -17,7 +17,7 @@ enum { SILENT_NOTHING = -1 };
 sotto_status silent_records_make(struct silent_records *out, const struct sotto_dataset *data,
                                  const struct sotto_train_privacy *p);
 void silent_records_clear(struct silent_records *s);
-/** Who gave the classes, for the certificate. */
+/** Where the classes come from, for the certificate. */
 const char *silent_records_classes_by(const struct silent_records *s, const struct sotto_train_privacy *p);
 
 #endif

@@ -19,7 +19,7 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
 
-/* What a proof says is what the certificate counts on. */
+/* Does the certificate use the sensitivity that the recipe proves? */
 static void check_proof(struct verification *v, const char *recipe_hash, size_t records, double l1, double l2)
 {
     const struct certificate_claims *f = &v->claims;
@@ -164,7 +164,7 @@ static double line_number(const char *lines, const char *key)
     return at ? strtod(at + strlen(key), NULL) : NAN;
 }
 
-/* Whose epsilon rests on float sums says so; an early version did not. */
+/* A file with an epsilon that rests on float sums says so; those of an early version do not. */
 static void check_float_sums(struct verification *v)
 {
     const char *condition = v->claims.condition;

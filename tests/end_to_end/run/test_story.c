@@ -6,16 +6,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/file.h"
 #include "base/sha256.h"
 #include "io/json/json.h"
 #include "sotto/head.h"
 #include "sotto/io.h"
 #include "sotto/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static const char experiment[] = "name: story\n"
                                  "seed: 3\n"

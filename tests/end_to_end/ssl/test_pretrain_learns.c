@@ -1,4 +1,4 @@
-/* Short runs must learn. Every class is an arrangement of four blobs; a image shows its class's arrangement
+/* Short runs must learn. Every class is an arrangement of four blobs; an image shows its class's arrangement
  * somewhere else, with blob strengths of its own. SimCLR learns to find an arrangement wherever it is, which
  * the untrained network cannot. For rotation every image is also brighter at its top. */
 #include <setjmp.h>

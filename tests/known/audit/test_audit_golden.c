@@ -6,16 +6,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "audit/score/class_threshold.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "audit/score/posterior.h"
 #include "io/json/json.h"
 #include "num/beta.h"
 #include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static struct json *golden;
 

@@ -201,7 +201,7 @@ static void the_classical_formula_fails_where_it_fails(void **state)
 
 /* --- exponential mechanism --- */
 
-/* Two candidates whose log-odds move by t: all pairs of Dong, Durfee and Rogers, lemma 3.1, by their q. */
+/* Two candidates with log-odds that move by t: all pairs of Dong, Durfee and Rogers, lemma 3.1, by q. */
 static void the_exponential_mechanism_is_as_bad_as_logistic_noise(void **state)
 {
     (void)state;
@@ -307,7 +307,7 @@ static void the_chooser_by_the_table(void **state)
                          SOTTO_OK);
         close_to(of(a, count, "laplace")->standard_deviation, laplace[i][1], 2e-5);
     }
-    /* whole numbers bring the discrete ones in, a dimension K-norm noise */
+    /* whole numbers add the discrete mechanisms, a dimension adds K-norm noise */
     s.value_step = 1;
     s.dimension = 20;
     s.l2 = 1;

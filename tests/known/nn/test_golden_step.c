@@ -165,7 +165,7 @@ static void simclr_step_matches_pytorch(void **state)
         check_gradients(&s, 1e-4);
         update(&s, &(struct nn_optimizer_config){.name = "adam", .beta1 = .9, .beta2 = .999, .epsilon = 1e-7},
                1e-3);
-        check_next(&s, 1e-4); /* an entry whose gradient is rounding noise moves by +-lr: 2e-3 of a weight */
+        check_next(&s, 1e-4); /* entries with rounding noise as gradient move by +-lr: 2e-3 of a weight */
         clear(&s);
     }
 }

@@ -1,5 +1,5 @@
 /* Views by SimCLR's recipe: finishing against its definition in double on every level, the linear algebra of
- * colours against the steps they stand for, laws of the draws. */
+ * colours against the steps they combine, laws of the draws. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

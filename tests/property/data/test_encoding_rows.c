@@ -1,4 +1,4 @@
-/* No private row has a say in how another one is encoded: one cell changes, all other rows keep their bytes.
+/* No private row changes how another one is encoded: one cell changes, all other rows keep their bytes.
  * With the encoding that all rows are fitted on as the control, which must fail this. */
 #include <setjmp.h>
 #include <stdarg.h>

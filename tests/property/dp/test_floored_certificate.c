@@ -1,7 +1,7 @@
-/* Every floor that the vectors of exact noise settle is the floor by balls, at every level, also at m = 2^44 where
- * 3 to 40 % of the draws are in doubt: there an error bound that is too small by a factor shows as wrong integers,
- * which no statistics of draws would. Controls: bounds 32 times too small, a term left out, a coefficient changed
- * in its 40th bit. */
+/* Every floor that the vectors of exact noise settle is the floor by balls, at every level, also at m = 2^44
+ * where 3 to 40 % of the draws are undecided: there an error bound that is too small by a factor shows as
+ * wrong integers, which no statistics of draws would. Controls: bounds 32 times too small, a term left out, a
+ * coefficient changed in its 40th bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,8 @@
 #include "support/floored_words.h"
 #include "support/oracle_sweep.h"
 
-/* The kernels once more, as this file is compiled (no more than SSE2), with coefficients that can be changed. */
+/* The kernels once more, as this file is compiled (no more than SSE2), with coefficients that can be
+ * changed. */
 #include "dp/noise/floored_polynomials.h"
 static double planted_log[7], planted_sine[6], planted_cosine[6];
 #define log_polynomial planted_log
@@ -34,8 +35,8 @@ enum { GROUPS = 512, WORDS = GROUPS * FLOORED_GROUP };
 static uint64_t words[WORDS], doubt[2 * GROUPS];
 static double exact[WORDS], settled[WORDS];
 
-/* Uniform; tiny; near the top; near 3/2 of a power of two, where the logarithm's two halves meet; and, as angles,
- * near multiples of half a right angle. */
+/* Uniform; tiny; near the top; near 3/2 of a power of two, where the logarithm's two halves meet; and, as
+ * angles, near multiples of half a right angle. */
 static void make_words(uint64_t seed)
 {
     for (size_t i = 0; i < WORDS; i++) {

@@ -38,7 +38,7 @@ static double by_balls(uint64_t word, struct ball_draw draw)
     return (double)floor[0];
 }
 
-/* Draws are monotone in the word, so both ends of a cell speak for all of it. */
+/* Draws are monotone in the word, so both ends of a cell decide for all of it. */
 static size_t wrong_in_cells(const struct floor_bounds *bounds, const struct floor_kernels *kernels)
 {
     const struct ball_draw whole = floored_ball(bounds->law, bounds->m, 64, 64, no_bits);

@@ -1,5 +1,5 @@
 /* Do the double intervals hold the truth? Thousands of arguments each, extremes included, against ball
- * arithmetic (FLINT), whose intervals have neighbouring doubles as ends. The negative controls are the same
+ * arithmetic (FLINT) with neighbouring doubles as ends. The negative controls are the same
  * functions without their widening. */
 #include <setjmp.h>
 #include <stdarg.h>

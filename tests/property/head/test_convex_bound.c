@@ -22,7 +22,7 @@ struct neighbours {
 };
 
 /* Random records; the two rivals are opposed in direction and label; sizes from far inside to far outside the
- * ball. Others: blobs, or all zero (`kind`), so that the rival rules. */
+ * ball. Others: blobs, or all zero (`kind`), so that the replacement record dominates. */
 static void make(struct neighbours *p, uint64_t seed)
 {
     struct rng r = rng_stream(seed, RNG_TEST, 5, 0);

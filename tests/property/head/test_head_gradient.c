@@ -260,7 +260,7 @@ static void clipped_sums_match_a_loop_over_records(void **state)
             assert_true(norm_of(sum, count) <= 0.25 * middle);
             assert_true(norm_of(sum, count) >= 0.25 * middle * (1 - 1e-6) || norms[r] < 0.25 * middle);
         }
-        p.x[0] = NAN; /* a record whose gradient is no number adds nothing */
+        p.x[0] = NAN; /* a record with a NaN gradient adds nothing */
         memset(sum, 0, count * sizeof *sum);
         clipped_sum(sum, &p, 0, 1, middle);
         assert_true(norm_of(sum, count) == 0);

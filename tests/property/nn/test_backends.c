@@ -11,6 +11,7 @@
 #include "nn/plan/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
+
 #include <math.h>
 #include <string.h>
 

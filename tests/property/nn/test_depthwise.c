@@ -101,7 +101,7 @@ static void what_does_not_fit_is_refused(void **state)
     assert_string_equal(sotto_error_text(), "d: a bias is not supported here, as normalisation follows");
 }
 
-/* DP-SGD asks for gradients of single records. */
+/* DP-SGD needs gradients of single records. */
 static void single_records_are_refused(void **state)
 {
     (void)state;

@@ -230,7 +230,7 @@ static void world_close(struct world *w)
     base_free(w->diffs);
 }
 
-/* Of a row whose parameters are those of a norm: from src and the gradient that came in, before it is
+/* Of a row with a norm's parameters: from src and the gradient that came in, before it is
  * masked. */
 static void group_norm_gradient(double *out, const struct layer_run *run, const float *diff)
 {

@@ -1,5 +1,6 @@
-/* The gradient of a plan's input against central differences, for networks whose input has one reader, several
- * readers, or is added to a result; and that asking for it leaves the parameters' gradients alone. */
+/* The gradient of a plan's input against central differences, for networks in which the input has one
+ * reader, several readers, or is added to a result; and that asking for it does not change the
+ * parameters' gradients. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

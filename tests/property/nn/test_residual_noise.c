@@ -303,7 +303,7 @@ static void noise_has_the_variance_asked_for(void **state)
 }
 
 /* The first noisy row of a network with relative noise against the same network without noise: what was added
- * has gamma times the deviation of the whole result, which is told apart from gamma itself. */
+ * has gamma times the deviation of the whole result, which is distinguished from gamma itself. */
 static void relative_noise_is_in_deviations_of_the_batch(void **state)
 {
     (void)state;
@@ -519,7 +519,7 @@ static void deeper_networks_have_their_size(void **state)
     assert_int_equal(nn_model_parameter_count(m, 1), convolutions + norms + 650);
     nn_model_free(m);
     c.members = 16;
-    assert_int_equal(nn_model_create(&m, &c, 1), SOTTO_EINVAL); /* too many layers, told so */
+    assert_int_equal(nn_model_create(&m, &c, 1), SOTTO_EINVAL); /* too many layers: refused */
     c.members = 5;
     assert_int_equal(nn_model_create(&m, &c, 1), SOTTO_OK);
     nn_model_free(m);

@@ -119,7 +119,7 @@ static void features_change_less_than_pixels_under_a_shift(void **state)
     assert_true(smaller >= 18);
 }
 
-/* 16 |Sx - Sy|^2 <= |x - y|^2, both on the padded grid (an output stands for 16 pixels). */
+/* 16 |Sx - Sy|^2 <= |x - y|^2, both on the padded grid (an output represents 16 pixels). */
 static void distances_never_grow(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void colours_are_planes(void **state)
     assert_memory_equal(features, grey, sizeof grey);
 }
 
-/* A image and its mirror image have the same features: the mean of both, at the places of the left half. */
+/* An image and its mirror image have the same features: the mean of both, at the places of the left half. */
 static void a_mirror_changes_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* Talos: what reaches the encoder is the gradient of L_contrastive - lambda L_C, against the network written
- * out in double; losses against their formulas; whose turn it is. Whole runs:
+ * out in double; losses against their formulas; turns. Whole runs:
  * test_talos_runs.c. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Whole runs with Talos: whose turn moves what; resume = uninterrupted run, bit for bit; the classifier's
+/* Whole runs with Talos: what each turn moves; resume = uninterrupted run, bit for bit; the classifier's
  * log; refusals. The formulas: test_talos.c. */
 #include <setjmp.h>
 #include <stdarg.h>

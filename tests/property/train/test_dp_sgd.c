@@ -449,7 +449,7 @@ static void what_is_drawn_anew_is_charged_again(void **state)
     struct request r = on_blobs();
     struct sotto_network *n = NULL;
     struct sotto_certificate *certificate = NULL;
-    r.o.batch = N; /* everyone: quick to account for */
+    r.o.batch = N; /* all records: quick to account for */
     r.p.steps = 20;
     unlink(r.p.spend.ledger);
     r.o.checkpoint = path_of("again.checkpoint");
@@ -475,7 +475,7 @@ static void a_resume_that_would_undercount_is_refused(void **state)
     struct sotto_certificate *certificate = NULL;
     unsigned char *old = NULL;
     size_t size;
-    r.o.batch = N; /* everyone: quick to account for */
+    r.o.batch = N; /* all records: quick to account for */
     r.p.steps = 20;
     r.p.reserve = 5;
     unlink(r.p.spend.ledger);
@@ -492,7 +492,7 @@ static void a_resume_that_would_undercount_is_refused(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
         assert_true(n == NULL && certificate == NULL);                                                       \
     } while (0)
-    r.p.spend.ledger = path_of("another.jsonl"); /* which knows nothing of the run */
+    r.p.spend.ledger = path_of("another.jsonl"); /* which has no entry of the run */
     REFUSED(SOTTO_EINVAL, "has no reservation in");
     r.p.spend.ledger = path_of("ledger.jsonl");
     r.p.noise_multiplier = 2; /* it was trained with less noise */
@@ -513,7 +513,7 @@ static void a_ledger_put_back_is_noticed(void **state)
     struct sotto_certificate *certificate = NULL;
     unsigned char *old = NULL;
     size_t size;
-    r.o.batch = N; /* everyone: quick to account for */
+    r.o.batch = N; /* all records: quick to account for */
     r.p.steps = 20;
     r.p.reserve = 5;
     r.p.spend.insecure = 1;

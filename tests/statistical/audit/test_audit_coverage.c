@@ -1,4 +1,4 @@
-/* Do the intervals mean what they say? Simulated audits on sets whose truth is known, counted; every check
+/* Do the intervals mean what they say? Simulated audits on sets with known truth, counted; every check
  * has a negative control that must fail. Seeds are fixed, so the test gives the same answer every time. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,15 +6,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <string.h>
-
 #include "audit/measure/metrics.h"
 #include "io/json/json.h"
 #include "num/beta.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "support/audit_text.h"
+
+#include <math.h>
+#include <string.h>
 
 enum { AUDITS = 1000 };
 

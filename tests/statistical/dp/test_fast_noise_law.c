@@ -173,7 +173,7 @@ static void positions_are_independent(void **state)
     }
 }
 
-/* Through the door that training uses. */
+/* Through the function that training uses. */
 static void steps_are_independent(void **state)
 {
     (void)state;

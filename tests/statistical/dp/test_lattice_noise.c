@@ -1,6 +1,6 @@
 /* The exact samplers against their laws: chi-square on floor(X) at scales small enough to enumerate,
- * Kolmogorov-Smirnov on releases at real scales, parity and impossible values. Every test has a control whose
- * law is off by 2 % (or otherwise broken) and that must fail. Thresholds: z = 4 (Wilson-Hilferty) and KS
+ * Kolmogorov-Smirnov on releases at real scales, parity and impossible values. Every test has a control
+ * with a law off by 2 % (or otherwise broken), which must fail. Thresholds: z = 4 (Wilson-Hilferty) and KS
  * sqrt(n) D = 1.95 (p = 1e-3), with fixed seeds, so a pass today is a pass tomorrow. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Who is in a step: independent coins of the accounted rate, one sample a step. */
+/* The records of a step: independent coins of the accounted rate, one sample a step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

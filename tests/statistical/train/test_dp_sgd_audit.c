@@ -75,7 +75,7 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     o.model = "mlp";
     o.optimizer = "sgd";
     o.lr = 0.1;
-    o.batch = count; /* everyone in every step: the sharpest view there is */
+    o.batch = count; /* all records in every step: the strongest attack */
     p.steps = STEPS;
     p.noise_multiplier = 2 * sqrt(STEPS);
     p.noise_mode = SOTTO_NOISE_FAST;

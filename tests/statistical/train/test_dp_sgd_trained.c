@@ -1,9 +1,9 @@
-/* Networks that DP-SGD really trained, attacked by who sees their answers: they classify records they have
+/* Networks that DP-SGD really trained, attacked through their answers: they classify records they have
  * not seen, and what two audits prove of them stays below what their certificate promises. With clipping
  * switched off and all else as before, both prove more. One run: canaries of random labels, in or out by fair
- * coins, told apart by their loss (Steinke, Nasr and Jagielski 2023). Many runs, as the falsifier does: with
- * one record and without, told apart by its loss at a threshold that other runs chose. Seeded: the outcome is
- * the same every time; a bound fails one honest seed in twenty. */
+ * coins, distinguished by their loss (Steinke, Nasr and Jagielski 2023). Many runs, as the falsifier does:
+ * with one record and without, distinguished by its loss at a threshold that other runs chose. Seeded: the
+ * outcome is the same every time; a bound fails one honest seed in twenty. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

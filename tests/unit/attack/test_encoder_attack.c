@@ -1,5 +1,5 @@
 /* src/attack: membership of encoders: numbers by hand; a planted leak is found by every attack, exchangeable
- * records are not told apart; refusals. */
+ * records are not distinguished; refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void norms_and_their_ratio_by_hand(void **state)
 
 enum { D = 12, SHADOW_D = 16, VIEWS = 6, N = 240, BANK = 40 };
 
-/* Views scatter around a record's own direction: less so for members, whose norm is larger too, by `leak`. */
+/* Views scatter around a record's own direction: less so for members, and their norm is larger, by `leak`. */
 static struct sotto_encoder_views make_records(float *views, float *plain, size_t d, double leak,
                                                uint64_t seed)
 {

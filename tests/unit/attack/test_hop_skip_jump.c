@@ -1,17 +1,17 @@
-/* HopSkipJump on boundaries whose distance is known, with targets that count their queries. */
+/* HopSkipJump on boundaries at a known distance, with targets that count their queries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attack/query/hop_skip_jump.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { D = 20, N = 12 };
 static float low[D], high[D], w[D], bias;

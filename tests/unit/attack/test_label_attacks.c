@@ -6,16 +6,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attack/query/label_attack.h"
 #include "data/augment/image_moves.h"
 #include "support/head_blobs.h"
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "support/audit_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { N = 120, D = 16, K = 4 };
 static float x[4 * N * D];
@@ -119,7 +119,7 @@ static void decisions_are_all_they_use(void **state)
         assert_memory_equal(one, two, sizeof one);
         assert_string_equal(first, second);
         assert_non_null(
-            strstr(first, "\"correctness\"")); /* the gap attack stands beside them, no loss does */
+            strstr(first, "\"correctness\"")); /* the gap attack is listed with them, no loss attack is */
         assert_null(strstr(first, "\"loss\""));
         sotto_text_free(first);
         sotto_text_free(second);
@@ -285,7 +285,7 @@ static void budgets_are_shared_out(void **state)
                         "judge: 239 queries are left for 240 records; expected at least one for each");
 }
 
-/* Without records of his own the attacker takes random inputs for the threshold of boundary distances. */
+/* Without other records the attack uses random inputs for the threshold of boundary distances. */
 static void a_threshold_without_a_shadow(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* Attacks on models: every row of the list finds a planted leak and sees nothing between records that are
- * exchangeable; what an attack needs is asked for by name. */
+ * exchangeable; a missing input of an attack is named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

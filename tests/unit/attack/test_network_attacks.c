@@ -7,10 +7,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/exercise.h"
 #include "attack/query_attack.h"
 #include "attack/target/target_network.h"
@@ -20,6 +16,10 @@
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 #include "support/audit_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { N = 60, POOL = 200, SIDE = 4, D = SIDE * SIDE, K = 4 };
 static float x[(2 * N + POOL) * D]; /* members, non-members, attacker */

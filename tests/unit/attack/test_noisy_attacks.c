@@ -6,9 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <string.h>
-
 #include "attack/query/attack_net.h"
 #include "attack/shadow/shadow_pool.h"
 #include "attack/target/target.h"
@@ -19,10 +16,13 @@
 #include "support/temporary_folder.h"
 #include "support/audit_text.h"
 
+#include <math.h>
+#include <string.h>
+
 enum { N = 40, POOL = 80, SIDE = 8, D = SIDE * SIDE, K = 4 };
 static float x[(2 * N + POOL) * D]; /* members, non-members, attacker */
 static int64_t y[2 * N + POOL];
-static const float *const strangers = x + (size_t)N * D; /* whose answers noise moves the most */
+static const float *const strangers = x + (size_t)N * D; /* noise moves their answers the most */
 static const struct sotto_context single = {.threads = 1};
 
 static struct sotto_train_options noisy(void)

@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/score/score_attack.h"
 #include "attack/shadow/shadow_pool.h"
 #include "support/head_blobs.h"
 #include "sotto/sotto.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { N = 160, D = 8, K = 4, MODELS = 16 };
 static float x[2 * N * D];

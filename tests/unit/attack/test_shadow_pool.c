@@ -6,11 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attack/shadow/shadow_pool.h"
 #include "base/file.h"
 #include "support/head_blobs.h"
@@ -18,6 +13,11 @@
 #include "rng/rng.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { N = 120, D = 6, K = 3, MODELS = 6 };
 static float x[N * D];
@@ -87,7 +87,7 @@ static void splits_are_what_they_say(void **state)
     assert_int_equal(shadow_split_halves(u, 5, N, 1), SOTTO_EINVAL);
 }
 
-/* A shadow is what anybody would get who trained a head on its records by its recipe. */
+/* A shadow equals a head trained on the same records by the same recipe. */
 static void a_shadow_is_a_head_trained_alone(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void signals_do_not_depend_on_threads(void **state)
     shadow_pool_clear(&s);
 }
 
-/* Networks train side by side, one a thread: nobody can tell from the weights how many there were. */
+/* Networks train side by side, one a thread: the weights do not depend on their number. */
 static void networks_keep_their_bits_on_any_threads(void **state)
 {
     (void)state;

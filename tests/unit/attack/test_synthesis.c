@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attack/shadow/synthesis.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "attack/shadow/synthesis.h"
-
 enum { D = 24, K = 3, EACH = 20 };
 
-/* Class 0 likes the first half of the bits, class 1 the second; nobody is ever told class 2. */
+/* Class 0 likes the first half of the bits, class 1 the second; class 2 is never answered. */
 static sotto_status answer(struct sotto_target *t, float *p, const float *rows, size_t n)
 {
     (void)t;

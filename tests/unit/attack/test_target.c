@@ -5,20 +5,20 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attack/target/target.h"
 #include "support/head_blobs.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 enum { N = 60, D = 4, K = 3 };
 static float x[N * D];
 static int64_t y[N];
 
-/* A target that says what it is told to say. */
+/* A target with given answers. */
 struct parrot {
     struct sotto_target target;
     float answer[2];

@@ -6,17 +6,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attack/target/target.h"
+#include "rng/rng.h"
+#include "sotto/sotto.h"
+#include "support/temporary_folder.h"
+
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "attack/target/target.h"
-#include "rng/rng.h"
-#include "sotto/sotto.h"
-#include "support/temporary_folder.h"
 
 enum { N = 40, D = 7, K = 5 };
 static float x[N * D], p[N * K];
@@ -107,7 +107,7 @@ static void classes_can_be_learned(void **state)
     struct sotto_target *t;
     assert_int_equal(start(&t, "softmax", 0, 20, NULL), SOTTO_OK);
     assert_int_equal(sotto_target_classes(t), K);
-    assert_int_equal(sotto_target_used(t), 1); /* the question that told */
+    assert_int_equal(sotto_target_used(t), 1); /* the query that revealed it */
     assert_int_equal(sotto_target_query(t, p, x, 3), SOTTO_OK);
     sotto_target_close(t);
     assert_int_equal(start(&t, "labels", 0, 20, NULL), SOTTO_EFORMAT);

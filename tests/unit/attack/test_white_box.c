@@ -5,10 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "attack/target/target.h"
 #include "attack/query/whitebox_features.h"
 #include "support/head_blobs.h"
@@ -16,6 +12,10 @@
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 #include "support/audit_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { N = 100, D = 10, K = 4 };
 static float x[4 * N * D];

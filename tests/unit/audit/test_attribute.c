@@ -5,12 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-
 #include "support/audit_world.h"
 #include "audit/measure/confusion.h"
 #include "audit/fit/linear_model.h"
 #include "support/audit_text.h"
+
+#include <math.h>
 
 static void near(double found, double expected, double tolerance)
 {
@@ -152,7 +152,7 @@ static void nothing_is_found_in_noise(void **state)
     json_free(doc);
 }
 
-/* Who sees the answers alone already has what the embeddings give away; the gain is over him. */
+/* An attacker with answers alone already has what the embeddings reveal; the gain is measured against it. */
 static void weaker_attackers_stand_beside(void **state)
 {
     (void)state;
@@ -221,8 +221,8 @@ static void bad_attributes_are_refused(void **state)
            "attribute: every record has the value 1; expected at least two values");
 }
 
-/* The attacker knows the first 200 rows. Their attribute is turned round in the rest, so one who is taught by
- * the first alone must be wrong about most of the rest; had any of those been among his, he would not be. */
+/* The attacker knows the first 200 rows. In the rest the attribute is inverted, so an attack fitted on the
+ * first alone must be wrong about most of the rest; fitted on some of those too, it would not be. */
 static void the_caller_may_say_whom_the_attacker_knows(void **state)
 {
     (void)state;

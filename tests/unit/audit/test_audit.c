@@ -5,12 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-
 #include "support/audit_world.h"
 #include "audit/audit_private.h"
 #include "audit/measure/metrics.h"
 #include "support/audit_text.h"
+
+#include <math.h>
 
 static void near(double found, double expected, double tolerance)
 {

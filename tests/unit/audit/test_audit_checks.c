@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-
 #include "support/audit_world.h"
 #include "audit/score/score_attack.h"
 #include "audit/audit_duplicates.h"
 #include "audit/audit_support.h"
 #include "audit/score/lira.h"
 #include "audit/distribution_shift_test.h"
+
+#include <math.h>
 
 static void near(double found, double expected, double tolerance)
 {
@@ -213,7 +213,7 @@ static void gates_follow_the_worst_attack(void **state)
         assert_int_equal(sotto_audit_gate(NULL, NULL, NULL, wrong[i]), SOTTO_EUSAGE);
 }
 
-/* --- who is exposed, and how much it varies --- */
+/* --- the most vulnerable records, and how much they vary --- */
 
 static void slices_share_one_threshold(void **state)
 {
@@ -313,7 +313,7 @@ static void reference_models_play_the_target(void **state)
         assert_true(value(doc, path) > (k == 0 ? 0.5 : k == 5 ? 0.6 : 0.75));
     }
     json_free(doc);
-    in.member_trained = in.nonmember_trained = NULL; /* nobody knows what they were trained on */
+    in.member_trained = in.nonmember_trained = NULL; /* their training records are unknown */
     doc = audit_run(&in, NULL);
     assert_null(json_find(doc, "between_models"));
     json_free(doc);
@@ -326,7 +326,7 @@ static void support_by_hand(void **state)
     (void)state;
     const uint8_t trained[5 * 4] = {1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1},
                               flags[3 * 5] = {1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 1};
-    const size_t model[3] = {0, 1, 3}; /* model 2 played nothing */
+    const size_t model[3] = {0, 1, 3}; /* model 2 was not evaluated */
     struct attack_input all = {.trained = trained, .n = 5, .models = 4};
     struct audit_support s;
     assert_int_equal(audit_support_make(&s, flags, model, 3, &all, 0.01), SOTTO_OK);

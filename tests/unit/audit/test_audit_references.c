@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-
 #include "support/audit_world.h"
+
+#include <math.h>
 
 static double area_of(const struct sotto_audit_input *in, const char *attack, const char *end)
 {
@@ -49,7 +49,7 @@ static void references_see_through_difficulty(void **state)
     free(w);
 }
 
-/* A shadow that leaks as the target does teaches the network; one whose membership means nothing teaches
+/* A shadow that leaks as the target does teaches the network; one with meaningless membership teaches
  * nothing. */
 static void a_network_learns_from_a_shadow(void **state)
 {

@@ -1,13 +1,13 @@
 /* The result of an audit as plain values: numbers without a parser, its document and back, documents from anywhere. */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-
 #include <cmocka.h>
 
 #include "audit/audit_document.h"
 #include "support/audit_world.h"
+
+#include <math.h>
 
 enum { SIDE = 200 };
 

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "audit/score/posterior.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "audit/score/posterior.h"
 
 static void near(double found, double expected, double tolerance)
 {

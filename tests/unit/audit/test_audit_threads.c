@@ -1,13 +1,13 @@
 /* An audit takes the threads that its caller allows, and no more: this program starts none before. */
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-
 #include <cmocka.h>
 
 #include "support/audit_world.h"
 #include "support/audit_text.h"
+
+#include <dirent.h>
 
 enum { VIEWS = 2, CLASSES = 2, BOTH = 2 * RECORDS };
 

@@ -6,18 +6,18 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/score/views.h"
 #include "audit/score/posterior.h"
 #include "support/audit_world.h"
 #include "support/audit_text.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 enum { VIEWS = 5 };
 
-/* A world whose models were asked about VIEWS noisy views of each record. */
+/* A world of models queried about VIEWS noisy views of each record. */
 struct seen {
     struct world w;
     double views[2][RECORDS * VIEWS * 2];
@@ -81,7 +81,7 @@ static void leaks_are_seen_and_nothing_else(void **state)
     free(s);
 }
 
-/* Views whose noise hides the leak in each of them: together they show it again. */
+/* Noise hides the leak in each view; all views together show it again. */
 static void more_views_see_more(void **state)
 {
     (void)state;

@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/measure/bootstrap.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "audit/measure/sorted.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void near(double found, double expected, double tolerance)
 {
@@ -186,7 +186,7 @@ static void odds_ratio_edges(void **state)
     (void)state;
     struct sotto_estimate e;
     assert_int_equal(odds_ratio_interval(&e, 0, 5, 0, 5, 0.95),
-                     SOTTO_OK); /* nobody flagged: no information */
+                     SOTTO_OK); /* no record flagged: no information */
     assert_true(e.lower == -INFINITY && e.upper == INFINITY);
     assert_int_equal(odds_ratio_interval(&e, 5, 5, 0, 5, 0.95),
                      SOTTO_OK); /* perfect: bounded from below only */

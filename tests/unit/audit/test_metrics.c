@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
 #include "rng/rng.h"
+
+#include <math.h>
 
 static void near(double found, double expected, double tolerance)
 {

@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "audit/score/score_attack.h"
+#include "rng/rng.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "audit/score/score_attack.h"
-#include "rng/rng.h"
 
 enum { Z = 2000, N = 2000, D = 2 };
 static const struct score_attack *attack;
@@ -97,7 +97,7 @@ static void classes_have_their_order_statistics(void **state)
     assert_true(fabs(scores[0] - 2) < 1e-6); /* 1 of 100 lies above it */
     assert_true(fabs(scores[1] - 1) < 1e-6); /* 10 of 100 */
     assert_true(out.fallback[0] == 0 && out.fallback[1] == 0 && out.fallback[2] == 1);
-    assert_true(scores[2] < 0.5); /* too rare a class: among everybody half are higher */
+    assert_true(scores[2] < 0.5); /* too rare a class: among all records half are higher */
     assert_true(scores[3] > 0.2 && scores[3] < 0.4);
 }
 

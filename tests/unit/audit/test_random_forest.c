@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/fit/random_forest.h"
 #include "support/head_blobs.h"
 #include "rng/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { N = 400, D = 9, K = 3 };
 static float x[2 * N * D];

@@ -123,7 +123,7 @@ static void parallel_errors_are_the_first_by_chunk(void **state)
     }
 }
 
-/* Counts loops whose body stands inside of a parallel region, and leaves another pool behind. */
+/* Counts loops with their body inside of a parallel region, and leaves another pool behind. */
 static sotto_status look_around(void *arg, size_t chunk, int thread)
 {
     (void)chunk;

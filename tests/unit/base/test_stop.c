@@ -6,15 +6,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <pthread.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "par/par.h"
 #include "sotto/sotto.h"
 #include "support/head_blobs.h"
 #include "support/temporary_folder.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
 
 static volatile sig_atomic_t stop;
 static size_t asked, stop_at; /* the question that is answered by a stop; 0: none */

@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <string.h>
-
 #include "base/file.h"
 #include "data/format/bit_table.h"
 #include "support/temporary_folder.h"
+
+#include <string.h>
 
 static sotto_status parse(struct dataset **out, const char *rows, const char *labels)
 {

@@ -148,7 +148,7 @@ static void cifar100_refuses_damage(void **state)
                  "two files are called train.bin");
 }
 
-/* Byte of image i at (channel, row, column): every one of the four can be told apart. */
+/* Byte of image i at (channel, row, column): all four differ. */
 static unsigned char stl_byte(size_t i, size_t c, size_t y, size_t x)
 {
     return (unsigned char)(40 * i + 80 * c + y + x / 8 * 3);

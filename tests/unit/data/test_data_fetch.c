@@ -137,7 +137,7 @@ static void whole(void **state)
     assert_int_equal(get("ok", BODY), SOTTO_OK);
     check_stored();
     check_log("/ok/f.bin -\n");
-    assert_int_equal(get("ok", BODY), SOTTO_OK); /* there already: checked, not asked for again */
+    assert_int_equal(get("ok", BODY), SOTTO_OK); /* there already: checked, not requested again */
     check_log("/ok/f.bin -\n");
 }
 

@@ -26,7 +26,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A image whose pixels start with `start`, so that rows can be told apart. */
+/* An image with pixel values from `start` on, so that rows differ. */
 static void add_image(const char *path, unsigned start)
 {
     struct blob png;

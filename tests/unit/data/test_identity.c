@@ -133,7 +133,7 @@ static void labels_may_tell_what_features_do_not(void **state)
     assert_non_null(d);
     assert_string_equal(d->dataset_id, "survey");
     sotto_dataset_free(d);
-    save("y.npy", SOTTO_I8, 1, y, &q); /* control: nothing is told */
+    save("y.npy", SOTTO_I8, 1, y, &q); /* control: nothing is stated */
     d = open_pair("X.npy", "y.npy");
     assert_non_null(d);
     assert_string_equal(d->dataset_id, "");

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { N = 80, K = 5 };
-static float p[N * K];    /* posteriors: members' are sharper */
+static float p[N * K];    /* posteriors: members' are more confident */
 static int64_t member[N]; /* 1, 0, 1, 0, ... */
 static int64_t label[N];  /* of the task: always the first place for members, else by chance */
 
@@ -251,8 +251,8 @@ static char *measure(const float *after, const float *attacker_after)
     return json;
 }
 
-/* A planted leak: found; hidden by MemGuard from who does not expect it; hidden from nobody who knows the
- * labels. */
+/* A planted leak: found; hidden by MemGuard from an attacker that does not expect it, but not from one
+ * that knows the labels. */
 static void attackers_find_what_is_there(void **state)
 {
     (void)state;

@@ -62,7 +62,7 @@ static double accuracy(const float *rows, const int64_t *y)
 }
 
 /* A fresh linear attacker, trained on defended rows, is judged on others: at chance 200 coins stay within .5
- * +- .18 (five deviations); undefended he is right nearly always. The task stays. */
+ * +- .18 (five deviations); undefended the attacker is nearly always right. The task stays. */
 static void attribute_is_hidden_and_task_survives(void **state)
 {
     (void)state;
@@ -135,8 +135,8 @@ static void labels_are_needed(void **state)
     assert_non_null(strstr(sotto_error_text(), "every known row has the class 0"));
 }
 
-/* The three sittings of an attacker on attributes: he is at home before, and the commonest value is the
- * floor. */
+/* An attacker on attributes in three settings: nearly always right before; the frequency of the commonest
+ * value is the lower bound. */
 static void attackers_on_attributes_are_measured(void **state)
 {
     (void)state;

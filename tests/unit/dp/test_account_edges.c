@@ -69,7 +69,7 @@ static void a_replaced_record_at_epsilon_0(void **state)
     assert_true(at.value.lo <= wanted && at.value.hi >= wanted && at.value.hi - at.value.lo < 1e-9);
 }
 
-/* delta is what the parts use up, to the last bit: whether anything is left cannot be told. */
+/* delta is what the parts use up, to the last bit: whether anything is left cannot be known. */
 static void nothing_is_left_of_delta(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void events_of_one_law(void **state)
         .mechanism = "logistic", .count = 2000000, .scale = 1e5, .l1 = 1, .l2 = 1};
     assert_int_equal(sotto_account_events(&a, &many, 1, 1e-5, SOTTO_SAME_ADJACENCY, NULL), SOTTO_OK);
     assert_true(a.epsilon.upper > 0 && a.epsilon.upper < 0.1);
-    /* A norm that a law needs and nobody gave: no curve, no guarantee, no crash. */
+    /* A norm that a law needs is not given: no curve, no guarantee, no crash. */
     const struct sotto_event bare[] = {
         {.mechanism = "knorm", .count = 1, .scale = 1, .l1 = 1, .l2 = NAN, .dimension = 3},
         {.mechanism = "laplace", .count = 1, .scale = 1, .l1 = 1, .l2 = NAN}};

@@ -1,5 +1,5 @@
 /* Certificates of iterated runs: finished, interrupted, seeded; and certificates of runs and of single
- * releases that somebody changed or forged. */
+ * releases that were changed or forged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,7 +121,7 @@ static void a_finished_run_can_be_verified(void **state)
     double epsilon = json_number(json_find(c, "guarantee.proved.epsilon.upper"));
     assert_true(fabs(epsilon / upper_of(6, SOTTO_ZERO_OUT) - 1) < 1e-6);
     assert_true(json_number(json_find(c, "run.noise_multiplier")) <
-                4); /* rounding to the lattice is paid for */
+                4); /* rounding to the lattice is accounted for */
     assert_true(json_number(json_find(c, "scale")) == 2);
     assert_non_null(strstr(json_text(json_find(c, "guarantee.statement")),
                            "differentially private under zero-out adjacency (epsilon "));

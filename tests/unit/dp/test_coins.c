@@ -41,8 +41,8 @@ static void lists_by_every_level(void **state)
             }
 }
 
-/* The first four words are the key of the coins' first bytes; the last 56 bits of a coin whose first byte is
- * that of the rate are the upper bits of a word of their own. */
+/* The first four words are the key of the coins' first bytes; the last 56 bits of a coin with the first byte
+ * of the rate are the upper bits of a word of their own. */
 static void coins_are_compared_with_the_whole_rate(void **state)
 {
     (void)state;

@@ -11,12 +11,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/decision_walker.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "support/decision_walker.h"
 
 /* --- the sources, on nodes instead of bits --- */
 

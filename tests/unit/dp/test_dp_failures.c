@@ -405,7 +405,7 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
 
 /* --- files */
 
-/* Runs `use` in a child whose files may not grow past `bytes`, and returns its status. */
+/* Runs `use` in a child process with files of at most `bytes`, and returns its status. */
 static int limited(rlim_t bytes, sotto_status (*use)(void))
 {
     pid_t child = fork();

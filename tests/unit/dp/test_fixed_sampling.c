@@ -231,7 +231,7 @@ static void rates_are_rounded_up(void **state)
             assert_int_equal(fixed_sample_make(&f, rate, n), SOTTO_OK);
             assert_int_equal(f.size, m);
             fixed_sample_free(&f);
-            double less = nextafter((double)m / (double)n, 0); /* one less than is asked for, never more */
+            double less = nextafter((double)m / (double)n, 0); /* one less than requested, never more */
             if (m > 1) {
                 assert_int_equal(fixed_sample_make(&f, less, n), SOTTO_OK);
                 assert_int_equal(f.size, m - 1);

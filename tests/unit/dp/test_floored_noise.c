@@ -1,6 +1,6 @@
-/* Exact noise as its callers see it: the same integers at every level, for every number of threads and however
- * positions are cut; known answers; what is refused; and the draws that chance never brings: a word of 0, a radius
- * of 0, a doubt in either of a pair, two refinements, more noise than fits. */
+/* Exact noise as its callers see it: the same integers at every level, for every number of threads and
+ * however positions are cut; known answers; what is refused; and draws too rare to occur by chance: a word of
+ * 0, a radius of 0, an undecided draw in either of a pair, two refinements, more noise than fits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,7 +156,7 @@ static void scripted(uint64_t bits[2], const void *arg, unsigned round)
     rounds = round + 1;
 }
 
-/* Whether the kernels of all levels doubt draw 0 of a group with this word, and this angle. */
+/* Whether the kernels of all levels leave undecided draw 0 of a group with this word, and this angle. */
 static bool doubted(enum floored_law law, double m, uint64_t word, uint64_t angle)
 {
     const struct floor_bounds bounds = floor_bounds_make(law, m, false, 64);
@@ -275,7 +275,8 @@ static void refinements_are_a_function_of_position_and_round(void **state)
         for (int j = 0; j < i; j++)
             assert_true(words[i][0] != words[j][0] && words[i][1] != words[j][1]);
     }
-    /* Vectors of draft-agl-tls-chacha20poly1305-04, section 7: key 0, nonces 1 and 2^56 (lowest byte first). */
+    /* Vectors of draft-agl-tls-chacha20poly1305-04, section 7: key 0, nonces 1 and 2^56 (lowest byte
+     * first). */
     memset(key, 0, sizeof key);
     chacha_words(words[0], key, 1, 0);
     assert_true(words[0][0] == 0xfb7815c6d6df3fef && words[0][1] == 0x803bd33dbd35cff5);

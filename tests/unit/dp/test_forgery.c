@@ -77,7 +77,7 @@ static void records_everywhere(void)
     match_output();
     free(hash);
 }
-/* A head whose records and checksum were both made anew: a thousandth of the noise, and nothing contradicts
+/* A head with records and checksum both forged: a thousandth of the noise, and nothing contradicts
  * it. */
 static void records_before_the_noise(void)
 {

@@ -1,5 +1,5 @@
-/* Runs on noisy inputs whose labels were released by randomised response: the certificate counts both, and is
- * bound to the entry that paid for the labels. */
+/* Runs on noisy inputs with labels released by randomised response: the certificate counts both, and is
+ * bound to the ledger entry of the labels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

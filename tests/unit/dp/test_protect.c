@@ -185,7 +185,7 @@ static void refusals_leave_nothing(void **state)
     }
 }
 
-/* Weights of a network whose encoder saw private records (io/provenance/statement.h). */
+/* Weights of a network with an encoder that saw private records (io/provenance/statement.h). */
 static void what_carries_no_statement_is_refused(void **state)
 {
     (void)state;

@@ -145,7 +145,7 @@ static void where_heads_come_from(void **state)
     assert_int_equal(sotto_safetensors_load(&t, safe), SOTTO_OK);
     assert_string_equal(sotto_tensors_metadata(&t, "hidden"), "32");
     assert_string_equal(sotto_tensors_metadata(&t, "recipe_hash"), "aa");
-    for (int i = 0; i < 7; i += 1 + (i == 0)) /* what identifies the data, and what nobody knows, is gone */
+    for (int i = 0; i < 7; i += 1 + (i == 0)) /* what identifies the data, and unknown members, are gone */
         assert_null(sotto_tensors_metadata(&t, named[2 * i]));
     sotto_tensors_clear(&t);
     /* a sensitivity of the same or of unknown data and recipe is taken, another is not */

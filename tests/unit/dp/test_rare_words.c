@@ -183,7 +183,7 @@ static void coins_of_large_ratios(void **state)
         wide += read > 3;
     }
     assert_true(seen[0] > 500 && seen[1] > 500 && wide > 500);
-    /* each way out of K = 2, the first K whose product is too long */
+    /* each way out of K = 2, the first K with too long a product */
     const uint64_t half = 1ull << 63;
     WRITE(0, MOST); /* the coin of x fails: the other is not asked */
     struct noise *s = play();
@@ -271,7 +271,7 @@ static void deviates_that_agree(void **state)
         write_whole(0); /* z below x, then another one above z: a run of length 1 is refused */
         for (int i = 0; i < equal; i++)
             WRITE(x[i], x[i]);
-        WRITE(76, 77, 0);                   /* the choice 0 asks for one more deviate ... */
+        WRITE(76, 77, 0);                   /* the choice 0 needs one more deviate ... */
         WRITE(x[0] - 1);                    /* ... below x: go on */
         WRITE(MOST);                        /* above z: the run ends, its length is odd */
         draws(write_plain(1, 0xfeed00000)); /* so it starts over */
@@ -287,7 +287,7 @@ static void deviates_that_never_part(void **state)
     for (int i = 0; i < DIGITS; i++)
         WRITE(x + (uint64_t)i, x + (uint64_t)i);
     draws(write_plain(1, 0xabcdef0123456789));
-    write_whole(0); /* the second comparison, of the deviate that the choice 2k asks for */
+    write_whole(0); /* the second comparison, of the deviate that the choice 2k needs */
     WRITE(x - 1, x, 0);
     WRITE(x); /* its first digit: x's is known */
     for (int i = 1; i < DIGITS; i++)

@@ -108,7 +108,7 @@ static void every_kind_verifies(void **state)
     }
 }
 
-/* A certificate whose lattice is not the one its mechanism draws on, or that hides that its sampler was not
+/* A certificate with another lattice than its mechanism draws on, or that hides that its sampler was not
  * exact. */
 static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
 {
@@ -242,7 +242,7 @@ static void wrong_inputs_are_refused(void **state)
     assert_non_null(strstr(sotto_error_text(), "needs one .npy array of labels"));
 }
 
-/* The wrong door for a mechanism. */
+/* A mechanism in the wrong release function. */
 static void doors_know_their_mechanisms(void **state)
 {
     (void)state;

@@ -210,7 +210,7 @@ static void steps_out_of_turn(void **state)
     assert_string_equal(sotto_dpsgd_session_entry(s), l.last);
     ledger_close(&l);
     sotto_dpsgd_session_close(s);
-    r = reserve_of(ledger, 1); /* everyone: no coins, and a step needs none */
+    r = reserve_of(ledger, 1); /* all records: no coins, and a step needs none */
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
@@ -440,7 +440,7 @@ static void a_ledger_that_tells_another_release(void **state)
         if (verify_with(ledger) != SOTTO_EGATE || !strstr(sotto_error_text(), changes[i][2]))
             fail_msg("%s: %s", changes[i][1], sotto_error_text());
     }
-    /* an event that is not charged is no release; one that nobody knows is refused with the chain */
+    /* an event that is not charged is no release; an unknown one is refused with the chain */
     release_to_new("laplace");
     forge_entry("\"event\":\"release\"", "\"event\":\"torn\"");
     assert_int_equal(verify_with(ledger), SOTTO_EGATE);

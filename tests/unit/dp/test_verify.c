@@ -99,7 +99,7 @@ static void tensors_of_no_kind(void **state)
     says(released, NULL, SOTTO_EGATE, "origin: the tensors are of an unknown kind");
 }
 
-/* A head of PyTorch, which knows nothing of recipes. */
+/* A head of PyTorch, which has no recipe. */
 static void heads_without_recipe(void **state)
 {
     (void)state;

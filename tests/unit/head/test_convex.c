@@ -63,7 +63,7 @@ static void the_bound_has_the_figures_of_the_paper(void **state)
     r = recipe("convex-lbfgs");
     assert_int_equal(convex_bound_find(&b, &r, 10000, 128, 10), SOTTO_OK);
     assert_true(fabs(b.exact - 0.0404) < 1e-15 && fabs(b.stop - 2e-6) < 1e-18);
-    /* Twice the records, half the bound; a bias constant above 1 is paid for in the stored bias. */
+    /* Twice the records, half the bound; a bias constant above 1 raises the bound of the stored bias. */
     struct convex_bound half, wide;
     assert_int_equal(convex_bound_find(&half, &r, 20000, 128, 10), SOTTO_OK);
     assert_true(fabs(half.exact - b.exact / 2) < 1e-15);

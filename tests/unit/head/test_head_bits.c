@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "head/train/head_plain.h"
+#include "rng/rng.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "head/train/head_plain.h"
-#include "rng/rng.h"
 
 enum { N = 90, D = 70, K = 5, MOST = 12000 };
 static float x[N * D];
@@ -155,7 +155,7 @@ static void a_part_of_a_table_is_as_good_as_a_copy(void **state)
     base_free(bits);
 }
 
-/* A convex trainer scales its records, so bits do not stand for them. */
+/* A convex trainer scales its records, so bits cannot represent them. */
 static void scaled_records_are_not_bits(void **state)
 {
     (void)state;

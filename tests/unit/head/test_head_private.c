@@ -102,7 +102,7 @@ static void heads_learn_and_are_certified(void **state)
         assert_true(accuracy > 0.9);
         double promised = sotto_certificate_account(certificate)->epsilon.upper;
         assert_true(promised <= 3 && promised > 2.99);
-        assert_true(ledger_total() <= 3); /* what a budget counts is what was asked for */
+        assert_true(ledger_total() <= 3); /* a budget counts what was requested */
         assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
         assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
                                                   path_of("head.safetensors"), p.spend.ledger, NULL),

@@ -392,7 +392,7 @@ static void gamma_is_told_as_pairs_come_in(void **state)
     assert_non_null(strstr(heard.last, "with 99 % confidence"));
 }
 
-/* Against closed forms: (out, in) kernels whose singular values are known. */
+/* Against closed forms: (out, in) kernels with known singular values. */
 static void paper_norms_known_answers(void **state)
 {
     (void)state;

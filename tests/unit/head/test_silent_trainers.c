@@ -189,7 +189,7 @@ static void a_row_counts_once(void **state)
     assert_int_equal(sotto_provenance_once(&(struct sotto_provenance){.n = N}), SOTTO_OK);
 }
 
-/* Nothing is charged for records whose source says that one is there twice, whoever trains on them. */
+/* Nothing is charged for records if their source lists one twice, with any trainer. */
 static void a_source_row_counts_once(void **state)
 {
     (void)state;

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "nn/model/model.h"
+
 #include <math.h>
 #include <string.h>
 

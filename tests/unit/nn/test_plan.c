@@ -8,6 +8,7 @@
 #include "nn/backend.h"
 #include "nn/plan/plan.h"
 #include "rng/rng.h"
+
 #include <malloc.h>
 #include <math.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static void every_failed_allocation_is_reported(void **state)
     }
 }
 
-/* ---- residual rows and rows read twice, with two toy layers whose gradients are known by hand ---- */
+/* ---- residual rows and rows read twice, with two toy layers of gradients known by hand ---- */
 
 static sotto_status toy_shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
 {

@@ -1,4 +1,4 @@
-/* src/report: several models on several axes: what counts as better and worse, the front, who wins; files;
+/* src/report: several models on several axes: what counts as better and worse, the front, the winner; files;
  * refusals. */
 #include <math.h>
 #include <setjmp.h>
@@ -76,7 +76,7 @@ static void changes_by_hand(void **state)
     assert_int_equal(rows[0].change[SOTTO_AXIS_UTILITY], SOTTO_CHANGE_UNKNOWN);
 }
 
-/* One defence at several strengths: the strongest that costs nothing is chosen, not the strongest, and nobody
+/* One defence at several strengths: the strongest that costs nothing is chosen, not the strongest, and none
  * where the intervals meet. */
 static void the_choice_mends_most_and_breaks_nothing(void **state)
 {
@@ -179,7 +179,7 @@ static void files_become_a_document_and_a_page(void **state)
     assert_string_equal(json_text(json_find(doc, "rows[1].attribute.change")), "better");
     assert_int_equal(json_count(json_find(doc, "front_over")), 4);
     assert_string_equal(json_text(json_find(doc, "choice.attribute")), "<b>\"t\"</b>");
-    assert_string_equal(json_text(json_find(doc, "choice.utility")), "original"); /* nobody */
+    assert_string_equal(json_text(json_find(doc, "choice.utility")), "original"); /* no row wins */
     json_free(doc);
     assert_non_null(strstr(html, "&lt;b&gt;"));
     assert_null(strstr(html, "<b>\""));

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/report_pages.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "support/report_pages.h"
 
 static void refused(char *document, const char *error)
 {

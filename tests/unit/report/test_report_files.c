@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/report_pages.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "support/report_pages.h"
 
 static char folder[] = "/tmp/sotto-test-XXXXXX", card_path[64], table_path[64];
 

@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/report_pages.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "support/report_pages.h"
 
 static void verdict_is(char *document, const char *kind)
 {

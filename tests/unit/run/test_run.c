@@ -5,16 +5,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "run/stages/run_answers.h"
 #include "run/config/run_config.h"
 #include "run/folder/run_folder.h"
 #include "sotto/io.h"
 #include "sotto/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static sotto_status read_text(struct run_config *out, const char *text, const char *const *overrides)
 {
@@ -172,7 +172,7 @@ static void stages_are_reused_only_while_nothing_changed(void **state)
     assert_true(json_number(json_member(stage.result, "accuracy")) == 0.5);
     assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(2)), SOTTO_OK);
     assert_false(stage.reused);
-    write_output(&f, "weightz"); /* somebody touched the file */
+    write_output(&f, "weightz"); /* the file was changed */
     assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(1)), SOTTO_OK);
     assert_false(stage.reused);
     run_folder_close(&f);

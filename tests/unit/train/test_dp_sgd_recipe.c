@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "train/private/dp_sgd.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "train/private/dp_sgd.h"
 
 enum { RECORDS = 1000 };
 

@@ -148,7 +148,7 @@ static void a_target_finds_the_noise(void **state)
     sotto_network_free(n);
 }
 
-/* The mean loss of one epoch over many records whose label their input's mean decides. */
+/* The mean loss of one epoch over many records; the mean of the input decides the label. */
 static double loss_of(double noise, double label_epsilon)
 {
     enum { MANY = 12 * N };
