@@ -257,7 +257,7 @@ static void a_condition_that_is_too_long_is_refused(void **state)
     const char *const names[] = {name, name, NULL};
     struct sotto_release r = release_of("laplace");
     r.spend.read_from_data = names;
-    REFUSED(release(&r), "at most 511 are allowed");
+    REFUSED(release(&r), "expected at most 511");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, tidy)

@@ -53,7 +53,7 @@ static void defaults_are_those_of_the_structs(void **state)
                 !t.residual.kind);
     assert_string_equal(t.model, "cnn");
     assert_string_equal(t.backend, "auto");
-    assert_true(isnan(p.target.epsilon) && isnan(p.target.delta) && p.quantile == 0.5 && p.views == 1);
+    assert_true(p.target.epsilon == 0 && p.target.delta == 0 && p.quantile == 0.5 && p.views == 1);
     assert_string_equal(p.clipping, "flat");
     assert_true(e.epochs == 10 && e.batch == 256 && e.min_area == 0.25 && e.brightness == 0.6 &&
                 e.blur == 0.5);
