@@ -1,6 +1,6 @@
 /* Attribute inference: some records are the attacker's (attribute known; a random half unless the caller says
- * which), he is tested on the others. A fifth of his chooses between logistic regression and networks. What
- * he would guess without the model stands beside it: the commonest value, the commonest among records with
+ * which), and the others are the test. A fifth of them chooses between logistic regression and networks. What
+ * the attacker would guess without the model stands beside it: the commonest value, the commonest among records with
  * the same label, what the same classifiers make of the model's answers alone, and of what is known about a
  * record anyway. */
 #include <math.h>

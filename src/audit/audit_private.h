@@ -71,7 +71,7 @@ struct audit_halves {
 sotto_status audit_halves_make(struct audit_halves *out, size_t n_member, size_t n_nonmember, uint64_t seed);
 void audit_halves_clear(struct audit_halves *h);
 
-/* One attack's scores, whoever made them: all finite, both sides >= 2. */
+/* One attack's scores, whatever made them: all finite, both sides >= 2. */
 struct audit_scored {
     const char *name, *title, *source; /* title, source: may be NULL */
     const double *member, *nonmember;

@@ -1,4 +1,4 @@
-/* Rates at low false-positive rates, and what they mean for somebody who is flagged. */
+/* Rates at low false-positive rates, and what they mean for a flagged record. */
 #include <math.h>
 #include <stdio.h>
 

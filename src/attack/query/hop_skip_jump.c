@@ -86,8 +86,8 @@ static float clip(double value, float low, float high)
 }
 
 /* Sums of four uniform bytes: independent, symmetric, nearly Gaussian (excess kurtosis -0.3), and ten times
- * cheaper than normals, which would cost more than the target's answers. Whoever is normalised needs no
- * scale. */
+ * cheaper than normals, which would cost more than the target's answers. They are normalised afterwards,
+ * so they need no scale. */
 static void scatter(float *out, size_t d, struct rng *r)
 {
     for (size_t j = 0; j < d; j++) {

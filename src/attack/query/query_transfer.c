@@ -1,4 +1,4 @@
-/* Transfer, from labels alone: the attacker relabels his records by the target's decisions, trains shadows on
+/* Transfer, from labels alone: the attacker relabels its records by the target's decisions, trains shadows on
  * them, and looks at the loss that the shadows have on a record with the target's decision as its class. A
  * record that the target decides wrongly is no member: its loss counts as 100. */
 #include "attack/shadow/shadow_pool.h"

@@ -68,8 +68,8 @@ done:
     return status;
 }
 
-/* The attacker rehearses on records of his own: nothing is spent, and the ledger goes when it is done. The
- * noise is seeded, so that a shadow has the same bits whoever trains it. */
+/* The attacker trains on its own records: nothing is spent, and the ledger goes when it is done. The
+ * noise is seeded, so that a shadow has the same bits wherever it is trained. */
 static sotto_status train_privately(struct sotto_network **out, const struct sotto_dataset *rows,
                                     const struct sotto_train_options *o,
                                     const struct sotto_train_privacy *privacy, uint64_t noise_seed,

@@ -50,7 +50,7 @@ sotto_status shadow_pool_ask(float *out, const struct shadow_pool *s, size_t mod
 /* Calls body for every shadow: networks one after the other, heads side by side. */
 sotto_status shadow_pool_each(const struct shadow_pool *s, par_body body, void *arg,
                               const struct sotto_context *ctx);
-/* The adaptive attacker noises his shadows as the target was: by the mechanism's law, with draws of his
+/* The adaptive attacker adds noise to its shadow models by the mechanism's law, as the target was, with draws of its
  * own. */
 struct shadow_noise {
     const char *mechanism;

@@ -135,7 +135,7 @@ bool child_ended(const struct child *c, double seconds, char text[128])
     for (;;) {
         info.si_pid = 0;
         if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
-            snprintf(text, 128, "ended"); /* somebody else's handler took its status */
+            snprintf(text, 128, "ended"); /* another handler took its status */
             return true;
         }
         if (info.si_pid != 0)

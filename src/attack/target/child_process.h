@@ -29,7 +29,7 @@ void child_hang_up(struct child *c);
 /** Closes both pipes, kills what is left of the group, reaps. Harmless on a child that never started. */
 void child_end(struct child *c);
 
-/** Seconds on a clock that nobody sets. */
+/** Seconds on a clock that is never set. */
 double child_clock(void);
 
 #endif

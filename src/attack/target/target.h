@@ -1,6 +1,6 @@
 /* target.h - a model that is reached by queries; one struct of this kind per way of reaching one.
  *
- * Whoever makes a target fills in inputs, classes, query and close, and keeps what it needs behind the struct
+ * The maker of a target fills in inputs, classes, query and close, and keeps what it needs behind the struct
  * (this one is its first member). Attacks ask through sotto_target_query(), which counts, and checks
  * answers. */
 #ifndef ATTACK_TARGET_TARGET_H
@@ -11,7 +11,7 @@
 #include "sotto/train.h"
 
 struct sotto_target {
-    const char *name;              /* for errors: a file or a command; owned by whoever made the target */
+    const char *name;              /* for errors: a file or a command; owned by the maker of the target */
     size_t inputs, classes;        /* of a row and of an answer */
     uint64_t used, budget;         /* rows; budget UINT64_MAX: no limit */
     size_t repeats;                /* answers averaged for every row, all counted; 0 and 1: one */

@@ -2,7 +2,7 @@
  * way per batch (docs/FORMATS.md, "Target commands").
  *
  * Sending and receiving go on together under one poll(), so a command that answers before it has read
- * everything, or writes what nobody asked for, cannot block both sides for ever; one deadline holds for the
+ * everything, or writes unasked frames, cannot block both sides for ever; one deadline holds for the
  * whole exchange. The shape is checked when the header is there, before memory for the data is taken. After a
  * failure the command is ended and later queries are refused: its stream has no border to start again
  * from. */
@@ -33,7 +33,7 @@ struct sending {
     unsigned char head[NPY_HEADER_LIMIT];
     const unsigned char *rows;
     size_t head_bytes, bytes, sent; /* bytes: of both parts */
-    bool broken;                    /* nobody reads any more */
+    bool broken;                    /* its end of the pipe is closed */
 };
 
 static void start_sending(struct sending *s, const float *rows, size_t n, size_t d)

@@ -6,7 +6,7 @@ struct network_target {
     struct sotto_network *network;
     bool owned;
     struct network_query query;
-    char *path; /* NULL: the name is somebody else's */
+    char *path; /* NULL: the name is owned by the caller */
 };
 
 static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)

@@ -34,7 +34,7 @@ double curve_advantage(const struct roc *c);
  * many. */
 size_t curve_thin(size_t *out, size_t limit, const struct roc *c);
 
-/* Thresholds (flag when score > t; INFINITY flags nobody). */
+/* Thresholds (flag when score > t; INFINITY flags no record). */
 double curve_threshold_at_fpr(const struct roc *c, double fpr); /* largest TPR with FPR <= fpr */
 double curve_threshold_balanced(const struct roc *c); /* largest TPR - FPR; INFINITY if never positive */
 double curve_threshold_epsilon(const struct roc *c, double delta, double confidence);

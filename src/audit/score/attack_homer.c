@@ -1,6 +1,6 @@
 /* Homer et al. 2008: a person in the mixture is, over many independent features, a little closer to the
  * mixture's mean than to the population's. D_j = |x_j - r_j| - |x_j - m_j|; the score is its t statistic,
- * normal for somebody outside only if the features are independent, so thresholds come from known non-members
+ * normal for a non-member only if the features are independent, so thresholds come from known non-members
  * here as for every attack. */
 #include "audit/score/score_attack.h"
 

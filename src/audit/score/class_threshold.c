@@ -31,8 +31,8 @@ static void gather(double *own, double *others, size_t counts[2], const struct a
         }
 }
 
-/* Never infinite: to flag nobody is to ask for more than any shadow record had, to flag everybody for
- * less. */
+/* Never infinite: above all scores of shadow records where no record is flagged, below all where every
+ * record is. */
 static sotto_status choose(double *threshold, const double *own, const double *others, const size_t counts[2])
 {
     struct roc c = {0};

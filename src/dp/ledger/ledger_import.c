@@ -1,4 +1,4 @@
-/* What another program's accountant says it did, written into a ledger. Nobody checked that it clipped,
+/* What another program's accountant says it did, written into a ledger. It was not checked that it clipped,
  * sampled and drew its noise as it says, so the entries are "as stated by the caller": the conditional
  * column. */
 #include "base/file.h"

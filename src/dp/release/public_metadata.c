@@ -1,4 +1,4 @@
-/* A white list: what nobody has thought of is dropped. */
+/* A white list: what is not listed is dropped. */
 #include "dp/release/public_metadata.h"
 #include "base/memory.h"
 

@@ -46,7 +46,7 @@ done:
     return status;
 }
 
-/* What left of the input is a hash that nobody can test guesses against without the entry's nonce. */
+/* What left of the input is a hash, against which no guess can be tested without the entry's nonce. */
 static void check_commitment(struct verification *v, const struct entry_claims *entry)
 {
     const char *nonce = entry->nonce, *input = entry->input, *claimed = v->claims.commitment;
