@@ -142,28 +142,39 @@ void nn_plan_forward_adversary(struct nn_plan *p);
 
 /* ---- gradients of single examples (DP-SGD): a plan with views, f32 ----
  *
- * An example is `views` neighbouring rows; its gradient is the sum of theirs. Clipped is a gradient scaled so
- * that its norm is at most `norm`; one that is not finite counts as zero. Norms are upper bounds that include
- * the rounding of norm and gradient; what remains is the float rounding of sums over a batch, for which
- * NN_CLIP_MARGIN of the norm is left free (measured: below a hundredth of it; not proved). */
+ * An example is `views` neighbouring rows; its gradient is the sum of theirs. What an example adds to a sum is
+ * its gradient times a factor, cut to whole numbers. The factor, and all it is made of, is a function of the
+ * example, the weights and the shape of the plan alone, not of its place or of the other rows (tests/property/
+ * nn/test_examples.c, for every layer and backend). One that is not finite, or far too large for floats, adds
+ * nothing. Norms are upper bounds that include the rounding of norm and gradient. */
 enum nn_clipping {
-    NN_CLIP_FLAT,      /* factor min(1, norm / n), n the norm over all parameters (Abadi et al. 2016) */
-    NN_CLIP_AUTOMATIC, /* norm / (n + gamma) (Bu et al. 2022) */
-    NN_CLIP_LAYERS     /* flat within every one of L layers with parameters, each to norm / sqrt(L) */
+    NN_CLIP_FLAT,      /* factor bound / max(n, norm), n the norm over all parameters (Abadi et al. 2016) */
+    NN_CLIP_AUTOMATIC, /* bound / (n + gamma) (Bu et al. 2022) */
+    NN_CLIP_LAYERS     /* flat within every one of L layers with parameters, each with norm and bound / sqrt(L) */
 };
 struct nn_clip {
     enum nn_clipping kind;
-    double norm, gamma;
+    double norm;  /* gradients up to here keep their length, times bound / norm */
+    double bound; /* norm of what an example adds, before it is cut: at most 2^50 */
+    double gamma;
 };
-#define NN_CLIP_MARGIN 0x1p-10
-/** Backward pass that ends with the sum of the clipped gradients of examples 0 .. examples - 1 in sum (as
- * many floats as the model has trainable parameters, in the order of nn_model_tensors), or adds them if
- * `add`. diff_output: gradients of every row's OWN loss over `views`; later rows are ignored. Overwrites
- * activations. Returns how many were not clipped: a private number. */
-size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t examples,
+/** Neighbouring examples: chain c ends before example end[c] and begins where chain c - 1 ends; the last end is
+ * the number of examples. Gradients of layers with one output position an example are added up in float within a chain of N
+ * examples, from 0 and in their order: the sum is cut to whole numbers, and its error in L2 norm before is at most
+ * N (N + 3) / 2 times 2^-24 (1 + 2^-10) bound. All other gradients are cut one by one. */
+struct nn_chains {
+    const uint32_t *end;
+    size_t count;
+};
+/** Backward pass that ends with sum (as many as the model has trainable parameters, in the order of
+ * nn_model_tensors) += what examples 0 .. examples - 1 add. Whole numbers, so sums over several calls and plans
+ * do not depend on their order while they stay below 2^53. diff_output: gradients of every row's OWN loss over
+ * `views`; later rows are ignored. Overwrites activations. Returns how many were not clipped: a private
+ * number. */
+size_t nn_plan_clipped_sum(struct nn_plan *p, double *sum, size_t examples, const struct nn_chains *chains,
                            const struct nn_clip *clip);
 /** Gives the optimizer the gradient scale * sum. */
-void nn_model_set_gradient(struct nn_model *m, const float *sum, double scale, int threads);
+void nn_model_set_gradient(struct nn_model *m, const double *sum, double scale, int threads);
 /** From the last call: (layers, batch / views) factors, and the norms' upper bounds (batch / views). */
 const double *nn_plan_clip_factors(const struct nn_plan *p);
 const double *nn_plan_example_norms(const struct nn_plan *p);

@@ -69,7 +69,7 @@ static size_t position(const struct conv_image *c, size_t output, size_t row)
 void conv_image_layout(struct conv_image *c, struct arena *scratch)
 {
     c->panels = arena_take(scratch, panels_size(c), sizeof *c->panels);
-    if (c->desc.training && !c->desc.no_weights)
+    if (c->desc.training && !c->desc.single_examples)
         c->partial = arena_take(scratch, (size_t)c->desc.threads * panels_size(c), sizeof *c->partial);
 }
 

@@ -85,7 +85,7 @@ void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch)
     w->weights_points = arena_take(scratch, weights, sizeof(float));
     w->src_points = arena_take(scratch, threads * block_floats(d->src.channels), sizeof(float));
     w->dst_points = arena_take(scratch, threads * block_floats(d->dst.channels), sizeof(float));
-    if (d->training && !d->no_weights)
+    if (d->training && !d->single_examples)
         w->sums = arena_take(scratch, threads * weights, sizeof(float));
 }
 

@@ -1,9 +1,10 @@
-/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Six ways, chosen by the
+/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Seven ways, chosen by the
  * numbers in bench/LOG.md:
  *
  *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
  *   image    our own kernels for the first layer (conv_image.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
+ *   rows     the same for gradients of single examples: our own product (row_kernels.h)
  *   taps     our own kernels (conv_taps.h), where they fit: backward data, and forward for small results
  *   columns  a column matrix (im2col) and a product, in chunks of images that stay in cache: small results
  *   direct   oneDNN's convolution
@@ -20,13 +21,15 @@
 #include "nn/dnnl/dnnl_product.h"
 #include "nn/dnnl/dnnl_weights.h"
 #include "nn/kernel/kernels.h"
+#include "nn/kernel/row_kernels.h"
+#include "par/par.h"
 
 #include <string.h>
 
 enum { COLUMN_BYTES = 8 << 20 };                /* of a chunk's columns */
 enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
-enum way { WINOGRAD, PICTURE, DENSE, TAPS, COLUMNS, DIRECT };
+enum way { WINOGRAD, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
 struct conv {
     struct conv_desc desc;
     const struct kernels *kernels;
@@ -112,9 +115,12 @@ static sotto_status plan_backward_weights(struct conv *c)
     return product_matmul(&c->backward_weights, &diff_dst, &columns, &diff_weights, 0, ACCUMULATE);
 }
 
-/* Images at a time: the largest divisor of the batch at which the columns stay in cache. */
+/* Images at a time: the largest divisor of the batch at which the columns stay in cache; for gradients of single
+ * examples one, as oneDNN's AVX2 product gives the last rows of a matrix other bits. */
 static size_t images_per_chunk(const struct conv *c)
 {
+    if (c->way == COLUMNS && c->desc.single_examples)
+        return 1;
     size_t bytes = c->pixels * c->taps * sizeof(float), images = COLUMN_BYTES / bytes, batch = c->desc.batch;
     if (c->way == DENSE || images >= batch)
         return batch;
@@ -130,10 +136,9 @@ static enum way choose(const struct conv_desc *d, int winograd)
     if (conv_image_fits(d))
         return PICTURE;
     int pointwise = d->kernel_height == 1 && d->kernel_width == 1 && d->pad == 0;
-    if (d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width)
-        return DENSE;
-    if (pointwise && d->stride == 1)
-        return DENSE;
+    if ((d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width) ||
+        (pointwise && d->stride == 1))
+        return d->single_examples ? ROWS : DENSE;
     size_t pixels = d->dst.height * d->dst.width;
     if (pixels <= TAPS_RESULT && conv_taps_fits(d))
         return TAPS;
@@ -179,11 +184,13 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
         TRY(conv_image_create(&c->image, desc));
         goto made;
     }
+    if (c->way == ROWS)
+        goto made;
     if (c->way == TAPS || (c->way != DENSE && desc->training && desc->diff_src && conv_taps_fits(desc)))
         TRY(conv_taps_create(&c->by_taps, desc));
     if (c->way != TAPS)
         TRY(c->way == DIRECT ? plan_convolution(c) : plan_products(c));
-    if (desc->training && !desc->no_weights)
+    if (desc->training && !desc->single_examples)
         TRY(plan_weights_gradient(c));
 made:
     *out = c;
@@ -244,6 +251,37 @@ static const void *columns_of(struct conv *c, const void *src)
     return c->columns;
 }
 
+/* Results (rows, .) from values (rows, .), rows being records or their pixels. */
+struct rows_work {
+    const struct conv *c;
+    float *results;
+    const float *values, *weights, *bias;
+    bool forward;
+};
+enum { ROWS_CHUNK = 32 };
+
+static sotto_status rows_chunk(void *arg, size_t chunk, int thread)
+{
+    (void)thread;
+    const struct rows_work *w = arg;
+    const struct row_kernels *k = row_kernels_best();
+    const size_t all = w->c->desc.batch * w->c->pixels, first = chunk * ROWS_CHUNK, inputs = w->c->taps,
+                 outputs = w->c->desc.dst.channels;
+    const struct row_shape s = {all - first < ROWS_CHUNK ? all - first : ROWS_CHUNK, inputs, outputs};
+    if (w->forward)
+        k->forward(w->results + first * outputs, w->values + first * inputs, w->weights, w->bias,
+                   w->c->desc.relu, &s);
+    else
+        k->backward(w->results + first * inputs, w->values + first * outputs, w->weights, &s);
+    return SOTTO_OK;
+}
+
+static void rows_run(struct rows_work *w)
+{
+    const size_t rows = w->c->desc.batch * w->c->pixels;
+    (void)par_shares((rows + ROWS_CHUNK - 1) / ROWS_CHUNK, w->c->desc.threads, rows_chunk, w);
+}
+
 void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias)
 {
     const struct conv_desc *d = &c->desc;
@@ -257,6 +295,10 @@ void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *
     }
     if (c->way == TAPS) {
         conv_taps_forward(c->by_taps, dst, src, weights, bias);
+        return;
+    }
+    if (c->way == ROWS) {
+        rows_run(&(struct rows_work){c, dst, src, weights, bias, true});
         return;
     }
     product_pack(c->forward, weights);
@@ -295,6 +337,12 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
     const void *mask = d->mask_src ? src : NULL;
     if (c->by_taps) {
         conv_taps_backward_data(c->by_taps, diff_src, diff_dst, src, weights);
+        return;
+    }
+    if (c->way == ROWS) {
+        rows_run(&(struct rows_work){c, diff_src, diff_dst, weights, NULL, false});
+        if (mask)
+            tensor_mask(c->kernels, NN_F32, diff_src, mask, d->batch * c->pixels * c->taps, d->threads);
         return;
     }
     product_pack(c->backward_data, weights);

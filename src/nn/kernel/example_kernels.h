@@ -37,8 +37,13 @@ struct example_kernels {
     double (*squares)(const float *x, size_t n);
     /** x *= factor; all 0 if factor is, whatever x holds. */
     void (*scale)(float *x, float factor, size_t n);
-    /** sum += factor * x */
-    void (*add_scaled)(double *sum, const float *x, double factor, size_t n);
+    /** sum += factor * x, each product cut to a whole number. */
+    void (*add_whole)(double *sum, const float *x, double factor, size_t n);
+    /** sum (outputs, inputs) += over chains c the products D' A of rows [end[c - 1], end[c]) of D (rows, outputs)
+     * and A (rows, inputs), cut to whole numbers. An element of a chain is one chain of float multiply-adds from
+     * 0, in the order of its rows, whatever lies beside it. inputs 1 and A NULL: A is a column of ones. */
+    void (*add_chains)(double *sum, const float *diff, size_t outputs, const float *src, size_t inputs,
+                       const uint32_t *end, size_t chains);
 };
 const struct example_kernels *example_kernels_best(void);
 #endif

@@ -25,9 +25,13 @@ INLINE vf32 load(const float *p)
 
 INLINE vf32 load_part(const float *p, size_t n)
 {
+#if defined(__AVX512F__)
+    return (vf32)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#else
     vf32 v = {0};
     memcpy(&v, p, n * sizeof *p);
     return v;
+#endif
 }
 
 INLINE float total(vf32 v)
@@ -255,11 +259,148 @@ static void scale(float *x, float factor, size_t n)
         x[i] *= factor;
 }
 
-static void add_scaled(double *restrict sum, const float *restrict x, double factor, size_t n)
+/* ---- sums of whole numbers ---- */
+
+INLINE vf64 cut(vf64 x)
 {
+#if defined(__AVX512F__)
+    return (vf64)_mm512_roundscale_pd((__m512d)x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#elif defined(__AVX2__)
+    return (vf64)_mm256_round_pd((__m256d)x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#elif defined(__SSE4_1__)
+    return (vf64)_mm_round_pd((__m128d)x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
+    for (size_t i = 0; i < LANES / 2; i++)
+        x[i] = trunc(x[i]);
+    return x;
+#endif
+}
+
+/* Lanes 0 to LANES / 2 - 1 of x, or the others. */
+INLINE vf64 half_of(vf32 x, int upper)
+{
+#if defined(__AVX512DQ__)
+    return (vf64)_mm512_cvtps_pd(upper ? _mm512_extractf32x8_ps((__m512)x, 1)
+                                       : _mm512_castps512_ps256((__m512)x));
+#elif defined(__AVX2__)
+    return (vf64)_mm256_cvtps_pd(upper ? _mm256_extractf128_ps((__m256)x, 1)
+                                       : _mm256_castps256_ps128((__m256)x));
+#elif defined(__SSE2__)
+    return (vf64)_mm_cvtps_pd(upper ? _mm_movehl_ps((__m128)x, (__m128)x) : (__m128)x);
+#else
+    vf64 y;
+    for (size_t i = 0; i < LANES / 2; i++)
+        y[i] = (double)x[i + (upper ? LANES / 2 : 0)];
+    return y;
+#endif
+}
+
+static void add_whole(double *restrict sum, const float *restrict x, double factor, size_t n)
+{
+    const vf64 all = f64_all(factor);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        vf32 v = load(x + i);
+        *(stored_f64 *)(sum + i) += cut(all * half_of(v, 0));
+        *(stored_f64 *)(sum + i + LANES / 2) += cut(all * half_of(v, 1));
+    }
+    for (; i < n; i++)
+        sum[i] += trunc(factor * (double)x[i]);
+}
+
+INLINE void add_cut(double *to, vf32 x, size_t n)
+{
+    if (n == LANES) {
+        *(stored_f64 *)to += cut(half_of(x, 0));
+        *(stored_f64 *)(to + LANES / 2) += cut(half_of(x, 1));
+        return;
+    }
     for (size_t i = 0; i < n; i++)
-        sum[i] += factor * (double)x[i];
+        to[i] += trunc((double)x[i]);
+}
+
+/* A tile of `rows` outputs by `vectors` vectors of inputs, of which the last has `last` lanes: all its chains. */
+INLINE void chain_tile(int rows, int vectors, double *to, size_t inputs, size_t last, const float *diff,
+                       size_t outputs, const float *src, const uint32_t *end, size_t chains)
+{
+    size_t t = 0;
+    for (size_t c = 0; c < chains; c++) {
+        vf32 sum[ROWS][WIDE];
+#pragma GCC unroll 8
+        for (int k = 0; k < rows; k++)
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; v++)
+                sum[k][v] = (vf32){0};
+        for (; t < end[c]; t++) {
+            const float *d = diff + t * outputs, *x = src + t * inputs;
+            vf32 a[WIDE];
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; v++)
+                a[v] = v + 1 < vectors || last == LANES ? load(x + v * LANES) : load_part(x + v * LANES, last);
+#pragma GCC unroll 8
+            for (int k = 0; k < rows; k++) {
+                vf32 all = f32_all(d[k]);
+#pragma GCC unroll 3
+                for (int v = 0; v < vectors; v++)
+                    sum[k][v] = f32_fma(all, a[v], sum[k][v]);
+            }
+        }
+#pragma GCC unroll 8
+        for (int k = 0; k < rows; k++)
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; v++)
+                add_cut(to + (size_t)k * inputs + (size_t)(v * LANES), sum[k][v],
+                        v + 1 < vectors ? LANES : last);
+    }
+}
+
+INLINE void chain_rows(int rows, double *to, size_t inputs, const float *diff, size_t outputs,
+                       const float *src, const uint32_t *end, size_t chains)
+{
+    for (size_t c = 0; c < inputs; c += WIDE * LANES) {
+        size_t left = inputs - c, vectors = left >= WIDE * LANES ? WIDE : (left + LANES - 1) / LANES,
+               last = left >= WIDE * LANES ? LANES : left - (vectors - 1) * LANES;
+        if (vectors == 3 && last == LANES)
+            chain_tile(rows, 3, to + c, inputs, LANES, diff, outputs, src + c, end, chains);
+        else if (vectors == 3)
+            chain_tile(rows, 3, to + c, inputs, last, diff, outputs, src + c, end, chains);
+        else if (vectors == 2)
+            chain_tile(rows, 2, to + c, inputs, last, diff, outputs, src + c, end, chains);
+        else
+            chain_tile(rows, 1, to + c, inputs, last, diff, outputs, src + c, end, chains);
+    }
+}
+
+/* Column sums of D. */
+static void add_column_chains(double *sum, const float *diff, size_t outputs, const uint32_t *end,
+                              size_t chains)
+{
+    for (size_t k = 0; k < outputs; k += LANES) {
+        size_t n = outputs - k < LANES ? outputs - k : LANES, t = 0;
+        for (size_t c = 0; c < chains; c++) {
+            vf32 v = {0};
+            for (; t < end[c]; t++)
+                v += n == LANES ? load(diff + t * outputs + k) : load_part(diff + t * outputs + k, n);
+            add_cut(sum + k, v, n);
+        }
+    }
+}
+
+static void add_chains(double *sum, const float *diff, size_t outputs, const float *src, size_t inputs,
+                       const uint32_t *end, size_t chains)
+{
+    size_t k = 0;
+    if (!src) {
+        add_column_chains(sum, diff, outputs, end, chains);
+        return;
+    }
+    for (; k + ROWS <= outputs; k += ROWS)
+        chain_rows(ROWS, sum + k * inputs, inputs, diff + k, outputs, src, end, chains);
+    for (; k + 2 <= outputs; k += 2)
+        chain_rows(2, sum + k * inputs, inputs, diff + k, outputs, src, end, chains);
+    for (; k < outputs; k++)
+        chain_rows(1, sum + k * inputs, inputs, diff + k, outputs, src, end, chains);
 }
 
 extern const struct example_kernels ISA_NAME(example_kernels);
-const struct example_kernels ISA_NAME(example_kernels) = {outer, ghost, squares, scale, add_scaled};
+const struct example_kernels ISA_NAME(example_kernels) = {outer, ghost, squares, scale, add_whole, add_chains};

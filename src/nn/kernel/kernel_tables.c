@@ -4,10 +4,12 @@
 #include "nn/kernel/kernels.h"
 #include "nn/kernel/loss_kernels.h"
 #include "nn/kernel/norm_kernels.h"
+#include "nn/kernel/row_kernels.h"
 #include "base/cpu.h"
 
 ISA_TABLE(const struct depthwise_kernels, depthwise_kernels, depthwise_kernels_best);
 ISA_TABLE(const struct example_kernels, example_kernels, example_kernels_best);
 ISA_TABLE(const struct loss_kernels, loss_kernels, loss_kernels_best);
 ISA_TABLE(const struct norm_kernels, norm_kernels, norm_kernels_best);
+ISA_TABLE(const struct row_kernels, row_kernels, row_kernels_best);
 ISA_TABLE(const struct kernels, pointwise_kernels, kernels_best);

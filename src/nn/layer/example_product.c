@@ -22,14 +22,12 @@ struct example_product {
     struct patches patches; /* all but the base */
     uint32_t *starts;       /* (rows) */
     float *images;          /* (threads, views * padded + slack) */
-    float *gradients;       /* (examples, weights + bias) */
+    float *gradients;       /* stored: (examples, weights + bias); ghost: one of them */
     /* of the running call */
     const struct example_norms *norms;
     const float *diff_dst, *src;
-    float *diff_to_scale, *src_to_clear;
     const double *factor;
-    float *sum;
-    int add;
+    double *sum;
     size_t examples;
 };
 
@@ -98,8 +96,9 @@ done:
 
 void example_product_layout(struct example_product *e, struct arena *keep, struct arena *scratch)
 {
-    if (e->way == STORED)
-        e->gradients = arena_take(keep, e->desc.batch / e->views * gradient_size(e), sizeof *e->gradients);
+    size_t kept = e->way == STORED ? e->desc.batch / e->views : 0, size = gradient_size(e);
+    if (e->way != VECTOR)
+        e->gradients = arena_take(kept ? keep : scratch, (kept ? kept : 1) * size, sizeof *e->gradients);
     if (e->way != VECTOR && e->copies)
         e->images = arena_take(scratch, (size_t)e->desc.threads * (e->views * e->padded + EXAMPLE_SLACK),
                                sizeof *e->images);
@@ -113,7 +112,7 @@ void example_product_free(struct example_product *e)
     base_free(e);
 }
 
-int example_product_stores(const struct example_product *e)
+bool example_product_stores(const struct example_product *e)
 {
     return e->way == STORED;
 }
@@ -151,33 +150,60 @@ static double gram_error(const struct example_product *e)
     return ((double)(e->taps + e->desc.dst.channels) / 4 + 40) * 0x1p-24;
 }
 
+/* Row by row in doubles: beyond, scaled floats might overflow in a chain. */
+static const double largest_square = 0x1p80;
+
+static void vector_norm(const struct example_product *e, size_t i, const float *src, const float *diff)
+{
+    double a = e->kernels->squares(src, e->taps), g = e->kernels->squares(diff, e->desc.dst.channels),
+           square = (a + (e->desc.bias ? 1 : 0)) * g;
+    e->norms->square[i] = a <= largest_square && g <= largest_square ? square : INFINITY;
+    e->norms->excess[i] = 0;
+}
+
+/* The norm of G as make_gradient() computes it: each element is a chain of T multiply-adds, and of the additions
+ * of slices; it errs by a small multiple of the sum of its terms' sizes. */
+static void ghost_norm(const struct example_product *e, size_t i, const float *diff, const struct patches *a)
+{
+    struct ghost g = e->kernels->ghost(diff, e->desc.dst.channels, e->desc.bias, a);
+    double of_sum = (1.1 * (double)e->rows + 8) * 0x1p-24 * g.size;
+    e->norms->square[i] = g.square;
+    e->norms->excess[i] = g.size * g.size * gram_error(e) + 2.1 * g.size * of_sum + of_sum * of_sum;
+}
+
+static void make_gradient(const struct example_product *e, float *gradient, const float *diff,
+                          const struct patches *a)
+{
+    memset(gradient, 0, e->weights * sizeof *gradient);
+    e->kernels->outer(gradient, diff, e->desc.dst.channels, a);
+    if (e->desc.bias)
+        e->plain->row_sums[NN_F32](gradient + e->weights, diff, e->rows, e->desc.dst.channels);
+}
+
+static struct patches patches_of(const struct example_product *e, const float *src, int thread)
+{
+    struct patches a = e->patches;
+    a.base = e->copies ? padded_images(e, src, thread) : src;
+    return a;
+}
+
 static sotto_status one_norm(void *arg, size_t i, int thread)
 {
     const struct example_product *e = arg;
-    size_t outputs = e->desc.dst.channels;
-    const float *src = e->src + i * e->views * e->image, *diff = e->diff_dst + i * e->rows * outputs;
-    struct patches a = e->patches;
+    const float *src = e->src + i * e->views * e->image, *diff = e->diff_dst + i * e->rows * e->desc.dst.channels;
     if (e->way == VECTOR) {
-        double square =
-            (e->kernels->squares(src, e->taps) + (e->desc.bias ? 1 : 0)) * e->kernels->squares(diff, outputs);
-        e->norms->square[i] = square;
-        e->norms->excess[i] = square * 0x1p-22; /* products of the sum are rounded to float */
+        vector_norm(e, i, src, diff);
         return SOTTO_OK;
     }
-    a.base = e->copies ? padded_images(e, src, thread) : src;
+    const struct patches a = patches_of(e, src, thread);
     if (e->way == GHOST) {
-        struct ghost g = e->kernels->ghost(diff, outputs, e->desc.bias, &a);
-        e->norms->square[i] = g.square;
-        e->norms->excess[i] = g.size * g.size * gram_error(e);
+        ghost_norm(e, i, diff, &a);
         return SOTTO_OK;
     }
     float *gradient = e->gradients + i * gradient_size(e);
-    memset(gradient, 0, e->weights * sizeof *gradient);
-    e->kernels->outer(gradient, diff, outputs, &a);
-    if (e->desc.bias)
-        e->plain->row_sums[NN_F32](gradient + e->weights, diff, e->rows, outputs);
+    make_gradient(e, gradient, diff, &a);
     e->norms->square[i] = e->kernels->squares(gradient, gradient_size(e));
-    e->norms->excess[i] = 0; /* what is summed is what was measured, to 2^-40 */
+    e->norms->excess[i] = 0; /* what is summed is what was measured */
     return SOTTO_OK;
 }
 
@@ -192,51 +218,52 @@ void example_product_norms(struct example_product *e, const struct example_norms
 
 /* ---- sums ---- */
 
-static sotto_status sum_chunk(void *arg, size_t chunk, int thread)
+static sotto_status sum_stored(void *arg, size_t chunk, int thread)
 {
     (void)thread;
     const struct example_product *e = arg;
     size_t size = gradient_size(e), first = chunk * CHUNK,
            count = size - first < CHUNK ? size - first : CHUNK;
-    double total[CHUNK];
-    for (size_t k = 0; k < count; k++)
-        total[k] = e->add ? (double)e->sum[first + k] : 0;
     for (size_t i = 0; i < e->examples; i++)
         if (e->factor[i] > 0)
-            e->kernels->add_scaled(total, e->gradients + i * size + first, e->factor[i], count);
-    for (size_t k = 0; k < count; k++)
-        e->sum[first + k] = (float)total[k];
+            e->kernels->add_whole(e->sum + first, e->gradients + i * size + first, e->factor[i], count);
     return SOTTO_OK;
 }
 
-void example_product_sum(struct example_product *e, float *sum, int add, const double *factor,
-                         size_t examples)
+static void sum_ghosts(const struct example_product *e, const float *diff, const float *src)
+{
+    for (size_t i = 0; i < e->examples; i++)
+        if (e->factor[i] > 0) {
+            const struct patches a = patches_of(e, src + i * e->views * e->image, 0);
+            make_gradient(e, e->gradients, diff + i * e->rows * e->desc.dst.channels, &a);
+            e->kernels->add_whole(e->sum, e->gradients, e->factor[i], gradient_size(e));
+        }
+}
+
+static void sum_vectors(const struct example_product *e, float *diff, float *src,
+                        const struct nn_chains *chains)
+{
+    size_t outputs = e->desc.dst.channels;
+    for (size_t i = 0; i < e->examples; i++) {
+        e->kernels->scale(diff + i * outputs, (float)e->factor[i], outputs);
+        if (e->factor[i] == 0)
+            memset(src + i * e->taps, 0, e->taps * sizeof *src);
+    }
+    e->kernels->add_chains(e->sum, diff, outputs, src, e->taps, chains->end, chains->count);
+    if (e->desc.bias)
+        e->kernels->add_chains(e->sum + e->weights, diff, outputs, NULL, 1, chains->end, chains->count);
+}
+
+void example_product_sum(struct example_product *e, double *sum, const double *factor, float *diff_dst,
+                         float *src, size_t examples, const struct nn_chains *chains)
 {
     e->sum = sum;
-    e->add = add;
     e->factor = factor;
     e->examples = examples;
-    (void)par_shares((gradient_size(e) + CHUNK - 1) / CHUNK, e->desc.threads, sum_chunk, e);
-}
-
-static sotto_status scale_example(void *arg, size_t i, int thread)
-{
-    (void)thread;
-    const struct example_product *e = arg;
-    size_t outputs = e->rows * e->desc.dst.channels, inputs = e->views * e->image;
-    float factor = i < e->examples ? (float)e->factor[i] : 0;
-    e->kernels->scale(e->diff_to_scale + i * outputs, factor, outputs);
-    if (factor == 0)
-        memset(e->src_to_clear + i * inputs, 0, inputs * sizeof(float));
-    return SOTTO_OK;
-}
-
-void example_product_scale(struct example_product *e, float *diff_dst, float *src, const double *factor,
-                           size_t examples)
-{
-    e->diff_to_scale = diff_dst;
-    e->src_to_clear = src;
-    e->factor = factor;
-    e->examples = examples;
-    (void)par_shares(e->desc.batch / e->views, e->desc.threads, scale_example, e);
+    if (e->way == STORED)
+        (void)par_shares((gradient_size(e) + CHUNK - 1) / CHUNK, e->desc.threads, sum_stored, e);
+    else if (e->way == GHOST)
+        sum_ghosts(e, diff_dst, src);
+    else
+        sum_vectors(e, diff_dst, src, chains);
 }

@@ -67,8 +67,8 @@ struct activation {
     void *diff;
     int relu;
 };
-/** Squared norms of gradients of single examples, one layer's parameters: the norm of example i is between
- * what `square` and `square + excess` say, whatever the rounding. */
+/** Squared norms of gradients of single examples, one layer's parameters: the norm of what example i adds to a
+ * sum, divided by its factor, is at most what `square + excess` says, up to the rounding of double sums. */
 struct example_norms {
     double *square, *excess; /* (examples) */
 };
@@ -125,10 +125,11 @@ struct layer {
     /** With run->views: backward leaves the parameters alone, then this gives the norms of the first
      * `examples` examples. */
     void (*example_norms)(struct layer_run *run, const struct example_norms *out, size_t examples);
-    /** After the whole backward pass: sum (the layer's parameters, one after the other) = sum over i of
-     * factor[i] times the gradient of example i, or += that if add. A gradient with factor 0 may hold
-     * what is not finite. May overwrite src->data, dst->diff and the parameters' diff. */
-    void (*example_sum)(struct layer_run *run, float *sum, int add, const double *factor, size_t examples);
+    /** After the whole backward pass: sum (the layer's parameters, one after the other) += for each example i
+     * factor[i] times its gradient, cut to whole numbers; fully connected layers add the examples of a chain first. A gradient with factor 0 may hold what is not finite. May overwrite src->data and
+     * dst->diff. */
+    void (*example_sum)(struct layer_run *run, double *sum, const double *factor, size_t examples,
+                        const struct nn_chains *chains);
     /** Why there is no gradient of a single example, and what to use instead; or NULL. */
     const char *cross_example_reason;
     void (*release)(struct layer_run *run);

@@ -218,19 +218,16 @@ static void example_norms(struct layer_run *run, const struct example_norms *out
     }
 }
 
-static void example_sum(struct layer_run *run, float *sum, int add, const double *factor, size_t examples)
+static void example_sum(struct layer_run *run, double *sum, const double *factor, size_t examples,
+                        const struct nn_chains *chains)
 {
+    (void)chains;
     const struct group_norm *g = run->state;
-    for (size_t c = 0; c < g->channels; c++) {
-        double weight = add ? (double)sum[c] : 0, bias = add ? (double)sum[g->channels + c] : 0;
-        for (size_t i = 0; i < examples; i++)
-            if (factor[i] > 0) {
-                weight += factor[i] * example_value(run, g->diff_weight, i, c);
-                bias += factor[i] * example_value(run, g->diff_bias, i, c);
-            }
-        sum[c] = (float)weight;
-        sum[g->channels + c] = (float)bias;
-    }
+    for (size_t i = 0; i < examples; i++)
+        for (size_t c = 0; factor[i] > 0 && c < g->channels; c++) {
+            sum[c] += trunc(factor[i] * example_value(run, g->diff_weight, i, c));
+            sum[g->channels + c] += trunc(factor[i] * example_value(run, g->diff_bias, i, c));
+        }
 }
 
 static void release(struct layer_run *run)

@@ -42,8 +42,8 @@ sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t ke
     run->state = p;
     if (run->views) {
         TRY(example_product_create(&p->examples, &desc, run->views));
-        desc.no_weights = example_product_stores(p->examples);
-        run->keep_diff = !desc.no_weights;
+        desc.single_examples = 1;
+        run->keep_diff = !example_product_stores(p->examples);
     }
     TRY(run->backend->conv_create(&p->conv, &desc));
 done:
@@ -90,24 +90,11 @@ void product_example_norms(struct layer_run *run, const struct example_norms *ou
     example_product_norms(p->examples, out, run->dst->diff, run->src->data, examples);
 }
 
-void product_example_sum(struct layer_run *run, float *sum, int add, const double *factor, size_t examples)
+void product_example_sum(struct layer_run *run, double *sum, const double *factor, size_t examples,
+                         const struct nn_chains *chains)
 {
     const struct product *p = run->state;
-    if (example_product_stores(p->examples)) {
-        example_product_sum(p->examples, sum, add, factor, examples);
-        return;
-    }
-    example_product_scale(p->examples, run->dst->diff, run->src->data, factor, examples);
-    if (!add) {
-        backward(run, NULL, sum, sum + run->parameters[0].count);
-        return;
-    }
-    backward(run, NULL, run->parameters[0].diff, run->parameters[1].diff);
-    for (int i = 0; i <= has_bias(run); i++) {
-        tensor_add(run->kernels, NN_F32, sum, run->parameters[i].diff, run->parameters[i].count,
-                   run->threads);
-        sum += run->parameters[i].count;
-    }
+    example_product_sum(p->examples, sum, factor, run->dst->diff, run->src->data, examples, chains);
 }
 
 void product_release(struct layer_run *run)

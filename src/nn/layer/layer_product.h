@@ -11,7 +11,8 @@ void product_layout(struct layer_run *run, struct arena *keep, struct arena *scr
 void product_forward(struct layer_run *run, const struct pass *pass);
 void product_backward(struct layer_run *run, const struct pass *pass);
 void product_example_norms(struct layer_run *run, const struct example_norms *out, size_t examples);
-void product_example_sum(struct layer_run *run, float *sum, int add, const double *factor, size_t examples);
+void product_example_sum(struct layer_run *run, double *sum, const double *factor, size_t examples,
+                         const struct nn_chains *chains);
 void product_release(struct layer_run *run);
 
 #endif

@@ -109,21 +109,23 @@ static void fill(float *out, size_t count, double scale)
 }
 
 /* Forward and backward, as training does them. `sum`: of a plan with views. */
-static void take_step(struct nn_plan *plan, const struct nn_model *m, float *sum,
+static void take_step(struct nn_plan *plan, const struct nn_model *m, double *sum,
                       const struct autotune_request *r, uint64_t step)
 {
-    const struct nn_clip clip = {.norm = 1};
+    const struct nn_clip clip = {.norm = 1, .bound = 0x1p30};
+    const uint32_t examples = r->views ? (uint32_t)(r->batch / r->views) : 0;
+    const struct nn_chains chains = {&examples, 1};
     nn_plan_forward(plan, 1, 0, step);
     fill(nn_plan_diff_output(plan), r->batch * nn_model_output_width(m), 1e-3);
     fill(nn_plan_adversary_diff(plan), r->batch * r->model->adversary.values, 1e-3);
     if (r->views)
-        nn_plan_clipped_sum(plan, sum, 0, r->batch / r->views, &clip);
+        nn_plan_clipped_sum(plan, sum, examples, &chains, &clip);
     else
         nn_plan_backward(plan);
 }
 
 /* Seconds of the fastest step. */
-static sotto_status time_plan(double *out, struct nn_plan *plan, const struct nn_model *m, float *sum,
+static sotto_status time_plan(double *out, struct nn_plan *plan, const struct nn_model *m, double *sum,
                               const struct autotune_candidate *c, const struct autotune_request *r,
                               const struct sotto_context *ctx)
 {
@@ -153,7 +155,7 @@ static sotto_status time_candidate(double *out, struct nn_model *m, const struct
 {
     sotto_status status = SOTTO_OK;
     struct nn_plan *plan = NULL;
-    float *sum = NULL;
+    double *sum = NULL;
     struct nn_plan_config config = {.batch = r->batch, .dtype = c->dtype, .training = 1, .views = r->views};
     size_t inputs = r->batch * r->model->input.channels * r->model->input.height * r->model->input.width;
     TRY(nn_backend_find(&config.backend, c->backend));

@@ -142,6 +142,7 @@ sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const stru
     NEW(p->runs, p->row_count);
     NEW(p->flow, p->row_count);
     NEW(p->activations, p->row_count + 1);
+    p->norm_rounding = 1 + (double)(nn_model_parameter_count(m, 1) + 64) * 0x1p-52;
     if (config->training)
         TRY(model_need_gradients(m));
     TRY(describe_activations(p));

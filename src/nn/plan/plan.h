@@ -30,6 +30,7 @@ struct nn_plan {
     void *spare;      /* second gradient of a row with several readers */
     /* of a plan with views: (rows, examples) squared norms, their excess and clip factors; (examples) */
     double *square, *excess, *factor, *norm;
+    double norm_rounding; /* above 1: what sums of squares in double may have lost */
     struct arena keep, scratch;
 };
 static inline size_t plan_examples(const struct nn_plan *p)

@@ -38,39 +38,38 @@ static double norm_of(const struct nn_plan *p, size_t first, size_t end, size_t 
             square += p->square[i * stride + e];
             excess += p->excess[i * stride + e];
         }
-    return sqrt((square < 0 ? 0 : square) + excess); /* NaN stays NaN */
+    return sqrt((square < 0 ? 0 : square) + excess) * p->norm_rounding; /* NaN stays NaN */
 }
 
 /* Not finite, or so large that floats have overflowed on the way: nothing. */
-static double factor_of(const struct nn_clip *clip, double bound, double norm)
+static double factor_of(const struct nn_clip *clip, double share, double norm)
 {
     if (!(norm <= FLT_MAX))
         return 0;
     if (clip->kind == NN_CLIP_AUTOMATIC)
-        return bound / (norm + clip->gamma);
-    return norm <= bound ? 1 : bound / norm;
+        return clip->bound / (norm + clip->gamma);
+    return clip->bound * share / fmax(norm, clip->norm * share);
 }
 
 static size_t find_factors(struct nn_plan *p, size_t examples, const struct nn_clip *clip)
 {
     size_t stride = plan_examples(p), layers = 0, whole = 0;
-    double bound = clip->norm * (1 - NN_CLIP_MARGIN);
     for (size_t i = 0; i < p->row_count; i++)
         layers += (size_t)has_parameters(p, i);
     for (size_t e = 0; e < examples; e++) {
         p->norm[e] = norm_of(p, 0, p->row_count, e);
-        double factor = factor_of(clip, bound, p->norm[e]);
-        whole += p->norm[e] <= bound;
+        double factor = factor_of(clip, 1, p->norm[e]);
+        whole += p->norm[e] <= clip->norm;
         for (size_t i = 0; i < p->row_count; i++) {
             int own = clip->kind == NN_CLIP_LAYERS && factor > 0 && has_parameters(p, i);
             p->factor[i * stride + e] =
-                own ? factor_of(clip, bound / sqrt((double)layers), norm_of(p, i, i + 1, e)) : factor;
+                own ? factor_of(clip, 1 / sqrt((double)layers), norm_of(p, i, i + 1, e)) : factor;
         }
     }
     return whole;
 }
 
-size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t examples,
+size_t nn_plan_clipped_sum(struct nn_plan *p, double *sum, size_t examples, const struct nn_chains *chains,
                            const struct nn_clip *clip)
 {
     size_t stride = plan_examples(p), outputs = shape_count(plan_activation(p, (int)p->row_count - 1)->shape),
@@ -81,7 +80,7 @@ size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t exampl
     for (size_t i = 0; i < p->row_count; i++) {
         if (!has_parameters(p, i))
             continue;
-        p->runs[i].spec->layer->example_sum(&p->runs[i], sum, add, p->factor + i * stride, examples);
+        p->runs[i].spec->layer->example_sum(&p->runs[i], sum, p->factor + i * stride, examples, chains);
         for (size_t k = p->model->first_parameter[i]; k < p->model->first_parameter[i + 1]; k++)
             sum += p->model->parameters[k].count;
     }
@@ -92,8 +91,8 @@ size_t nn_plan_clipped_sum(struct nn_plan *p, float *sum, int add, size_t exampl
 
 struct handing {
     float *grad;
-    const float *sum;
-    float scale;
+    const double *sum;
+    double scale;
     size_t count;
 };
 
@@ -103,14 +102,14 @@ static sotto_status hand_chunk(void *arg, size_t chunk, int thread)
     const struct handing *h = arg;
     size_t first = chunk * CHUNK, end = first + CHUNK < h->count ? first + CHUNK : h->count;
     for (size_t i = first; i < end; i++)
-        h->grad[i] = h->sum[i] * h->scale;
+        h->grad[i] = (float)(h->sum[i] * h->scale);
     return SOTTO_OK;
 }
 
-void nn_model_set_gradient(struct nn_model *m, const float *sum, double scale, int threads)
+void nn_model_set_gradient(struct nn_model *m, const double *sum, double scale, int threads)
 {
     for (size_t t = 0; t < m->tensor_list.count; t++) {
-        struct handing h = {m->tensors[t].grad, sum, (float)scale, m->tensors[t].count};
+        struct handing h = {m->tensors[t].grad, sum, scale, m->tensors[t].count};
         (void)par_shares((h.count + CHUNK - 1) / CHUNK, h.count > CHUNK ? threads : 1, hand_chunk, &h);
         sum += h.count;
     }

@@ -121,7 +121,7 @@ sotto_status supervised_choose(struct supervised *t)
                                              .records =
                                                  t->plan_views ? t->plan_rows / t->plan_views : t->plan_rows,
                                              .steps = t->steps,
-                                             .threads = t->threads,
+                                             .threads = t->plan_views ? 1 : t->threads, /* a part */
                                              .checkpoint = o->checkpoint};
     TRY(autotune(&t->choice, &request, t->ctx));
     o->dtype = autotune_dtype(&t->choice) == NN_BF16 ? "bf16" : "f32";
@@ -155,8 +155,7 @@ sotto_status supervised_plan(struct supervised *t)
     struct nn_plan_config plan = {.batch = t->plan_rows,
                                   .dtype = autotune_dtype(&t->choice),
                                   .backend = autotune_backend(&t->choice),
-                                  .training = 1,
-                                  .views = t->plan_views};
+                                  .training = 1};
     struct nn_optimizer_config optimizer = {.name = o->optimizer,
                                             .beta1 = 0.9,
                                             .beta2 = 0.999,
@@ -165,10 +164,13 @@ sotto_status supervised_plan(struct supervised *t)
                                             .weight_decay = o->weight_decay};
     par_set_threads(t->threads);
     TRY(nn_model_create(&t->model, &t->config, o->seed));
-    TRY(nn_plan_create(&t->plan, t->model, &plan));
     TRY(nn_optimizer_create(&t->optimizer, t->model, &optimizer));
     TRY(epoch_order_make(&t->order, t->rows, t->n, o->batch, o->seed));
     record_input_make(&t->input, t->data, t->record, t->config.input, t->threads);
+    if (t->plan_views)
+        goto done;
+    TRY(nn_plan_create(&t->plan, t->model, &plan));
+    t->plan_bytes = nn_plan_bytes(t->plan);
     NEW(t->labels, t->plan_rows);
     NEW(t->views, t->plan_rows);
 done:
@@ -298,7 +300,7 @@ void supervised_announce(const struct supervised *t, const struct training_loop 
         t->config.name, r.channels, r.height, r.width, t->n, t->data->name, t->config.classes,
         nn_model_parameter_count(t->model, 1), (unsigned long long)t->steps, t->options.batch, line,
         nn_backend_title(autotune_backend(&t->choice)), t->threads,
-        (double)nn_plan_bytes(t->plan) / (1 << 20));
+        (double)t->plan_bytes / (1 << 20));
     if (l->resumed)
         context_log(t->ctx, SOTTO_LOG_INFO, "train: continuing at step %llu from %s",
                     (unsigned long long)l->progress.step, l->checkpoint);

@@ -32,12 +32,13 @@ struct supervised {
     uint64_t steps;
     struct schedule schedule;
     struct nn_model *model;
-    struct nn_plan *plan; /* of options.batch records */
+    struct nn_plan *plan; /* of options.batch records; NULL: gradients of single examples are asked for */
+    size_t plan_bytes;    /* of that plan, or of those that a private trainer made */
     struct nn_optimizer *optimizer;
     struct epoch_order order;
     struct record_input input;
-    int64_t *labels;           /* (batch) */
-    struct record_view *views; /* (batch) */
+    int64_t *labels;           /* (batch), with the plan */
+    struct record_view *views; /* (batch), with the plan */
     const char *privacy; /* lines of the recipe that a private trainer adds; "": none. Files then hold no hash
                             of the records */
     size_t plan_rows, plan_views; /* of the plan, labels and views; batch and 0 unless changed */
@@ -55,7 +56,8 @@ void supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, s
                        const char *privacy);
 /** dtype and backend for the plan as it is now, and the texts that name them. Called by supervised_plan(). */
 sotto_status supervised_choose(struct supervised *t);
-/** Model with its first weights, plan, optimizer and the scratch of a step. */
+/** Model with its first weights, optimizer, and, unless gradients of single examples are asked for, plan and scratch
+ * of a step. */
 sotto_status supervised_plan(struct supervised *t);
 /** A loop around plain steps. Borrows *t. */
 void supervised_loop(struct training_loop *out, struct supervised *t);

@@ -1,15 +1,14 @@
 /* Private training of a whole network. Its epsilon rests on four things here: the records of a step are
- * chosen by the coins of the reservation that is charged, the sum is of gradients clipped as nn.h says, float
- * sums move no further than what was clipped (measured: the certificate stands as conditional on it), and
- * nothing else of the records leaves: no loss, no accuracy, no count. The loop, its checkpoints and its
- * optimizer are those of plain training (supervised.h); they see the noisy mean only.
- *
- * A sample comes in parts of the plan's size; rows that the last part does not fill count for nothing. */
+ * chosen by the coins of the reservation that is charged, one record moves the sum by no more than the clipping
+ * norm (nn/loop/example_sums.h: whole steps of the noise's lattice), and nothing else of the records leaves: no
+ * loss, no accuracy, no count. The loop, its checkpoints and its optimizer are those of plain training
+ * (supervised.h); they see the noisy mean only. */
 #include "train/private/dp_sgd.h"
 
 #include "base/file.h"
 #include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
+#include "nn/loop/example_sums.h"
 #include "nn/model/model.h"
 #include "par/par.h"
 #include "train/private/silent_records.h"
@@ -28,11 +27,12 @@ struct private_run {
     struct checkpoint_private state;
     struct dp_sgd_shares shares; /* of gradients and of their count, for a quantile */
     double fault;
-    uint32_t *sample; /* (n): the records of this step */
-    int64_t *rows, *part_rows;
-    float *sum; /* (dimension): parameters, then a quantile's count */
+    struct example_sums *sums;
+    uint32_t *sample; /* (n): the records of this step, by their place in t.rows */
+    int64_t *rows;    /* (n): the same, in t.data */
+    double *sum;      /* (dimension): parameters, then a quantile's count */
     size_t parameters, dimension;
-    char text[DP_SGD_TEXT], condition[DP_SGD_TEXT];
+    char text[DP_SGD_TEXT];
     struct held_file held; /* room for the output */
 };
 enum { OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
@@ -47,7 +47,6 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
     struct sotto_dpsgd_session *next;
     size_t left = step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
     struct sotto_spend spend = spend_complete(&p->spend, r->t.data->dataset_id, "network by DP-SGD", step);
-    spend.condition = r->condition;
     const struct sotto_dpsgd_request request = {
         .sampled = {.mechanism = p->noise,
                     .noise_multiplier = p->noise_multiplier,
@@ -62,7 +61,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .spend = spend,
         .records = r->t.n,
         .run = r->state.run[0] ? r->state.run : NULL,
-        .noise_mode = p->noise_mode};
+        .on_lattice = 1};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
     sotto_dpsgd_session_close(r->reserved);
     r->reserved = next;
@@ -92,6 +91,7 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     size_t drawn, kept = 0;
     TRY(sotto_dp_sample(r->reserved, r->sample, &drawn, r->t.n));
     for (size_t i = 0; i < drawn; i++) { /* of one that counts as nothing the part in the sum is 0 */
+        r->sample[kept] = r->sample[i];
         r->rows[kept] = r->t.rows[r->sample[i]];
         kept += r->records.labels[r->rows[kept]] != SILENT_NOTHING;
     }
@@ -109,44 +109,26 @@ static struct record_view view_of(const struct private_run *r, int64_t row, size
     return record_view_draw(o->flip, o->crop, o->seed, step, (uint64_t)row * r->p.views + view);
 }
 
-/* Input and labels: the views of a record lie side by side. */
-static void fill(struct private_run *r, const int64_t *rows, size_t first, size_t count, uint64_t step)
-{
-    struct supervised *t = &r->t;
-    const struct sotto_train_options *o = &t->options;
-    size_t views = r->p.views;
-    bool moves = o->flip || o->crop;
-    for (size_t i = 0; i < count * views; i++) {
-        r->part_rows[i] = rows[first + i / views];
-        t->labels[i] = t->data->labels[r->part_rows[i]];
-        if (moves)
-            t->views[i] = view_of(r, r->part_rows[i], i % views, step);
-    }
-    record_input_fill(nn_plan_input(t->plan), &t->input, r->part_rows, count * views,
-                      moves ? t->views : NULL);
-}
+enum { BLOCK = 64 };
 
-/* Clipped gradients of the sample, and how many of them were below the clipping norm. */
-static size_t sum_gradients(struct private_run *r, const int64_t *rows, size_t n, uint64_t step)
+/* Input and labels: the views of a record lie side by side. */
+static void fill(float *input, int64_t *labels, void *state, size_t first, size_t count, uint64_t step)
 {
-    struct supervised *t = &r->t;
-    struct nn_plan *plan = t->plan;
-    size_t classes = t->config.classes, views = r->p.views, part = t->plan_rows / views, below = 0;
-    const struct nn_clip clip = {dp_sgd_clipping(&r->p), r->state.clip * r->fault, 0.01};
-    if (n == 0)
-        memset(r->sum, 0, r->parameters * sizeof *r->sum);
-    for (size_t first = 0; first < n; first += part) {
-        size_t count = n - first < part ? n - first : part;
-        float *diff = nn_plan_diff_output(plan);
-        fill(r, rows, first, count, step);
-        nn_plan_forward(plan, 1, t->options.seed, step << 16 | first / part);
-        loss_softmax_cross_entropy(diff, nn_plan_output(plan), t->labels, count * views, classes);
-        for (size_t i = 0; i < count * views * classes;
-             i++) /* of a record's own loss, its mean over the views */
-            diff[i] *= (float)count;
-        below += nn_plan_clipped_sum(plan, r->sum, first > 0, count, &clip);
+    const struct private_run *r = state;
+    const struct supervised *t = &r->t;
+    const size_t views = r->p.views, all = count * views, values = t->config.input.channels * t->config.input.height * t->config.input.width;
+    const bool moves = t->options.flip || t->options.crop;
+    int64_t rows[BLOCK];
+    struct record_view view[BLOCK];
+    for (size_t i = 0; i < all; i++) {
+        const size_t k = i % BLOCK;
+        rows[k] = r->rows[first + i / views];
+        labels[i] = t->data->labels[rows[k]];
+        if (moves)
+            view[k] = view_of(r, rows[k], i % views, step);
+        if (k + 1 == BLOCK || i + 1 == all)
+            record_input_fill(input + (i - k) * values, &t->input, rows, k + 1, moves ? view : NULL);
     }
-    return below;
 }
 
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
@@ -154,18 +136,25 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
 {
     sotto_status status = SOTTO_OK;
     struct private_run *r = state;
-    size_t below = sum_gradients(r, rows, n, step), batch = r->t.options.batch;
-    double scale = 1 / (double)batch, clip = r->state.clip;
-    if (dp_sgd_follows_quantile(&r->p)) {
-        for (size_t i = 0; i < r->parameters; i++)
-            r->sum[i] *= (float)(r->shares.gradient / clip);
-        r->sum[r->parameters] = (float)(r->shares.count * (2 * (double)below - (double)n));
-        scale *= clip / r->shares.gradient;
+    const bool quantile = dp_sgd_follows_quantile(&r->p);
+    const double unit = sotto_dpsgd_session_lattice(r->reserved),
+                 share = quantile ? r->shares.gradient : r->p.max_grad_norm,
+                 count = floor(r->shares.count / unit);
+    const struct nn_clip clip = {.kind = dp_sgd_clipping(&r->p),
+                                 .norm = r->state.clip * r->fault,
+                                 .bound = example_sums_bound(r->sums, share / unit) * r->fault,
+                                 .gamma = 0.01};
+    size_t below, batch = r->t.options.batch;
+    double scale = 1 / (double)batch;
+    (void)rows;
+    example_sums_take(r->sum, &below, r->sums, r->sample, n, &clip, step);
+    if (quantile) {
+        r->sum[r->parameters] = count * (2 * (double)below - (double)n);
+        scale *= r->state.clip / share;
     }
-    TRY(sotto_dp_step_float(r->reserved, r->sum));
-    if (dp_sgd_follows_quantile(&r->p))
-        r->state.clip =
-            dp_sgd_next_clip(clip, (double)r->sum[r->parameters], r->shares.count, batch, r->p.quantile);
+    TRY(sotto_dp_step_lattice(r->reserved, r->sum));
+    if (quantile)
+        r->state.clip = dp_sgd_next_clip(r->state.clip, r->sum[r->parameters], count * unit, batch, r->p.quantile);
     nn_model_set_gradient(r->t.model, r->sum, scale, r->t.threads);
     *out = (struct training_batch){0, 0}; /* the losses are private */
 done:
@@ -174,25 +163,26 @@ done:
 
 /* ---- a run ---- */
 
-/* Records of a part: so many that the last one is not mostly empty. */
-static size_t choose_part(const struct supervised *t, const struct sotto_train_privacy *p)
-{
-    double batch = (double)t->options.batch, most = batch + 3 * sqrt(batch);
-    size_t largest = t->data->images ? 64 / p->views : 1024, part = (size_t)fmin(most, (double)t->n);
-    part = part < largest ? part : largest;
-    return p->part ? p->part : part ? part : 1;
-}
-
 static sotto_status plan(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = &r->t;
-    bool more = r->p.spend.condition && r->p.spend.condition[0];
-    snprintf(r->condition, sizeof r->condition, DP_SGD_FLOAT_SUMS "%s%s", more ? ", and on " : "",
-             more ? r->p.spend.condition : "");
+    const size_t timed = (r->p.part ? r->p.part : 1 + 63 / r->p.views) * r->p.views; /* rows, by autotune() */
     TRY(dp_sgd_describe(r->text, &r->p));
-    supervised_change(t, r->p.steps, choose_part(t, &r->p) * r->p.views, r->p.views, r->text);
+    supervised_change(t, r->p.steps, timed, r->p.views, r->text);
     TRY(supervised_plan(t));
+    t->input.threads = 1; /* parts are filled side by side */
+    const struct example_sums_config sums = {
+        .backend = autotune_backend(&t->choice),
+        .views = r->p.views,
+        .slots = t->n,
+        .rate = sotto_sample_rate(r->p.sampling, t->options.batch, t->n),
+        .part = r->p.part,
+        .threads = t->threads,
+        .fill = fill,
+        .state = r};
+    TRY(example_sums_create(&r->sums, t->model, &sums));
+    t->plan_bytes = example_sums_bytes(r->sums);
     if (r->p.average > 0)
         TRY(nn_model_create(&r->state.average, &t->config, t->options.seed));
     r->parameters = nn_model_parameter_count(t->model, 1);
@@ -201,7 +191,6 @@ static sotto_status plan(struct private_run *r)
     r->state.clip = r->p.max_grad_norm;
     NEW(r->sample, t->n);
     NEW(r->rows, t->n);
-    NEW(r->part_rows, t->plan_rows);
     NEW(r->sum, r->dimension);
 done:
     return status;
@@ -211,12 +200,12 @@ static void clear(struct private_run *r)
 {
     file_release(&r->held);
     sotto_dpsgd_session_close(r->reserved);
+    example_sums_free(r->sums); /* its plans point into the model */
     nn_model_free(r->state.average);
     supervised_clear(&r->t);
     silent_records_clear(&r->records);
     base_free(r->sample);
     base_free(r->rows);
-    base_free(r->part_rows);
     base_free(r->sum);
 }
 
@@ -247,6 +236,8 @@ static sotto_status finish(struct sotto_network **out, struct sotto_certificate 
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
     struct sotto_certificate *text = NULL;
+    example_sums_free(r->sums); /* the network takes the model over */
+    r->sums = NULL;
     TRY(supervised_finish(&n, &r->t, ""));
     TRY(network_add_fact(n, "private_recipe", r->text));
     if (r->p.spend.insecure)

@@ -28,7 +28,9 @@ double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, d
 
 /** Largest clipping norm: sums of 2^32 gradients stay finite floats, so no record can make one overflow. */
 #define DP_SGD_LARGEST_CLIP 1e28
-/** What every epsilon of such a run rests on, until its sums are exact. */
+/** Smallest: floats of gradients in lattice steps stay finite. */
+#define DP_SGD_SMALLEST_CLIP 1e-9
+/** What the epsilon of a run of an earlier version rests on: its recipe has no line "sums=exact". */
 #define DP_SGD_FLOAT_SUMS "float sums that one record moves by at most C in a step (measured, not proved)"
 
 enum { DP_SGD_TEXT = 768 };
@@ -43,6 +45,8 @@ sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_pri
  * does. EFORMAT texts start with `where`. */
 sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, const char *where,
                           const struct sotto_train_options *o);
+/** A recipe of dp_sgd_describe() of this version: one record moves a sum by no more than the clipping norm. */
+bool dp_sgd_sums_exactly(const char *text);
 enum nn_clipping dp_sgd_clipping(const struct sotto_train_privacy *p);
 int dp_sgd_follows_quantile(const struct sotto_train_privacy *p);
 

@@ -77,8 +77,9 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
             "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",
             (int)p->sampling);
     TRY(sotto_options_check(p, sotto_train_privacy_options(), "max_grad_norm|quantile|views|average|part"));
-    REQUIRE(p->max_grad_norm <= DP_SGD_LARGEST_CLIP, "max_grad_norm must be at most %g (got %g)",
-            DP_SGD_LARGEST_CLIP, p->max_grad_norm);
+    REQUIRE(p->max_grad_norm >= DP_SGD_SMALLEST_CLIP && p->max_grad_norm <= DP_SGD_LARGEST_CLIP,
+            "max_grad_norm must be from %g to %g (got %g)", DP_SGD_SMALLEST_CLIP, DP_SGD_LARGEST_CLIP,
+            p->max_grad_norm);
     REQUIRE(p->views == 1 || o->flip || o->crop,
             "views: %zu views without flip or crop are all the same; give flip or crop, or 1 view", p->views);
     REQUIRE(o->batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
@@ -112,5 +113,5 @@ double dp_sgd_next_clip(double clip, double noisy, double count, size_t batch, d
 {
     double share = noisy / (2 * count * (double)batch) + 0.5;
     share = share < 0 ? 0 : share > 1 ? 1 : share;
-    return fmin(clip * exp(-0.2 * (share - quantile)), DP_SGD_LARGEST_CLIP);
+    return fmax(fmin(clip * exp(-0.2 * (share - quantile)), DP_SGD_LARGEST_CLIP), DP_SGD_SMALLEST_CLIP);
 }
