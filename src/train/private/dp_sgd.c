@@ -61,8 +61,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .first_step = (size_t)step,
         .spend = spend,
         .records = r->t.n,
-        .run = r->state.run[0] ? r->state.run : NULL,
-        .noise_mode = p->noise_mode};
+        .run = r->state.run[0] ? r->state.run : NULL};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
     sotto_dpsgd_session_close(r->reserved);
     r->reserved = next;
