@@ -83,9 +83,19 @@ static const struct option_row *find_row(const struct options *o, const char *na
     return NULL;
 }
 
+/* What scripts may still name. */
+static const struct {
+    const char *name, *why;
+} removed[] = {{"noise-mode", "was removed: all noise is exact now; leave it out"},
+               {"constant-time", "was removed: it was not exact; --flat-doubt makes the running time tell next to "
+                                 "nothing about the noise, which stays exact"}};
+
 static sotto_status unknown_option(const struct options *o, const char *name, size_t length)
 {
     struct nearest best = {NULL, 4};
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
+        if (strlen(removed[i].name) == length && strncmp(removed[i].name, name, length) == 0)
+            return cli_fail(SOTTO_EUSAGE, "--%s %s", removed[i].name, removed[i].why);
     for (size_t i = 0; i < o->rows.count; i++)
         nearest_consider(&best, name, o->rows.row[i].name);
     return best.name ? cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; did you mean '--%s'?",

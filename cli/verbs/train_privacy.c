@@ -8,7 +8,7 @@
 static const struct {
     const char *name;
     bool inputs; /* means something to --certify-inputs too */
-} private_options[] = {{"noise", false},         {"noise-mode", true},   {"noise-multiplier", false},
+} private_options[] = {{"noise", false},         {"noise-multiplier", false},
                        {"epsilon", true},        {"delta", true},        {"max-grad-norm", false},
                        {"clipping", false},      {"quantile", false},    {"views", false},
                        {"steps", false},         {"classes", true},      {"ema", false},
@@ -27,7 +27,7 @@ static sotto_status read_shared(struct sotto_train_privacy *p, const struct opti
     if (status != SOTTO_OK)
         return status;
     p->target.delta = option_delta(o, "delta");
-    return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
+    return SOTTO_OK;
 }
 
 /* What has a meaning for noisy inputs alone. */

@@ -23,8 +23,6 @@ static const struct option_row rows[] = {
     {"sampling", OPTION_TEXT, "NAME", "poisson",
      "batches of dp-sgd and dp-adam: poisson, or fixed: constant batch size without replacement (replace-one "
      "adjacency)"},
-    {"noise-mode", OPTION_TEXT, "MODE", "exact",
-     "noise generator: exact, or fast (a hundred times faster, not safe against floating-point attacks)"},
     OPTION_ROWS(private_set_rows),
     OPTION_GROUP("Output"),
     {"fresh", OPTION_FLAG, NULL, NULL,
@@ -51,7 +49,7 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
 }
 
 static const char *const private_options[] = {
-    "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "epsilon",
+    "noise",        "max-grad-norm",       "noise-multiplier", "epsilon",
     "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
     "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
     "sampling",     "fresh",      "same-people-as",      "ledger-move"};
@@ -63,8 +61,8 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --epsilon");
     bool moments = sotto_head_trainer_private(r->trainer) == 2;
     if (moments && (option_given(o, "momentum") || option_given(o, "max-grad-norm") ||
-                    option_given(o, "noise-mode") || option_given(o, "sampling")))
-        return cli_fail(SOTTO_EUSAGE, "head: --momentum, --max-grad-norm, --noise-mode and --sampling need "
+                    option_given(o, "sampling")))
+        return cli_fail(SOTTO_EUSAGE, "head: --momentum, --max-grad-norm and --sampling need "
                                       "--trainer dp-sgd or dp-adam");
     if (moments && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
@@ -77,9 +75,7 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
     if (status == SOTTO_OK)
         status = option_adjacency(&p->adjacency, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
-    if (status != SOTTO_OK)
-        return status;
-    return sotto_noise_mode_find(&p->noise_mode, option_text(o, "noise-mode"));
+    return status;
 }
 
 /* What a reader of the head has to know about its inputs. */

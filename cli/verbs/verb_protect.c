@@ -24,8 +24,9 @@ static const struct option_row rows[] = {
     {"value-step", OPTION_REAL, "R", "1",
      "step of the grid that all values lie on, a power of two (discrete mechanisms)"},
     {"classes", OPTION_COUNT, "K", "0", "number of classes, with labels 0 to K - 1 (randomised-response)"},
-    {"constant-time", OPTION_FLAG, NULL, NULL,
-     "noise drawn in a constant number of steps (logistic, laplace); not exact, so it needs --delta"},
+    {"flat-doubt", OPTION_FLAG, NULL, NULL,
+     "exact noise whose slow draws tell next to nothing about its size (logistic, laplace, gaussian, "
+     "discrete-laplace)"},
     OPTION_GROUP("Sensitivity"),
     {"sensitivity", OPTION_TEXT, "FILE", NULL, "sensitivity.json of 'sotto sensitivity', sampled or proved"},
     {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by the caller and not checked"},
@@ -98,7 +99,7 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
     r->target = (struct sotto_dp){option_given(o, "epsilon") ? option_real(o, "epsilon") : 0,
                                   option_delta(o, "delta")};
     r->records = (size_t)option_count(o, "records");
-    r->constant_time = option_given(o, "constant-time");
+    r->flat_doubt = option_given(o, "flat-doubt");
     p->classes = (size_t)option_count(o, "classes");
     return SOTTO_OK;
 }

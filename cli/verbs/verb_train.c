@@ -38,8 +38,6 @@ static const struct option_row rows[] = {
     {"certify-inputs", OPTION_FLAG, NULL, NULL,
      "private release of all inputs, with noise, once an epoch; needs --radius; labels count as public "
      "without --label-epsilon"},
-    {"noise-mode", OPTION_TEXT, "MODE", "exact",
-     "noise generator: exact, or fast (a hundred times faster, not safe against floating-point attacks)"},
     OPTION_ROWS(private_set_rows),
     OPTION_GROUP("Files"),
     {"fresh", OPTION_FLAG, NULL, NULL, "fresh start at step 0, although a checkpoint exists"},
@@ -224,8 +222,7 @@ const struct verb verb_train = {
         "0.9 --schedule cosine --flip --crop 4 -o model.safetensors\n"
         "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors\n"
         "  sotto train --data fashion-mnist --split train --model cnn --hidden 16,32,64 --dp-sgd "
-        "--noise-mode "
-        "fast --epsilon 3 --batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 "
+        "--epsilon 3 --batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 "
         "-o model.safetensors",
     .options = rows,
     .run = run};

@@ -56,7 +56,7 @@ enum sotto_sensitivity_source {
 struct sotto_sensitivity {
     double l1, l2; /**< entrywise norms; 0: unknown (at least one is known) */
     /** Coordinates of the released vector; 0: unknown. A known dimension sharpens bounds by L2, gives
-     * l1 <= sqrt(n) l2, and pays for rounding to the noise lattice (2^-52 of the scale for each coordinate). */
+     * l1 <= sqrt(n) l2, and pays for rounding to the noise lattice (up to 2^-39 of the scale for each coordinate). */
     size_t dimension;
     enum sotto_sensitivity_source source;
     char evidence[65]; /**< hash of the recipe it was measured for, or "" */
@@ -326,9 +326,11 @@ struct sotto_release {
     struct sotto_spend spend;
     const char *input_sha256; /**< recorded in the ledger; the certificate holds a salted commitment only */
     size_t records;           /**< in the private data set; 0: unknown. delta >= 1/records is warned about */
-    /** 1: noise in a fixed number of steps (logistic, laplace), so that the running time does not tell its size. Not
-     * exact: within n 2^-110 of its law, which is added to delta, so delta must be > 0 and no pure epsilon is left. */
-    int constant_time;
+    /** 1: which draws take the slow path is a function of the released values, so that the running time tells next to
+     * nothing more about the size of the noise: negligible in divergence, not bounded as pure epsilon, and not
+     * constant time (docs/derivations/exact-noise.md, section 4). The law stays exact; its lattice is 2^8 times coarser.
+     * Not for discrete Gaussian and K-norm noise, selection and randomised response. [0] */
+    int flat_doubt;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
@@ -421,23 +423,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_randomise(struct sotto_certific
                                                            int64_t *labels, size_t n, size_t classes,
                                                            const struct sotto_release *release,
                                                            const struct sotto_context *ctx);
-/** How the noise of an iterated mechanism is drawn. */
-enum sotto_noise_mode {
-    /** Integers only, on a lattice: nothing of the sum hides in low bits; 0.4 us a value. */
-    SOTTO_NOISE_EXACT,
-    /** 64 bits of a ChaCha20 stream a value (Gaussian noise on floats: 48), in the precision of the sum, by vectors; a
-     * hundred times faster. Guaranteed for real numbers: what floating-point arithmetic leaves in low bits, the time it
-     * takes and the finite reach of the noise are not excluded (docs/PRIVACY.md, section 5); account, ledger and
-     * certificate say so. */
-    SOTTO_NOISE_FAST
-};
-/** Returns: "exact", "fast". */
-SOTTO_API const char *sotto_noise_mode_name(enum sotto_noise_mode mode);
-/** The noise mode of that name.
- *
- *  Returns: EINVAL  names the known ones */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_mode_find(enum sotto_noise_mode *mode, const char *name);
-
 /** Iterated mechanisms (DP-SGD) charge the ledger for a whole run, or a block of it, in one entry before the first step.
  * What is charged is never refunded: a run that stops early, or is interrupted and redraws steps, pays for the steps
  * it reserved, and resuming reserves the rest anew. Short blocks waste less. */
@@ -453,11 +438,14 @@ struct sotto_dpsgd_request {
     size_t records;
     /** The run that goes on after an interruption, as sotto_dpsgd_session_run() named it; NULL: a new run. */
     const char *run;
-    enum sotto_noise_mode noise_mode; /**< [exact] */
     /** Under replace-input: the hash of the entry, in the same ledger, by which the labels of the same records were
      * released by sotto_dp_randomise() (sotto_certificate_hash()); the run's certificate counts both, so adjacent is
      * one RECORD replaced. NULL: labels are public. */
     const char *labels;
+    /** 1: every sum will consist of whole multiples of sotto_dpsgd_session_lattice(), and one record changes it by
+     * max_grad_norm at most. Nothing is then rounded, so the account is that of noise_multiplier as it is; sums go to
+     * sotto_dp_step_lattice(). [0] */
+    int on_lattice;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 struct sotto_dpsgd_session;
@@ -470,30 +458,44 @@ struct sotto_dpsgd_session;
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out,
                                                          const struct sotto_dpsgd_request *request,
                                                          const struct sotto_context *ctx);
+/** Returns: the step r of the lattice that sums are rounded to, a power of two: 2^-31 of the noise's scale or less
+ *           (clipping by L1 in many dimensions: down to 2^-40), and coarse enough that `records` contributions of
+ *           max_grad_norm are at most 2^50 steps. */
+SOTTO_API double sotto_dpsgd_session_lattice(const struct sotto_dpsgd_session *steps);
 /** Which of the records 0 .. n-1 are in the next step, as the reservation's sampling says: by coins, or by a draw
- * without replacement, from the stream that also gives the noise; so what is sampled is what is accounted.
+ * without replacement; so what is sampled is what is accounted. Samples may be drawn ahead, for all reserved steps if
+ * need be: they come in the order of the steps, and neither they nor the noise depend on when they are drawn. Samples
+ * that an interruption leaves unused are lost: their steps were charged with the reservation.
  *
  *  In:      rows     room for n
  *  Out:     rows     [0 .. *count) ascending
  *           *count   may be 0: the step is then noise alone
- *  Returns: EBUDGET  all reserved steps are used
- *           EINVAL   this step was sampled before; n is 2^32 or more, or not the reservation's (a fixed size) */
+ *  Returns: EBUDGET  all reserved steps were sampled
+ *           EINVAL   n is 2^32 or more, or not the reservation's (a fixed size) */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_sample(struct sotto_dpsgd_session *steps, uint32_t *rows,
                                                         size_t *count, size_t n);
-/** Adds the noise of the next step, of scale noise_multiplier * max_grad_norm: exact and on the lattice, or fast. Fast
- * noise is drawn by as many threads as the context of the reservation asked for; its bits depend on neither threads
- * nor instruction set.
+/** Rounds the sum to the lattice and adds the noise of the next step, of scale noise_multiplier * max_grad_norm. Drawn by
+ * as many threads as the context of the reservation asked for; its bits depend on neither threads nor instruction
+ * set. What is released is an odd number of half lattice steps.
  *
- * Nothing about the values is refused, as that would tell about the records: beyond 2^120 lattice steps (fast: 2^30
- * scales, floats: 2^16), where the noise would be lost, a value counts as that limit, and NaN as 0.
+ * Nothing about the values is refused, as that would tell about the records: beyond 2^51 lattice steps a value counts
+ * as that many, and so does the result; NaN counts as 0.
  *
  *  In:      sum      (dimension) over the records of sotto_dp_sample(), contributions clipped to max_grad_norm
  *  Out:     sum      with noise
  *  Returns: EBUDGET  all reserved steps are used
- *           EINVAL   the step was not sampled (rates below 1); `sum` is then untouched and the step not used */
+ *           EINVAL   the step was not sampled (rates below 1); the reservation is on_lattice; floating-point numbers
+ *                    are not rounded to nearest; `sum` is then untouched and the step not used
+ *           ENOMEM   `sum` is zeros and the step used */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step(struct sotto_dpsgd_session *steps, double *sum);
 /** The same for a sum of floats. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *steps, float *sum);
+/** sotto_dp_step() of a reservation that is on_lattice.
+ *
+ *  In:      sum      (dimension) whole numbers of lattice steps
+ *  Out:     sum      with noise, in the units of max_grad_norm
+ *  Returns: EINVAL   also: the reservation is not on_lattice */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_step_lattice(struct sotto_dpsgd_session *steps, double *sum);
 /* What a checkpoint keeps. A resumed run passes first_step and run back to sotto_dp_reserve(). */
 /** Returns: steps drawn so far, of this reservation. */
 SOTTO_API size_t sotto_dpsgd_session_used(const struct sotto_dpsgd_session *steps);

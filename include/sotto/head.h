@@ -118,8 +118,7 @@ struct sotto_head_privacy {
     const char *checkpoint;
     /** [NULL: "the caller"] source of the number of classes, for the certificate */
     const char *classes_by;
-    enum sotto_noise_mode noise_mode; /**< [exact] */
-    enum sotto_adjacency adjacency;   /**< [replace-one], or zero-out: DP-SGD by Poisson samples only */
+    enum sotto_adjacency adjacency; /**< [replace-one], or zero-out: DP-SGD by Poisson samples only */
     /** DP-SGD: [poisson], or fixed: `batch` records without replacement in every step, under replace-one only. */
     enum sotto_sampling sampling;
     uint64_t reserved[4]; /**< zeros: room for later members */

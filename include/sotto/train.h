@@ -108,8 +108,7 @@ struct sotto_train_privacy {
     /** epsilon: the smallest noise_multiplier for it is found [0: noise_multiplier is given]
      *  delta: [0: sotto_default_delta(n)] */
     struct sotto_dp target;
-    const char *noise;                /**< ["gaussian"], "logistic" */
-    enum sotto_noise_mode noise_mode; /**< [exact] */
+    const char *noise; /**< ["gaussian"], "logistic" */
     /** [replace-one], or zero-out: Poisson samples only. Training on noisy inputs does not read it: replace-one with
      * label_epsilon, else replace-input. */
     enum sotto_adjacency adjacency;
@@ -185,7 +184,7 @@ sotto_train_private(struct sotto_network **out, struct sotto_certificate **certi
  *  A record with a label outside of 0 .. classes - 1 or features that are not all finite is taken for zeros of class 0.
  *
  *  In:      privacy       read are: target (epsilon: the smallest input_noise for it is found, and options must give none),
- *                         noise_mode, reserve (epochs at a time), classes, label_epsilon, spend
+ *                         reserve (epochs at a time), classes, label_epsilon, spend
  *  Out:     *out          free with sotto_network_free()
  *           *certificate  free with sotto_certificate_free()
  *           *result       losses and accuracies are of what was released, and shown

@@ -4,6 +4,7 @@
  * something else. */
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
+#include "dp/noise/floored_noise.h"
 #include "selftest/checks.h"
 
 #include <stdio.h>
@@ -11,12 +12,23 @@
 #include <string.h>
 
 enum { DRAWS = 20000, CELLS = 24, SCALE = 3 };
+static const double FINE = 0x1.8p39;
 
-static int64_t draw(const struct mechanism *m, struct noise *s)
+/* x[0 .. DRAWS): noise of `scale` lattice steps. */
+static sotto_status draw(int64_t *x, const struct mechanism *m, double scale, struct noise *s)
 {
-    if (m->integer)
-        return (int64_t)integer_signed(s, m->integer->magnitude, SCALE, 0);
-    return ((int64_t)lattice_release(s, 0, m->magnitude(s, SCALE)) - 1) / 2;
+    sotto_status status = SOTTO_OK;
+    struct floored_noise noise = {.key = {0}};
+    if (!mechanism_is_floored(m)) {
+        for (int i = 0; i < DRAWS; i++)
+            x[i] = (int64_t)integer_signed(s, m->integer->magnitude, (uint64_t)scale, 0);
+        goto done;
+    }
+    TRY(floored_noise_open(&noise, m->law, scale, false, s));
+    TRY(floored_noise_fill(&noise, x, 0, DRAWS, 1));
+done:
+    floored_noise_close(&noise);
+    return status;
 }
 
 /* P(K < k) for the noise K above. */
@@ -26,12 +38,12 @@ static double below(const struct mechanism *m, int k)
 }
 
 /* z score (Wilson and Hilferty) of Pearson's statistic over floor(X), the ends taking the tails. */
-static double lattice_z(const struct mechanism *m, struct noise *s)
+static double lattice_z(const struct mechanism *m, const int64_t *drawn)
 {
     double observed[CELLS] = {0}, sum = 0;
     int cells = 0;
     for (int i = 0; i < DRAWS; i++) {
-        int64_t k = draw(m, s) + CELLS / 2;
+        int64_t k = drawn[i] + CELLS / 2;
         observed[k < 0 ? 0 : k >= CELLS ? CELLS - 1 : k]++;
     }
     for (int i = 0; i < CELLS; i++) {
@@ -53,12 +65,12 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double kolmogorov(const struct mechanism *m, struct noise *s, double *x)
+/* The middle of each step, at FINE of them in the scale. */
+static double kolmogorov(const struct mechanism *m, const int64_t *drawn, double *x)
 {
-    struct lattice lattice = lattice_make(0.1);
     double distance = 0;
     for (int i = 0; i < DRAWS; i++)
-        x[i] = (double)lattice_value(lattice_release(s, 0, m->magnitude(s, lattice.m)), lattice) / 0.1;
+        x[i] = ((double)drawn[i] + 0.5) / FINE;
     qsort(x, DRAWS, sizeof *x, by_value);
     for (int i = 0; i < DRAWS; i++) {
         double f = m->cdf(x[i]);
@@ -67,31 +79,39 @@ static double kolmogorov(const struct mechanism *m, struct noise *s, double *x)
     return distance * sqrt(DRAWS);
 }
 
+static sotto_status check_law(struct checks *c, const struct mechanism *m, struct noise *s, int64_t *drawn,
+                              double *x)
+{
+    sotto_status status = SOTTO_OK;
+    char name[80];
+    TRY(draw(drawn, m, SCALE, s));
+    double z = lattice_z(m, drawn);
+    snprintf(name, sizeof name, "%s: chi-square on the lattice", m->name);
+    checks_note(c, name, fabs(z) < 4.5, "z %.2f, expected within 4.5", z);
+    if (m->integer)
+        goto done;
+    TRY(draw(drawn, m, FINE, s));
+    double d = kolmogorov(m, drawn, x);
+    snprintf(name, sizeof name, "%s: Kolmogorov-Smirnov", m->name);
+    checks_note(c, name, d < 2.2, "%.2f, expected below 2.2", d);
+done:
+    return status;
+}
+
 void selftest_samplers(struct checks *c)
 {
     c->group = "samplers";
     double *x = base_alloc(DRAWS, sizeof *x);
+    int64_t *drawn = base_alloc(DRAWS, sizeof *drawn);
     struct noise *s = NULL;
-    if (!x || noise_open_insecure(&s, 1) != SOTTO_OK) {
-        c->out_of_memory = true;
-        base_free(x);
-        return;
-    }
-    for (size_t i = 0; mechanism_row(i); i++) {
+    c->out_of_memory = !x || !drawn || noise_open_insecure(&s, 1) != SOTTO_OK;
+    for (size_t i = 0; mechanism_row(i) && !c->out_of_memory; i++) {
         const struct mechanism *m = mechanism_row(i);
-        char name[80];
-        if (m->kind != RELEASE_LATTICE && m->kind != RELEASE_INTEGER)
-            continue; /* the falsifier draws from the others */
-        double z = lattice_z(m, s);
-        snprintf(name, sizeof name, "%s: chi-square on the lattice", m->name);
-        checks_note(c, name, fabs(z) < 4.5, "z %.2f, expected within 4.5", z);
-        if (m->integer)
-            continue;
-        double d = kolmogorov(m, s, x);
-        snprintf(name, sizeof name, "%s: Kolmogorov-Smirnov", m->name);
-        checks_note(c, name, d < 2.2, "%.2f, expected below 2.2", d);
+        if (m->kind == RELEASE_LATTICE || m->kind == RELEASE_INTEGER) /* the falsifier draws from the others */
+            c->out_of_memory = check_law(c, m, s, drawn, x) != SOTTO_OK;
     }
     noise_close(s);
+    base_free(drawn);
     base_free(x);
 }
 

@@ -22,7 +22,7 @@ static sotto_status draw_knorm(double *out, size_t draws, int world, const struc
     if (status != SOTTO_OK)
         return status;
     size_t width = (size_t)toy->width;
-    double step = lattice_step(toy->scale);
+    double step = ldexp(1, lattice_make(toy->scale).exponent);
     for (size_t i = 0; i < draws; i++) {
         knorm_draw(out + i * width, width, toy->scale, s);
         for (size_t j = 0; j < width; j++)
@@ -122,12 +122,12 @@ static struct toy in_a_ball(const struct mechanism *m)
     return toy;
 }
 
-static struct toy in_constant_time(const struct mechanism *m)
+static struct toy with_flat_doubt(const struct mechanism *m)
 {
     struct toy toy = toy_alone(m);
-    toy.name = "one value in constant time";
-    toy.constant_time = true;
-    if (!m->fixed)
+    toy.name = "one value with flat doubt";
+    toy.flat_doubt = true;
+    if (!mechanism_is_floored(m))
         toy.draw = NULL;
     return toy;
 }
@@ -138,7 +138,7 @@ bool toy_at(struct toy *out, size_t i)
     const struct mechanism *m;
     for (size_t j = 0; (m = mechanism_row(j)) != NULL; j++) {
         const struct toy forms[] = {toy_alone(m), toy_vector(m, m->kind == RELEASE_INTEGER ? 1 : 0.5),
-                                    in_a_ball(m), in_constant_time(m)};
+                                    in_a_ball(m), with_flat_doubt(m)};
         for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
             if (forms[f].draw && at++ == i) {
                 *out = forms[f];

@@ -22,7 +22,7 @@ struct sotto_release toy_request(const struct toy *toy, struct toy_source *sourc
                                             .purpose = "selftest",
                                             .insecure = source->seeded,
                                             .insecure_seed = source->seed++},
-                                  .constant_time = toy->constant_time};
+                                  .flat_doubt = toy->flat_doubt};
 }
 
 sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, struct toy_source *source)
@@ -63,9 +63,9 @@ static double curve(const struct mechanism *m, double shift, double epsilon)
  * (1 - (1-q) e^eps) delta(ln(q e^eps / (1 - (1-q) e^eps))) when it is added. */
 static double claimed_delta(const struct toy *toy, double epsilon)
 {
-    const double rounding = 1e-12, rate = toy->rate; /* and what constant time costs */
+    const double rounding = 1e-12, rate = toy->rate;
     if (rate == 1)
-        return curve(toy->noise, toy->shift, epsilon) + (toy->constant_time ? rounding : 0);
+        return curve(toy->noise, toy->shift, epsilon);
     double grown = exp(epsilon), rest = 1 - (1 - rate) * grown;
     double removed = rate * curve(toy->noise, toy->shift, log1p(expm1(epsilon) / rate));
     double added = rest > 0 ? rest * curve(toy->noise, toy->shift, log(rate * grown / rest)) : 0;

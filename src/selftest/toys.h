@@ -23,7 +23,7 @@ struct toy {
     double scale;                    /* of the noise that is added */
     double shift;                    /* what is claimed: the curve at this sensitivity / scale */
     double rate;                     /* of Poisson sampling that is claimed; 1: none */
-    bool constant_time;              /* drawn by the sampler of constant time */
+    bool flat_doubt;                 /* drawn so that slow draws tell little */
     /* out: draws x width outputs in that world. */
     sotto_status (*draw)(double *out, size_t draws, int world, const struct toy *toy,
                          struct toy_source *source);

@@ -201,7 +201,6 @@ static sotto_status choose_privacy(struct query_input *out, struct model_work *w
     if (!text || o->mismatch || o->plain_shadows)
         goto done;
     TRY(dp_sgd_parse(&w->privacy, text, "the target", &w->network));
-    w->privacy.noise_mode = SOTTO_NOISE_FAST;
     out->privacy = &w->privacy;
 done:
     return status;

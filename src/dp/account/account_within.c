@@ -9,11 +9,6 @@
 
 static const double share = 0x1p-30;
 
-double account_inner_delta(double delta, double distance)
-{
-    return distance > 0 && delta > 0 ? next_down(delta * (1 - share)) : delta;
-}
-
 /* A pure bound of the exact law no longer holds for the inexact sampler; the other bounds hold at the delta
  * that they name. */
 static void drop_pure(struct sotto_account *a)
@@ -33,23 +28,16 @@ sotto_status account_within(struct sotto_account *out, const char *mechanism, do
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account a, outer;
-    if (distance == 0)
-        return sotto_account_release(out, mechanism, scale, sensitivity, delta, 1, ctx);
     TRY(require_delta(delta));
     if (delta == 0)
-        FAIL(SOTTO_EDOMAIN,
-             "the constant-time sampler is not exact (within %.2g of its law), so it gives no pure epsilon; "
-             "give a delta > 0",
-             distance);
-    TRY(sotto_account_release(&a, mechanism, scale, sensitivity, account_inner_delta(delta, distance), 1,
-                              ctx));
-    TRY(sotto_account_release(&outer, mechanism, scale, sensitivity, fmin(delta * (1 + 2 * share), 1 - share),
-                              1, ctx));
+        FAIL(SOTTO_EDOMAIN, "a sampler within %.2g of its law gives no pure epsilon; give a delta > 0", distance);
+    TRY(account_on(&a, mechanism, scale, sensitivity, next_down(delta * (1 - share)), LATTICE_BITS_FINE, ctx));
+    TRY(account_on(&outer, mechanism, scale, sensitivity, fmin(delta * (1 + 2 * share), 1 - share),
+                   LATTICE_BITS_FINE, ctx));
     struct interval cost = iv_scale(iv_add(iv(1), iv_exp(iv(a.epsilon.upper))), distance);
     if (!(cost.hi <= delta * share * (1 - share)))
         FAIL(SOTTO_EDOMAIN,
-             "delta %g is too small for the constant-time sampler; at epsilon %.4g its distance to the exact "
-             "law needs %.2g of delta",
+             "delta %g is too small; at epsilon %.4g the sampler's distance to its law needs %.2g of delta",
              delta, a.epsilon.upper, cost.hi);
     a.delta = delta;
     drop_pure(&a);

@@ -166,6 +166,32 @@ bool account_needs_pld(const struct mechanism *m, const struct sensitivity_ratio
            account_shift(m, s).hi * (double)compose <= too_large;
 }
 
+static sotto_status account_release(struct sotto_account *out, const struct mechanism *m, double scale,
+                                    const struct sensitivity_ratio *shifts, double delta, size_t compose,
+                                    const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(require_delta(delta));
+    REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
+    if (m->check && delta > 0)
+        TRY(m->check(m->epsilon(iv_scale(shifts->l2, sqrt((double)compose)), delta).hi, delta));
+    TRY(context_check(ctx, "account: stopped"));
+    struct sotto_account a;
+    account_compute(&a, m, scale, shifts, delta, compose);
+    bool above = account_needs_pld(m, shifts, delta, compose), below = delta > 0 && shifts->coordinates > 1;
+    if (a.epsilon.upper > 0 && (above || below)) {
+        const struct part all = {.kind = PART_NOISE, .m = m, .count = (double)compose, .shifts = *shifts};
+        struct interval epsilon;
+        TRY(parts_pld(&epsilon, &all, 1, delta, ctx));
+        if (above)
+            account_add_bound(&a, "privacy-loss distribution", epsilon.hi);
+        a.epsilon.lower = fmin(fmax(a.epsilon.lower, epsilon.lo), a.epsilon.upper);
+    }
+    *out = a;
+done:
+    return status;
+}
+
 sotto_status sotto_account_release(struct sotto_account *out, const char *mechanism, double scale,
                                    const struct sotto_sensitivity *sensitivity, double delta, size_t compose,
                                    const struct sotto_context *ctx)
@@ -175,23 +201,21 @@ sotto_status sotto_account_release(struct sotto_account *out, const char *mechan
     struct sensitivity_ratio shifts;
     TRY(mechanism_require(&m, mechanism));
     TRY(sensitivity_ratio_for(&shifts, m, scale, sensitivity));
-    TRY(require_delta(delta));
-    REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
-    if (m->check && delta > 0)
-        TRY(m->check(m->epsilon(iv_scale(shifts.l2, sqrt((double)compose)), delta).hi, delta));
-    TRY(context_check(ctx, "account: stopped"));
-    struct sotto_account a;
-    account_compute(&a, m, scale, &shifts, delta, compose);
-    bool above = account_needs_pld(m, &shifts, delta, compose), below = delta > 0 && shifts.coordinates > 1;
-    if (a.epsilon.upper > 0 && (above || below)) {
-        const struct part all = {.kind = PART_NOISE, .m = m, .count = (double)compose, .shifts = shifts};
-        struct interval epsilon;
-        TRY(parts_pld(&epsilon, &all, 1, delta, ctx));
-        if (above)
-            account_add_bound(&a, "privacy-loss distribution", epsilon.hi);
-        a.epsilon.lower = fmin(fmax(a.epsilon.lower, epsilon.lo), a.epsilon.upper);
-    }
-    *out = a;
+    TRY(account_release(out, m, scale, &shifts, delta, compose, ctx));
+done:
+    return status;
+}
+
+sotto_status account_on(struct sotto_account *out, const char *mechanism, double scale,
+                        const struct sotto_sensitivity *sensitivity, double delta, int bits,
+                        const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct mechanism *m;
+    struct sensitivity_ratio shifts;
+    TRY(mechanism_require(&m, mechanism));
+    TRY(sensitivity_ratio_on(&shifts, m, scale, sensitivity, bits));
+    TRY(account_release(out, m, scale, &shifts, delta, 1, ctx));
 done:
     return status;
 }

@@ -21,14 +21,19 @@ struct sensitivity_ratio {
 struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s);
 /** Checks scale and sensitivity and fills in what one norm says about the other: l2 <= l1 <= sqrt(n) l2. With
  * a known dimension the sensitivity is that of the vector rounded to the noise lattice: l1 + n r, l2 +
- * sqrt(n) r. EINVAL. */
+ * sqrt(n) r, r by lattice_exponent(scale, bits). EINVAL. */
 sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
-                                    const struct sotto_sensitivity *sensitivity);
+                                    const struct sotto_sensitivity *sensitivity, int bits);
 
 /** The same as the mechanism needs it: whole steps for noise on whole steps (no rounding, l1 <= l2^2 / step),
  * one number for scores and labels. EINVAL also where the mechanism needs something that is not known. */
 sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
                                    const struct sotto_sensitivity *sensitivity);
+/** The same on another lattice than that of the mechanism's releases. */
+sotto_status sensitivity_ratio_on(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
+                                  const struct sotto_sensitivity *sensitivity, int bits);
+/** The lattice (bits) of the mechanism's releases. */
+int mechanism_lattice(const struct mechanism *m);
 /** Hockey-stick divergence of k releases seen as one shifted pair, at ANY real epsilon (below 0 by symmetry:
  * delta(-e) = 1 - e^-e + e^-e delta(e)). For k > 1 the shift is k times as long, which dominates. */
 struct interval account_delta(const struct mechanism *m, const struct sensitivity_ratio *shifts, double k,
@@ -64,13 +69,18 @@ void account_upper(struct sotto_account *out, const struct mechanism *m, double 
 /** The account of checked inputs; cannot fail. */
 void account_compute(struct sotto_account *out, const struct mechanism *m, double scale,
                      const struct sensitivity_ratio *shifts, double delta, size_t compose);
-/** One release with a sampler within `distance` of its law in total variation (0: exact). What the distance
- * costs, (1 + e^epsilon) distance, is taken out of delta beforehand, so neither a pure epsilon nor zCDP is
+/** sotto_account_release() of one release on the lattice of so many bits. */
+sotto_status account_on(struct sotto_account *out, const char *mechanism, double scale,
+                        const struct sotto_sensitivity *sensitivity, double delta, int bits,
+                        const struct sotto_context *ctx);
+/** sotto_calibrate() on that lattice. */
+sotto_status calibrate_on(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
+                          struct sotto_dp target, int bits, const struct sotto_context *ctx);
+/** The account of an early release, whose sampler was within `distance` of its law in total variation. What that
+ * cost, (1 + e^epsilon) distance, was taken out of delta beforehand, so neither a pure epsilon nor zCDP was
  * left. EDOMAIN: delta is 0 or too small for it. */
 sotto_status account_within(struct sotto_account *out, const char *mechanism, double scale,
                             const struct sotto_sensitivity *sensitivity, double delta, double distance,
                             const struct sotto_context *ctx);
-/** The delta that is left for the exact law. */
-double account_inner_delta(double delta, double distance);
 
 #endif

@@ -9,6 +9,7 @@ struct search {
     const struct sotto_sensitivity *sensitivity;
     struct sotto_dp target;
     size_t compose;
+    int bits; /* of the lattice; 0: the mechanism's */
     const struct sotto_context *ctx;
 };
 
@@ -27,7 +28,7 @@ static bool holds(double scale, const void *arg)
     struct sensitivity_ratio shifts;
     if (context_stopped(s->ctx)) /* any answer ends the search, and is not used */
         return true;
-    return sensitivity_ratio_for(&shifts, s->m, scale, s->sensitivity) == SOTTO_OK &&
+    return sensitivity_ratio_on(&shifts, s->m, scale, s->sensitivity, s->bits) == SOTTO_OK &&
            upper_at(s, scale, &shifts) <= s->target.epsilon;
 }
 
@@ -42,21 +43,16 @@ static sotto_status upper_of(double *epsilon, double scale, const void *arg)
     return status;
 }
 
-sotto_status sotto_calibrate(double *scale, const char *mechanism,
-                             const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
-                             const struct sotto_context *ctx)
-{
-    return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1, ctx);
-}
-
-sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
-                                      const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
-                                      size_t compose, const struct sotto_context *ctx)
+static sotto_status calibrate(double *scale, const char *mechanism, struct search s)
 {
     sotto_status status = SOTTO_OK;
-    struct search s = {NULL, sensitivity, target, compose, ctx};
+    const struct sotto_sensitivity *sensitivity = s.sensitivity;
+    const struct sotto_dp target = s.target;
+    const struct sotto_context *ctx = s.ctx;
+    const size_t compose = s.compose;
     struct sensitivity_ratio checked;
     TRY(mechanism_require(&s.m, mechanism));
+    s.bits = s.bits ? s.bits : mechanism_lattice(s.m);
     TRY(sensitivity_ratio_for(&checked, s.m, 1, sensitivity));
     TRY(require_positive(target.epsilon, "epsilon"));
     TRY(require_delta(target.delta));
@@ -91,4 +87,31 @@ sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
     *scale = found;
 done:
     return status;
+}
+
+sotto_status sotto_calibrate_composed(double *scale, const char *mechanism,
+                                      const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
+                                      size_t compose, const struct sotto_context *ctx)
+{
+    return calibrate(
+        scale, mechanism,
+        (struct search){.sensitivity = sensitivity, .target = target, .compose = compose, .ctx = ctx});
+}
+
+sotto_status sotto_calibrate(double *scale, const char *mechanism,
+                             const struct sotto_sensitivity *sensitivity, struct sotto_dp target,
+                             const struct sotto_context *ctx)
+{
+    return sotto_calibrate_composed(scale, mechanism, sensitivity, target, 1, ctx);
+}
+
+sotto_status calibrate_on(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
+                          struct sotto_dp target, int bits, const struct sotto_context *ctx)
+{
+    return calibrate(scale, mechanism,
+                     (struct search){.sensitivity = sensitivity,
+                                     .target = target,
+                                     .compose = 1,
+                                     .bits = bits,
+                                     .ctx = ctx});
 }

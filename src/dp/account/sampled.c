@@ -62,7 +62,7 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
             "fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling");
     REQUIRE(s->clipping == SOTTO_NORM_L2 || s->clipping == SOTTO_NORM_L1,
             "clipping %d is unknown; expected SOTTO_NORM_L1 or SOTTO_NORM_L2", (int)s->clipping);
-    if (!(*m)->magnitude)
+    if ((*m)->kind != RELEASE_LATTICE)
         FAIL(SOTTO_ENOTSUP,
              "mechanism '%s' has no bound for sampled iterations; expected gaussian or logistic, or laplace "
              "with gradients clipped by L1",

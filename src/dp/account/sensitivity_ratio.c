@@ -14,7 +14,7 @@ struct sotto_sensitivity sensitivity_normal(const struct sotto_sensitivity *s)
 }
 
 sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
-                                    const struct sotto_sensitivity *s)
+                                    const struct sotto_sensitivity *s, int bits)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_positive(scale, "scale"));
@@ -31,7 +31,8 @@ sotto_status sensitivity_ratio_make(struct sensitivity_ratio *out, double scale,
     l2 = iv_min(l2, l1);
     if (s->dimension >
         0) { /* rounding to the lattice moves every coordinate by up to half a step, twice, either way */
-        struct interval n = iv((double)s->dimension), step = iv(lattice_step(scale)), both = {-1, 1};
+        struct interval n = iv((double)s->dimension), step = iv(ldexp(1, lattice_exponent(scale, bits))),
+                        both = {-1, 1};
         l1 = iv_max(iv_add(l1, iv_mul(both, iv_mul(n, step))), iv(0));
         l2 = iv_max(iv_add(l2, iv_mul(both, iv_mul(iv_sqrt(n), step))), iv(0));
     }
@@ -61,7 +62,7 @@ static sotto_status whole_steps(struct sensitivity_ratio *out, double scale,
     struct sotto_sensitivity exact = sensitivity_normal(s);
     exact.dimension = 0; /* nothing is rounded */
     TRY(require_step(step));
-    TRY(sensitivity_ratio_make(out, scale, &exact));
+    TRY(sensitivity_ratio_make(out, scale, &exact, LATTICE_BITS));
     double one = isnan(s->l1) ? INFINITY : s->l1 / step; /* exact: the step is a power of two */
     double far = isnan(s->l2) ? one : s->l2 / step;
     double most = fmin(one, iv_square(iv(far)).hi), spread = fmin(one, iv_square(iv(far)).lo);
@@ -80,8 +81,8 @@ done:
     return status;
 }
 
-sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
-                                   const struct sotto_sensitivity *sensitivity)
+sotto_status sensitivity_ratio_on(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
+                                  const struct sotto_sensitivity *sensitivity, int bits)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sensitivity s = sensitivity_normal(sensitivity);
@@ -97,7 +98,18 @@ sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct m
     }
     REQUIRE(m->kind != RELEASE_VECTOR || s.dimension > 0,
             "mechanism '%s' needs the dimension of the vector, with which its noise grows", m->name);
-    TRY(sensitivity_ratio_make(out, scale, &s));
+    TRY(sensitivity_ratio_make(out, scale, &s, bits));
 done:
     return status;
+}
+
+int mechanism_lattice(const struct mechanism *m)
+{
+    return m->kind == RELEASE_LATTICE ? LATTICE_BITS : LATTICE_BITS_FINE;
+}
+
+sotto_status sensitivity_ratio_for(struct sensitivity_ratio *out, const struct mechanism *m, double scale,
+                                   const struct sotto_sensitivity *sensitivity)
+{
+    return sensitivity_ratio_on(out, m, scale, sensitivity, mechanism_lattice(m));
 }

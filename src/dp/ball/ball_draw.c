@@ -72,8 +72,21 @@ static void evaluate(arb_ptr z, const struct ball_draw *d, arb_ptr cell, slong b
     arb_clear(other);
 }
 
+/* For |x| <= 2^BALL_DRAW_BITS. */
+static int128 to_int128(const fmpz_t x)
+{
+    ulong words[2] = {0, 0};
+    fmpz_t size;
+    fmpz_init(size);
+    fmpz_abs(size, x);
+    fmpz_get_ui_array(words, 2, size);
+    fmpz_clear(size);
+    const int128 whole = (int128)words[1] << 64 | words[0];
+    return fmpz_sgn(x) < 0 ? -whole : whole;
+}
+
 /* floor(z), if it is the same all over the ball. */
-static bool one_floor(int64_t *out, const arb_t z, slong bits)
+static bool one_floor(int128 *out, const arb_t z, slong bits)
 {
     arb_t below;
     fmpz_t whole;
@@ -82,15 +95,15 @@ static bool one_floor(int64_t *out, const arb_t z, slong bits)
     arb_floor(below, z, bits);
     bool one = arb_get_unique_fmpz(whole, below);
     if (one && fmpz_bits(whole) > BALL_DRAW_BITS)
-        *out = (int64_t)fmpz_sgn(whole) * ((int64_t)1 << BALL_DRAW_BITS);
+        *out = fmpz_sgn(whole) * ((int128)1 << BALL_DRAW_BITS);
     else if (one)
-        *out = fmpz_get_si(whole);
+        *out = to_int128(whole);
     arb_clear(below);
     fmpz_clear(whole);
     return one;
 }
 
-void ball_draw(int64_t floor[2], const struct ball_draw *d)
+void ball_draw(int128 floor[2], const struct ball_draw *d)
 {
     const bool pair = d->law == BALL_GAUSSIAN, negative = !pair && d->word[0] >> 63;
     const slong unit = d->law == BALL_LAPLACE ? 1 : 0; /* U counts from the second bit */

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+__extension__ typedef __int128 int128;
+
 /** More bits of both words of a draw, a pure function of (arg, round); the highest bits are taken first. */
 typedef void ball_refinement(uint64_t bits[2], const void *arg, unsigned round);
 
@@ -28,10 +30,10 @@ struct ball_draw {
     const void *arg;
 };
 
-enum { BALL_DRAW_BITS = 61 };
+enum { BALL_DRAW_BITS = 121 };
 /** floor(Z), of both values of a Gaussian pair; of discrete noise sign * floor(|Z|). What is larger than
  * 2^BALL_DRAW_BITS is cut off there. For the inside of a ball_run().
  *  Out: floor[0], for Gaussian noise floor[1] too */
-void ball_draw(int64_t floor[2], const struct ball_draw *d);
+void ball_draw(int128 floor[2], const struct ball_draw *d);
 
 #endif

@@ -8,8 +8,13 @@
 /** Version 1 says nothing of records and conditions. */
 #define CERTIFICATE_SCHEMA "sotto.certificate/2"
 
-/** How the certificate's sampler reads that is not exact but paid for in delta. */
+/** How the line about a release with flat doubts reads. */
+#define FLAT_SAMPLER                                                                                             \
+    "exact, doubts flat: floor of the continuous law on a lattice; slow draws tell little about their size"
+/** How that of early releases begins that were not exact but paid for in delta, and how far they were from their law, for
+ * each coordinate. */
 #define FIXED_SAMPLER "fixed number of steps"
+#define FIXED_DISTANCE 0x1p-110
 
 /** "given", "sampled", "clipped", "proved". */
 const char *sensitivity_source_name(enum sotto_sensitivity_source source);

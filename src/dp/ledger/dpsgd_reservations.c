@@ -1,35 +1,37 @@
 /* What an iterated run costs, and the list of its reservations. */
 #include "dp/ledger/dpsgd_reservations.h"
+
+#include "base/memory.h"
 #include "dp/account/account_pld.h"
 #include "dp/noise/lattice.h"
-#include "base/memory.h"
-#include "dp/mechanism/mechanism.h"
 #include "num/interval.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const noise_modes[] = {"exact", "fast"};
-const char *sotto_noise_mode_name(enum sotto_noise_mode mode)
+enum { COARSE = 32, FINEST_BY_L1 = 40, ROOM = 50 /* bits */ };
+
+int run_early_lattice(double scale)
 {
-    return (unsigned)mode <= SOTTO_NOISE_FAST ? noise_modes[mode] : "unknown";
+    return lattice_exponent(scale, LATTICE_BITS_FINE);
 }
 
-sotto_status sotto_noise_mode_find(enum sotto_noise_mode *out, const char *name)
+int run_lattice(const struct dpsgd_facts *f, size_t records)
 {
-    for (int i = 0; i <= SOTTO_NOISE_FAST; i++)
-        if (strcmp(name, noise_modes[i]) == 0) {
-            *out = (enum sotto_noise_mode)i;
-            return SOTTO_OK;
-        }
-    return status_fail(SOTTO_EINVAL, "noise mode '%.40s' is unknown; expected exact or fast", name);
+    int bits = COARSE;
+    while (f->clipping == SOTTO_NORM_L1 && records > 0 && bits < FINEST_BY_L1 &&
+           ldexp((double)f->dimension, 20) > ldexp(1, bits - 1))
+        bits++;
+    const int fine = lattice_exponent(f->scale, bits);
+    const int wide = records ? lattice_exponent((double)records * f->max_grad_norm, ROOM) : fine;
+    return fine > wide ? fine : wide;
 }
 
 double run_multiplier(const struct dpsgd_facts *f)
 {
     struct interval n = iv((double)f->dimension), moved = f->clipping == SOTTO_NORM_L1 ? n : iv_sqrt(n);
-    struct interval rounding = iv_scale(moved, lattice_step(f->scale));
+    struct interval rounding = iv_scale(moved, f->on_lattice ? 0 : ldexp(1, f->lattice_exponent));
     return iv_div(iv(f->scale), iv_add(iv(f->max_grad_norm), rounding)).lo;
 }
 
@@ -73,20 +75,19 @@ sotto_status run_complete_account(struct sotto_account *account, const struct dp
     return f->label_scale > 0 ? add_labels(account, f) : SOTTO_OK;
 }
 
-const char *run_sampler(const struct dpsgd_facts *f)
+/* How far the fast noise of early versions reached, in scales. */
+static double fast_reach(const char *mechanism)
 {
-    return f->noise_mode == SOTTO_NOISE_FAST
-               ? RUN_FAST_SAMPLER ": 48 or 64 bits of a ChaCha20 stream for each value, in single precision"
-               : "exact, integers only: floor of the continuous law on a power-of-two lattice";
+    return strcmp(mechanism, "gaussian") == 0 ? 9.4926 : strcmp(mechanism, "logistic") == 0 ? 45.0546 : 44.3615;
 }
 
 void run_put_note(struct sotto_account *account, const struct dpsgd_facts *f)
 {
-    if (f->noise_mode == SOTTO_NOISE_FAST) /* the weightier of two notes */
+    if (f->fast) /* the weightier of two notes */
         snprintf(account->note, sizeof account->note,
                  "fast noise: proved for real numbers; floating-point and timing attacks, and that it ends "
                  "at %.3g scales, are not excluded",
-                 fast_reach(mechanism_find(f->mechanism)->fast));
+                 fast_reach(f->mechanism));
 }
 
 sotto_status dpsgd_reservations_make_room(struct dpsgd_reservations *run)
@@ -110,6 +111,13 @@ void dpsgd_reservations_add(struct dpsgd_reservations *run, const struct dpsgd_r
 {
     run->items[run->count++] = *one;
     run->charged += one->steps;
+}
+
+void dpsgd_facts_add_lattice(struct dpsgd_facts *facts, const struct dpsgd_reservations *earlier)
+{
+    if (earlier->count && earlier->lattice_exponent > facts->lattice_exponent)
+        facts->lattice_exponent = earlier->lattice_exponent;
+    facts->on_lattice = facts->on_lattice && (!earlier->count || earlier->on_lattice);
 }
 
 sotto_status dpsgd_reservations_copy(struct dpsgd_reservations *out, const struct dpsgd_reservations *run)

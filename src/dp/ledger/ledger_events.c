@@ -1,6 +1,6 @@
 /* An entry is taken again from its own facts (mechanism, scale, sensitivity), which tells more than the
- * epsilon that it recorded. Where that is not possible (a sampler that is not exact, a mechanism of a later
- * version) what it recorded is taken as a stated guarantee. */
+ * epsilon that it recorded. Where that is not possible (an early sampler that was not exact, a lattice of its own,
+ * a mechanism of a later version) what it recorded is taken as a stated guarantee. */
 #include "dp/ledger/ledger_events.h"
 #include "base/memory.h"
 #include "dp/ledger/ledger_json.h"
@@ -46,12 +46,17 @@ static sotto_status accountable(bool *yes, const struct ledger_events *list, con
     return SOTTO_OK;
 }
 
+static bool begins(const char *text, const char *with)
+{
+    return text && strncmp(text, with, strlen(with)) == 0;
+}
+
 static sotto_status event_of_facts(bool *found, struct sotto_event *e, const struct ledger_events *list,
                                    const struct ledger_charge *c)
 {
     const struct mechanism *m = c->mechanism ? mechanism_find(c->mechanism) : NULL;
     *found = false;
-    if (!m || (c->sampler && strncmp(c->sampler, FIXED_SAMPLER, strlen(FIXED_SAMPLER)) == 0))
+    if (!m || begins(c->sampler, FIXED_SAMPLER) || begins(c->sampler, FLAT_SAMPLER))
         return SOTTO_OK;
     e->mechanism = m->name;
     e->l1 = c->l1;

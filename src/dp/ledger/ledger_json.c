@@ -83,7 +83,9 @@ void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *f)
     json_put_text(object, "sampling", sotto_sampling_name(f->sampling));
     json_put_real(object, "sample_rate", f->sample_rate);
     json_put_integer(object, "dimension", (int64_t)f->dimension);
-    json_put_text(object, "noise_mode", sotto_noise_mode_name(f->noise_mode));
+    json_put_integer(object, "lattice_exponent", f->lattice_exponent);
+    if (f->on_lattice)
+        json_put_boolean(object, "on_lattice", true);
     if (f->condition)
         json_put_text(object, "condition", f->condition);
     if (f->inputs_only)
@@ -95,6 +97,27 @@ void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *f)
         json_put_text(&labels, "entry", f->label_entry);
         json_put(object, "labels", labels);
     }
+}
+
+/* Early versions had two noise modes and one lattice, and named the former only. */
+static sotto_status get_lattice(struct dpsgd_facts *f, const struct json *object, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const char *mode = json_text(json_find(object, "noise_mode"));
+    int64_t exponent = f->scale > 0 ? run_early_lattice(f->scale) : 0;
+    f->fast = mode && strcmp(mode, "fast") == 0;
+    if (mode && !f->fast && strcmp(mode, "exact") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'noise_mode' is neither exact nor fast", name);
+    if (json_member(object, "lattice_exponent"))
+        TRY(json_get_integer(&exponent, object, name, "lattice_exponent"));
+    if (exponent < -1074 || exponent > 1023)
+        FAIL(SOTTO_EFORMAT, "%s: 'lattice_exponent' is %lld; expected -1074 to 1023", name, (long long)exponent);
+    f->lattice_exponent = (int)exponent;
+    f->on_lattice = false;
+    if (json_member(object, "on_lattice"))
+        TRY(json_get_boolean(&f->on_lattice, object, name, "on_lattice"));
+done:
+    return status;
 }
 
 static sotto_status get_labels(struct dpsgd_facts *f, const struct json *object, const char *name)
@@ -117,8 +140,7 @@ sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object,
 {
     sotto_status status = SOTTO_OK;
     struct dpsgd_facts f;
-    const char *clipping, *mode = json_text(json_find(object, "noise_mode")),
-                          *protects = json_text(json_find(object, "protects")),
+    const char *clipping, *protects = json_text(json_find(object, "protects")),
                           *sampling = json_text(json_find(object, "sampling"));
     TRY(json_get_text(&f.mechanism, object, name, "mechanism"));
     TRY(json_get_real(&f.scale, object, name, "scale"));
@@ -129,8 +151,7 @@ sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object,
     if (strcmp(clipping, "l1") != 0 && strcmp(clipping, "l2") != 0)
         FAIL(SOTTO_EFORMAT, "%s: 'clipping' is neither l1 nor l2", name);
     f.clipping = strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
-    if (sotto_noise_mode_find(&f.noise_mode, mode ? mode : "exact") != SOTTO_OK) /* none: an early version */
-        FAIL(SOTTO_EFORMAT, "%s: 'noise_mode' is neither exact nor fast", name);
+    TRY(get_lattice(&f, object, name));
     f.condition = json_text(json_find(object, "condition"));
     f.inputs_only = protects != NULL;
     if (protects && strcmp(protects, "inputs") != 0)

@@ -9,8 +9,8 @@
 #ifndef DP_MECHANISM_MECHANISM_H
 #define DP_MECHANISM_MECHANISM_H
 
-#include "dp/noise/fast_noise.h"
-#include "dp/noise/lattice_fixed.h"
+#include "dp/noise/floored_kernel.h"
+#include "dp/noise/lattice.h"
 #include "num/interval.h"
 #include "rng/noise.h"
 #include "rng/rng.h"
@@ -51,7 +51,7 @@ struct integer_law {
     struct interval (*tail)(double k, struct interval step); /* P(K >= k), k >= 1 */
     struct interval (*loss_step)(double steps, struct interval step);
     bool bounded;                 /* the loss stays the same below k = 0 and above k = steps */
-    integer_magnitude *magnitude; /* exact */
+    integer_magnitude *magnitude; /* exact; NULL: floored noise */
 };
 
 /* A pair at the loss y >= 0: alpha = P(L > y), beta = Q(L > y), delta = alpha - e^y beta. All fall with y. */
@@ -101,17 +101,14 @@ struct mechanism {
 
     /* RELEASE_LATTICE: */
     double (*cdf)(double x);
-    /* Exact noise on the lattice: the only sampler that releases use. */
-    lattice_magnitude *magnitude;
-    /* The same in constant time, nearly exact; NULL: none. */
-    fixed_magnitude *fixed;
-    /* The law of the fast sampler; FAST_NONE: none. */
-    enum fast_law fast;
+    enum floored_law law; /* of its exact noise; of RELEASE_INTEGER where integer->magnitude is NULL */
     /* One draw at scale 1 from one uniform in (0, 1), or from two (Gaussian), in double: for measuring
      * only. */
     double (*measure)(double u, double v);
 };
 
+/** Whether its noise is drawn by floored_noise.h. */
+bool mechanism_is_floored(const struct mechanism *m);
 /** NULL: unknown name. */
 const struct mechanism *mechanism_find(const char *name);
 /** i-th continuous additive law (RELEASE_LATTICE), NULL after the last; for contract tests. */

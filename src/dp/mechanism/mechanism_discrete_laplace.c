@@ -106,7 +106,6 @@ static const struct integer_law law = {
     .tail = tail,
     .loss_step = loss_step,
     .bounded = true,
-    .magnitude = integer_laplace,
 };
 
 const struct mechanism mechanism_discrete_laplace = {
@@ -123,4 +122,5 @@ const struct mechanism mechanism_discrete_laplace = {
     .composed_max = PURE_PAIR_COMPOSE_MAX,
     .renyi = pure_pair_renyi,
     .integer = &law,
+    .law = FLOORED_DISCRETE_LAPLACE,
 };

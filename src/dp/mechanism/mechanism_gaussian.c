@@ -126,7 +126,6 @@ const struct mechanism mechanism_gaussian = {
     .balance = balance,
     .renyi = renyi,
     .cdf = cdf,
-    .magnitude = lattice_gaussian,
-    .fast = FAST_GAUSSIAN,
+    .law = FLOORED_GAUSSIAN,
     .measure = measure,
 };

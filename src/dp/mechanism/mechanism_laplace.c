@@ -83,8 +83,6 @@ const struct mechanism mechanism_laplace = {
     .renyi = renyi,
     .shift = shift,
     .cdf = cdf,
-    .magnitude = lattice_laplace,
-    .fast = FAST_LAPLACE,
-    .fixed = fixed_laplace,
+    .law = FLOORED_LAPLACE,
     .measure = measure,
 };

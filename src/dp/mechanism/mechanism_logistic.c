@@ -115,8 +115,6 @@ const struct mechanism mechanism_logistic = {
     .renyi_ball = renyi_ball,
     .shift = shift,
     .cdf = cdf,
-    .magnitude = lattice_logistic,
-    .fast = FAST_LOGISTIC,
-    .fixed = fixed_logistic,
+    .law = FLOORED_LOGISTIC,
     .measure = measure,
 };

@@ -34,6 +34,11 @@ const char *sotto_mechanism_title(size_t i)
     return i < COUNT ? table[i]->title : NULL;
 }
 
+bool mechanism_is_floored(const struct mechanism *m)
+{
+    return m->kind == RELEASE_LATTICE || (m->integer && !m->integer->magnitude);
+}
+
 const struct mechanism *mechanism_find(const char *name)
 {
     for (size_t i = 0; i < COUNT; i++)

@@ -44,11 +44,16 @@ static sotto_status check_rounding(void)
                                      "call fesetround(FE_TONEAREST) first");
 }
 
+bool floored_noise_fits(double m, bool flat)
+{
+    return m >= 0x1p-30 && m <= (flat ? 0x1p32 : 0x1p44);
+}
+
 sotto_status floored_noise_open(struct floored_noise *out, enum floored_law law, double m, bool flat,
                                 struct noise *keys)
 {
     sotto_status status = SOTTO_OK;
-    if (!(m >= 0x1p-30 && m <= (flat ? 0x1p32 : 0x1p44)))
+    if (!floored_noise_fits(m, flat))
         FAIL(SOTTO_EINVAL,
              "noise: the scale is %g lattice steps; expected 2^-30 to 2^44 (2^32 with flat doubt)", m);
     TRY(check_rounding());
@@ -75,6 +80,7 @@ struct fill {
     const struct floored_noise *noise;
     int64_t *integers; /* one of them is where draws go */
     double *doubles;
+    int128 *wide;
     uint64_t first;
     size_t n;
     const struct chacha_kernels *stream;
@@ -109,13 +115,23 @@ static void refine(uint64_t bits[2], const void *arg, unsigned round)
     chacha_words(bits, r->key, r->position + 1, round);
 }
 
-static void put(const struct fill *t, uint64_t position, int64_t k)
+static int128 stop(int128 k, unsigned bits)
+{
+    const int128 end = (int128)1 << bits;
+    return k < -end ? -end : k > end ? end : k;
+}
+
+static void put(const struct fill *t, uint64_t position, int128 k)
 {
     const uint64_t i = position - t->first;
-    if (i < t->n && t->integers)
-        t->integers[i] = k;
-    else if (i < t->n)
-        t->doubles[i] = fmax(-0x1p52, fmin((double)k, 0x1p52));
+    if (i >= t->n)
+        return;
+    if (t->wide)
+        t->wide[i] = k;
+    else if (t->integers)
+        t->integers[i] = (int64_t)stop(k, 61);
+    else
+        t->doubles[i] = (double)stop(k, 52);
 }
 
 static sotto_status settle_doubts(void *arg)
@@ -134,7 +150,7 @@ static sotto_status settle_doubts(void *arg)
                                        .step = 64,
                                        .refine = refine,
                                        .arg = &more};
-        int64_t k[2];
+        int128 k[2];
         ball_draw(k, &draw);
         put(w->fill, d->position, k[0]);
         if (law == FLOORED_GAUSSIAN)
@@ -173,10 +189,14 @@ static void copy_range(const struct work *w, uint64_t at, size_t count)
     const struct fill *t = w->fill;
     const uint64_t begin = at > t->first ? at : t->first, end = t->first + t->n;
     const size_t n = (size_t)((at + count < end ? at + count : end) - begin), to = (size_t)(begin - t->first);
-    if (t->integers)
-        t->kernels->to_integers(t->integers + to, w->k + (begin - at), n);
+    const double *from = w->k + (begin - at);
+    if (t->wide)
+        for (size_t i = 0; i < n; i++) /* larger ones are in doubt, and put() there later */
+            t->wide[to + i] = fabs(from[i]) < 0x1p51 ? (int64_t)from[i] : 0;
+    else if (t->integers)
+        t->kernels->to_integers(t->integers + to, from, n);
     else
-        memcpy(t->doubles + to, w->k + (begin - at), n * sizeof *t->doubles);
+        memcpy(t->doubles + to, from, n * sizeof *t->doubles);
 }
 
 static sotto_status fill_piece(struct work *w, uint64_t group, size_t groups)
@@ -216,25 +236,33 @@ static sotto_status fill_chunk(void *arg, size_t chunk, int thread)
     return status;
 }
 
-static sotto_status fill(const struct fill *t, int threads)
+static sotto_status fill(struct fill t, int threads)
 {
-    const size_t groups = (size_t)(end_group(t) - t->first / FLOORED_GROUP);
-    if (t->n == 0)
+    const size_t groups = (size_t)(end_group(&t) - t.first / FLOORED_GROUP);
+    if (t.n == 0)
         return SOTTO_OK;
-    return par_chunks((groups + CHUNK_GROUPS - 1) / CHUNK_GROUPS, groups < SHARED ? 1 : threads, fill_chunk,
-                      (void *)t);
+    t.stream = chacha_kernels_find();
+    t.kernels = floor_kernels_find();
+    return par_chunks((groups + CHUNK_GROUPS - 1) / CHUNK_GROUPS, groups < SHARED ? 1 : threads, fill_chunk, &t);
 }
 
 sotto_status floored_noise_fill(const struct floored_noise *f, int64_t *k, uint64_t first, size_t n,
                                 int threads)
 {
-    const struct fill t = {f, k, NULL, first, n, chacha_kernels_find(), floor_kernels_find()};
-    return fill(&t, threads);
+    const struct fill t = {.noise = f, .integers = k, .first = first, .n = n};
+    return fill(t, threads);
+}
+
+sotto_status floored_noise_fill_wide(const struct floored_noise *f, int128 *k, uint64_t first, size_t n,
+                                     int threads)
+{
+    const struct fill t = {.noise = f, .wide = k, .first = first, .n = n};
+    return fill(t, threads);
 }
 
 sotto_status floored_noise_fill_doubles(const struct floored_noise *f, double *k, uint64_t first, size_t n,
                                         int threads)
 {
-    const struct fill t = {f, NULL, k, first, n, chacha_kernels_find(), floor_kernels_find()};
-    return fill(&t, threads);
+    const struct fill t = {.noise = f, .doubles = k, .first = first, .n = n};
+    return fill(t, threads);
 }

@@ -12,7 +12,7 @@
 #define DP_NOISE_FLOORED_NOISE_H
 
 #include "dp/noise/floored_kernel.h"
-#include "rng/noise.h"
+#include "dp/noise/lattice.h"
 
 /** One release: plain data, wiped by floored_noise_close(). */
 struct floored_noise {
@@ -20,11 +20,13 @@ struct floored_noise {
     unsigned char key[CHACHA_KEY];
 };
 
+/** Whether noise of m lattice steps can be drawn: 2^-30 to 2^44 (flat: 2^32). */
+bool floored_noise_fits(double m, bool flat);
 /** Takes a fresh key from `keys`: a stream of the operating system's generator, or a seeded one for tests.
- *  In:  m       scale over lattice step, in [2^-30, 2^44]; exact
+ *  In:  m       scale over lattice step, exact; it fits
  *       flat    at least 2^-40 m counts as doubt, so that the share of slow draws does not tell the noise's size (up to
  *               15 scales, logistic and Laplace; Gaussian: radii from 0.01 to 5); m <= 2^32
- *  Errors: EINVAL: m is out of range; floating-point numbers are not rounded to nearest */
+ *  Errors: EINVAL: m does not fit; floating-point numbers are not rounded to nearest */
 sotto_status floored_noise_open(struct floored_noise *out, enum floored_law law, double m, bool flat,
                                 struct noise *keys);
 void floored_noise_close(struct floored_noise *f);
@@ -37,6 +39,9 @@ void floored_noise_close(struct floored_noise *f);
  *  Errors: ENOMEM; EINVAL: a thread does not round to nearest */
 sotto_status floored_noise_fill(const struct floored_noise *f, int64_t *k, uint64_t first, size_t n,
                                 int threads);
+/** The same without that stop: |k| <= 2^121 + 1, for |q| up to Q = 2^120. */
+sotto_status floored_noise_fill_wide(const struct floored_noise *f, int128 *k, uint64_t first, size_t n,
+                                     int threads);
 /** floored_noise_fill() as doubles; |k| <= 2^52. */
 sotto_status floored_noise_fill_doubles(const struct floored_noise *f, double *k, uint64_t first, size_t n,
                                         int threads);

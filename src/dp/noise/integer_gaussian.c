@@ -34,3 +34,15 @@ uint128 integer_gaussian(struct noise *s, uint64_t m, unsigned shift)
             return first + j;
     }
 }
+
+int128 integer_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift)
+{
+    for (;;) {
+        int128 k = (int128)magnitude(s, m, shift);
+        bool negative = noise_bits(s, 1);
+        if (!negative)
+            return k;
+        if (k != 0)
+            return -k;
+    }
+}

@@ -11,14 +11,14 @@ struct lattice lattice_make(double scale)
     return (struct lattice){(uint64_t)ldexp(fraction, 53), exponent - 53};
 }
 
-double lattice_step(double scale)
+int lattice_exponent(double scale, int bits)
 {
-    return ldexp(1, lattice_make(scale).exponent);
+    return ilogb(scale) + 1 - bits;
 }
 
 int128 lattice_index(double x, struct lattice lattice)
 {
-    const int128 end = (int128)1 << LATTICE_BITS;
+    const int128 end = (int128)1 << LATTICE_END;
     int exponent;
     if (isnan(x))
         return 0;
@@ -27,7 +27,7 @@ int128 lattice_index(double x, struct lattice lattice)
     int left = exponent - 53 - lattice.exponent;
     if (mantissa == 0 || left < -54) /* below half a step */
         return 0;
-    if (left > LATTICE_BITS - 53)
+    if (left > LATTICE_END - 53)
         return mantissa < 0 ? -end : end;
     if (left >= 0)
         return (int128)mantissa * ((int128)1 << left);

@@ -10,9 +10,9 @@
 #ifndef DP_NOISE_LATTICE_H
 #define DP_NOISE_LATTICE_H
 
+#include "dp/ball/ball_draw.h"
 #include "rng/noise.h"
 
-__extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
 
 struct lattice {
@@ -21,7 +21,15 @@ struct lattice {
 };
 /** For a normal scale > 0. */
 struct lattice lattice_make(double scale);
-double lattice_step(double scale);
+
+/* Lattices of released vectors: the scale is less than 2^bits steps, and at least half as many. */
+enum {
+    LATTICE_BITS_FINE = 53, /* lattice_make(); releases of early versions */
+    LATTICE_BITS = 40,
+    LATTICE_BITS_FLAT = 32 /* where doubts are flat */
+};
+/** The exponent of the step. */
+int lattice_exponent(double scale, int bits);
 
 /** x = m 2^-shift with m < 2^53 and shift <= 62, for a normal x > 0. False: no such pair. */
 bool lattice_ratio(uint64_t *m, unsigned *shift, double x);
@@ -37,8 +45,8 @@ integer_magnitude integer_laplace, integer_gaussian;
 /** The signed draw. */
 int128 integer_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift);
 
-enum { LATTICE_BITS = 120 };
-/** round(x / r), half to even, by integers alone: |x / r - result| <= 1/2. Beyond +-2^LATTICE_BITS it is that
+enum { LATTICE_END = 120 };
+/** round(x / r), half to even, by integers alone: |x / r - result| <= 1/2. Beyond +-2^LATTICE_END it is that
  * end of the lattice: a clamp brings no two values further apart, and what is too large stays unsaid. NaN is
  * 0, by rule. */
 int128 lattice_index(double x, struct lattice lattice);

@@ -1,6 +1,7 @@
 /* Measuring only: the same noise law from a seeded training stream. Never a release, never in a ledger. */
 #include "base/memory.h"
 #include "dp/account/accountant.h"
+#include "dp/noise/floored_noise.h"
 #include "dp/noise/knorm.h"
 
 /* Continuous laws by inversion in double, one coordinate at a time. */
@@ -18,10 +19,21 @@ static sotto_status add_seeded(float *vector, size_t n, const struct mechanism *
 {
     sotto_status status = SOTTO_OK;
     struct noise *stream = NULL;
+    struct floored_noise noise = {.key = {0}};
+    int64_t *whole = NULL;
     double *reals = NULL;
     uint64_t ratio;
     unsigned shift;
     TRY(noise_open_insecure(&stream, seed));
+    if (mechanism_is_floored(m)) {
+        REQUIRE(floored_noise_fits(scale, false), "scale %g is out of range; expected 2^-30 to 2^44", scale);
+        NEW(whole, n);
+        TRY(floored_noise_open(&noise, m->law, scale, false, stream));
+        TRY(floored_noise_fill(&noise, whole, 0, n, 1));
+        for (size_t i = 0; i < n; i++)
+            vector[i] += (float)whole[i];
+        goto done;
+    }
     if (m->kind == RELEASE_INTEGER) {
         REQUIRE(lattice_ratio(&ratio, &shift, scale), "scale %g is out of range; expected 2^-9 to 2^52",
                 scale);
@@ -34,6 +46,7 @@ static sotto_status add_seeded(float *vector, size_t n, const struct mechanism *
     for (size_t i = 0; i < n; i++)
         vector[i] = (float)((double)vector[i] + reals[i]);
 done:
+    base_free(whole);
     base_free(reals);
     noise_close(stream);
     return status;

@@ -4,7 +4,6 @@
 #include "dp/release/release.h"
 #include "base/sha256.h"
 #include "dp/ledger/charge.h"
-#include "dp/noise/lattice_fixed.h"
 #include "dp/ledger/spend.h"
 
 #include <stdio.h>
@@ -12,20 +11,26 @@
 
 static sotto_status account_for(struct sotto_account *account, const struct sotto_release *r,
                                 const struct mechanism *m, const struct sotto_sensitivity *sensitivity,
-                                const struct sotto_context *ctx)
+                                int bits, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     double scale = r->scale, delta = r->target.delta == SOTTO_DELTA_PURE ? 0 : r->target.delta;
-    double distance = r->constant_time ? (double)sensitivity->dimension * FIXED_DISTANCE : 0;
     REQUIRE(spend_given(scale) || spend_given(r->target.epsilon),
             "release: neither a scale nor a target epsilon is given; give one of them");
-    if (r->constant_time && !m->fixed)
-        FAIL(SOTTO_EINVAL, "mechanism '%s' has no constant-time sampler; expected logistic or laplace",
-             m->name);
     if (!spend_given(scale))
-        TRY(sotto_calibrate(&scale, m->name, sensitivity,
-                            (struct sotto_dp){r->target.epsilon, account_inner_delta(delta, distance)}, ctx));
-    TRY(account_within(account, m->name, scale, sensitivity, delta, distance, ctx));
+        TRY(calibrate_on(&scale, m->name, sensitivity, (struct sotto_dp){r->target.epsilon, delta}, bits, ctx));
+    TRY(account_on(account, m->name, scale, sensitivity, delta, bits, ctx));
+done:
+    return status;
+}
+
+/* The lattice of the release. */
+static sotto_status choose_lattice(int *bits, const struct sotto_release *r, const struct mechanism *m)
+{
+    sotto_status status = SOTTO_OK;
+    *bits = r->flat_doubt && m->kind == RELEASE_LATTICE ? LATTICE_BITS_FLAT : mechanism_lattice(m);
+    REQUIRE(mechanism_is_floored(m) || !r->flat_doubt,
+            "mechanism '%s' has no flat doubt; expected logistic, laplace, gaussian or discrete-laplace", m->name);
 done:
     return status;
 }
@@ -88,7 +93,8 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
             "sotto_sensitivity_source");
     REQUIRE(n > 0, "release: 0 values; expected at least one");
     TRY(spend_check(&p.dataset_id, p.condition, &r->spend));
-    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity, ctx));
+    TRY(choose_lattice(&p.lattice_bits, r, p.mechanism));
+    TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity, p.lattice_bits, ctx));
     *plan = p;
 done:
     return status;

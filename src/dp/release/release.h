@@ -16,6 +16,7 @@ struct release_plan {
     size_t n;
     char condition[CONDITION_TEXT]; /* what epsilon rests on besides the sensitivity; "": nothing */
     const char *sampler;            /* one line for people */
+    int lattice_bits;               /* as accounted (dp/noise/lattice.h) */
     int lattice_exponent;           /* step of the lattice on which everything was rounded: 2^exponent */
 };
 

@@ -1,17 +1,17 @@
 /* Noise on a vector. Every value, a double, is rounded to a lattice by integers (or is on one by itself),
  * noise is a whole number of steps, the sum is an integer, and what is written is a function of that integer
- * alone: floats differ from doubles in that last rounding only. */
+ * alone: floats differ from doubles in that last rounding only (docs/derivations/exact-noise.md, section 1). */
 #include "base/memory.h"
+#include "dp/noise/floored_noise.h"
 #include "dp/noise/knorm.h"
 #include "dp/release/release.h"
+#include "par/par.h"
 
 static const char *const samplers[] = {
-    [RELEASE_LATTICE] = "exact, integers only: floor of the continuous law on a power-of-two lattice",
-    [RELEASE_INTEGER] = "exact, integers only: whole multiples of the step of the values",
+    [RELEASE_LATTICE] = EXACT_SAMPLER ": floor of the continuous law on a power-of-two lattice",
+    [RELEASE_INTEGER] = EXACT_SAMPLER ": whole multiples of the step of the values",
     [RELEASE_VECTOR] = ("NOT exact: direction and radius in double precision, then rounded to a "
                         "power-of-two lattice")};
-static const char fixed_sampler[] = FIXED_SAMPLER ", integers only: floor of the continuous law on a "
-                                                  "power-of-two lattice, nearly exact";
 
 /* The vector, in place: n floats or doubles. */
 struct values {
@@ -45,42 +45,99 @@ static sotto_status require_whole(const struct values *v, double step)
     return SOTTO_OK;
 }
 
-static void put_sums(struct values *v, const int128 *q, const int128 *drawn, struct lattice lattice)
+/* What is drawn, and where to. */
+struct drawing {
+    const struct release_plan *plan;
+    struct lattice lattice;
+    struct floored_noise floored; /* of most laws */
+    uint64_t ratio; /* discrete Gaussian: the scale is ratio 2^-shift steps */
+    unsigned shift;
+    int threads;
+};
+
+/* The lattice, and that its noise can be drawn. */
+static sotto_status prepare(struct drawing *d, const struct values *v)
 {
-    for (size_t i = 0; i < v->n; i++)
-        if (v->doubles)
-            ((double *)v->data)[i] = lattice_double(2 * q[i] + drawn[i], lattice);
-        else
-            ((float *)v->data)[i] = lattice_value(2 * q[i] + drawn[i], lattice);
+    sotto_status status = SOTTO_OK;
+    const struct release_plan *p = d->plan;
+    const double scale = p->account.scale,
+                 step = p->sensitivity.value_step == 0 ? 1 : p->sensitivity.value_step;
+    d->lattice = lattice_make(scale); /* of K-norm noise */
+    if (p->mechanism->kind == RELEASE_LATTICE)
+        d->lattice.exponent = lattice_exponent(scale, p->lattice_bits);
+    if (p->mechanism->kind == RELEASE_INTEGER) {
+        const bool floored = mechanism_is_floored(p->mechanism), flat = p->release->flat_doubt;
+        if (floored && !floored_noise_fits(scale / step, flat))
+            FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-30 to 2^%d steps of %g", scale,
+                 flat ? 32 : 44, step);
+        if (!floored && !lattice_ratio(&d->ratio, &d->shift, scale / step))
+            FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-9 to 2^52 steps of %g", scale, step);
+        d->lattice.exponent = ilogb(step);
+        TRY(require_whole(v, step));
+    }
+done:
+    return status;
 }
 
 /* All noise, in half steps of the lattice: lattice_value() of 2 q + drawn is what is released. */
-static void draw(int128 *drawn, const struct release_plan *p, uint64_t ratio, unsigned shift, struct noise *s)
+static sotto_status draw_floored(int128 *drawn, struct drawing *d, struct noise *s)
 {
-    const struct mechanism *m = p->mechanism;
+    sotto_status status = SOTTO_OK;
+    const struct release_plan *p = d->plan;
+    const int odd = p->mechanism->kind == RELEASE_LATTICE;
+    TRY(floored_noise_open(&d->floored, p->mechanism->law, ldexp(p->account.scale, -d->lattice.exponent),
+                           p->release->flat_doubt, s));
+    TRY(floored_noise_fill_wide(&d->floored, drawn, 0, p->n, d->threads));
     for (size_t i = 0; i < p->n; i++)
-        drawn[i] = m->integer ? 2 * integer_signed(s, m->integer->magnitude, ratio, shift)
-                              : lattice_release(s, 0, m->magnitude(s, ratio));
+        drawn[i] = 2 * drawn[i] + odd;
+done:
+    floored_noise_close(&d->floored);
+    return status;
 }
 
-static void draw_fixed(int128 *drawn, const struct release_plan *p, const struct fixed_table *table,
-                       struct noise *s)
+static void draw_gaussian(int128 *drawn, const struct drawing *d, struct noise *s)
 {
-    for (size_t i = 0; i < p->n; i += 2) {
-        uint64_t pair[2];
-        p->mechanism->fixed(pair, s, table);
-        drawn[i] = lattice_release(s, 0, pair[0]);
-        if (i + 1 < p->n)
-            drawn[i + 1] = lattice_release(s, 0, pair[1]);
-        base_wipe(pair, sizeof pair);
+    for (size_t i = 0; i < d->plan->n; i++)
+        drawn[i] = 2 * integer_signed(s, d->plan->mechanism->integer->magnitude, d->ratio, d->shift);
+}
+
+static sotto_status draw_vector(int128 *drawn, const struct drawing *d, struct noise *s)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t n = d->plan->n;
+    double *reals = NULL;
+    NEW(reals, n);
+    knorm_draw(reals, n, d->plan->account.scale, s);
+    for (size_t i = 0; i < n; i++)
+        drawn[i] = 2 * (int128)nearbyint(ldexp(reals[i], -d->lattice.exponent));
+    base_wipe(reals, n * sizeof *reals);
+done:
+    base_free(reals);
+    return status;
+}
+
+static sotto_status draw(int128 *drawn, struct drawing *d, struct noise *s)
+{
+    if (mechanism_is_floored(d->plan->mechanism))
+        return draw_floored(drawn, d, s);
+    if (d->plan->mechanism->kind == RELEASE_VECTOR)
+        return draw_vector(drawn, d, s);
+    draw_gaussian(drawn, d, s);
+    return SOTTO_OK;
+}
+
+/* The range of released values is that of inputs: 2^LATTICE_END steps to either side. */
+static void put_sums(struct values *v, const int128 *q, const int128 *drawn, struct lattice lattice)
+{
+    const int128 end = (int128)2 << LATTICE_END;
+    for (size_t i = 0; i < v->n; i++) {
+        int128 sum = 2 * q[i] + drawn[i];
+        sum = sum < -end ? -end : sum > end ? end : sum;
+        if (v->doubles)
+            ((double *)v->data)[i] = lattice_double(sum, lattice);
+        else
+            ((float *)v->data)[i] = lattice_value(sum, lattice);
     }
-}
-
-static void draw_vector(int128 *drawn, const struct release_plan *p, double *reals, struct noise *s)
-{
-    knorm_draw(reals, p->n, p->account.scale, s);
-    for (size_t i = 0; i < p->n; i++)
-        drawn[i] = 2 * (int128)nearbyint(ldexp(reals[i], -p->lattice_exponent));
 }
 
 static sotto_status release(struct sotto_certificate **certificate, struct values v,
@@ -89,58 +146,33 @@ static sotto_status release(struct sotto_certificate **certificate, struct value
     sotto_status status = SOTTO_OK;
     const size_t n = v.n;
     struct release_plan plan;
-    struct fixed_table *table = NULL;
+    struct drawing d = {.plan = &plan, .threads = par_threads(ctx)};
+    struct sotto_certificate *made = NULL;
     struct noise *stream = NULL;
     int128 *q = NULL, *drawn = NULL;
-    double *reals = NULL;
-    uint64_t ratio;
-    unsigned shift = 0;
-    size_t real_count = 1;
     TRY(check_vector(&v));
     TRY(release_plan(&plan, r, n, 1u << RELEASE_LATTICE | 1u << RELEASE_INTEGER | 1u << RELEASE_VECTOR, ctx));
-    const enum release_kind kind = plan.mechanism->kind;
-    struct lattice lattice = lattice_make(plan.account.scale);
-    ratio = lattice.m;
+    TRY(prepare(&d, &v));
     NEW(q, n);
     NEW(drawn, n);
-    real_count = kind == RELEASE_VECTOR ? n : 1;
-    NEW(reals, real_count);
-    NEW(table, 1);
-    if (kind == RELEASE_INTEGER) {
-        double step = plan.sensitivity.value_step == 0 ? 1 : plan.sensitivity.value_step;
-        if (!lattice_ratio(&ratio, &shift, plan.account.scale / step))
-            FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-9 to 2^52 steps of %g",
-                 plan.account.scale, step);
-        lattice.exponent = ilogb(step);
-        TRY(require_whole(&v, step));
-    }
     for (size_t i = 0; i < n; i++)
-        q[i] = lattice_index(value_at(&v, i), lattice);
-    plan.lattice_exponent = lattice.exponent;
-    plan.sampler = r->constant_time ? fixed_sampler : samplers[kind];
-    TRY(release_record(&stream, certificate, &plan, ctx));
-    /* all noise first: its running time depends on nothing private */
-    if (r->constant_time) {
-        fixed_table_make(table, lattice.m);
-        draw_fixed(drawn, &plan, table, stream);
-    } else if (kind == RELEASE_VECTOR) {
-        draw_vector(drawn, &plan, reals, stream);
-    } else {
-        draw(drawn, &plan, ratio, shift, stream);
-    }
-    put_sums(&v, q, drawn, lattice);
+        q[i] = lattice_index(value_at(&v, i), d.lattice);
+    plan.lattice_exponent = d.lattice.exponent;
+    plan.sampler = r->flat_doubt ? FLAT_SAMPLER : samplers[plan.mechanism->kind];
+    TRY(release_record(&stream, &made, &plan, ctx));
+    TRY(draw(drawn, &d, stream)); /* all noise first: its running time depends on nothing private */
+    put_sums(&v, q, drawn, d.lattice);
+    *certificate = made;
+    made = NULL;
 done:
     if (q)
         base_wipe(q, n * sizeof *q);
     if (drawn)
         base_wipe(drawn, n * sizeof *drawn);
-    if (reals)
-        base_wipe(reals, real_count * sizeof *reals);
     base_free(q);
     base_free(drawn);
-    base_free(reals);
-    base_free(table);
     noise_close(stream);
+    sotto_certificate_free(made);
     return status;
 }
 

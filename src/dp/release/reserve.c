@@ -2,70 +2,41 @@
  * then noise. What is accounted is a noise multiplier that the rounding of sums has made a little smaller
  * (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
  * reservation that the ledger holds under the run's name. */
+#include "dp/release/dpsgd_session.h"
+
 #include "base/memory.h"
 #include "dp/account/accountant.h"
 #include "dp/ledger/certificate.h"
 #include "dp/ledger/charge.h"
-#include "dp/noise/poisson_sample.h"
-#include "dp/noise/fixed_sample.h"
-#include "dp/ledger/dpsgd_reservations.h"
-#include "par/par.h"
 #include "dp/ledger/spend.h"
+#include "par/par.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums of up to 2^30 scales in double (fast_unit), and 2^16 in float, keep fast noise to 2^-8 of a scale and
- * better; larger ones are clamped to that. */
-static const int fast_room[] = {30, 16};
-
-struct sotto_dpsgd_session {
-    const struct mechanism *mechanism;
-    struct noise *stream;
-    struct lattice lattice;
-    size_t dimension, reserved, used;
-    bool sampled;  /* for the next step */
-    uint64_t rate; /* sample_rate in units of 2^-64, rounded down */
-    bool everyone; /* sample_rate is 1 */
-    struct fixed_sample fixed;
-    int128 *q, *drawn; /* (lattice_values): exact noise only */
-    size_t lattice_values;
-    struct fast_sum fast;
-    char entry[65];
-    /* for the certificate: */
-    struct dpsgd_facts facts;
-    char label_entry[65];
-    struct dpsgd_reservations run;
-    struct sotto_account account; /* of all steps that the run has charged */
-    size_t first_step;
-    const char *dataset_id; /* while it is reserved for */
-    char *purpose, *condition;
-    size_t records;
-};
-
 void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
 {
     if (!s)
         return;
-    if (s->q)
-        base_wipe(s->q, s->lattice_values * sizeof *s->q);
-    if (s->drawn)
-        base_wipe(s->drawn, s->lattice_values * sizeof *s->drawn);
-    noise_close(s->stream);
+    noise_close(s->samples);
+    noise_close(s->keys);
     fixed_sample_free(&s->fixed);
     dpsgd_reservations_free(&s->run);
     base_free(s->purpose);
     base_free(s->condition);
-    base_free(s->q);
-    base_free(s->drawn);
     base_free(s);
 }
 
 size_t sotto_dpsgd_session_used(const struct sotto_dpsgd_session *s)
 {
     return s->used;
+}
+
+double sotto_dpsgd_session_lattice(const struct sotto_dpsgd_session *s)
+{
+    return ldexp(1, s->lattice_exponent);
 }
 
 const char *sotto_dpsgd_session_entry(const struct sotto_dpsgd_session *s)
@@ -101,9 +72,6 @@ static sotto_status check(const struct sotto_dpsgd_request *r)
             "reserve: fixed sampling needs the number of records");
     REQUIRE(!r->labels || (r->sampled.adjacency == SOTTO_REPLACE_INPUT && strlen(r->labels) == 64),
             "reserve: labels need inputs_only and the hash of the ledger entry of their release");
-    REQUIRE((unsigned)r->noise_mode <= SOTTO_NOISE_FAST,
-            "reserve: noise_mode %d is unknown; expected SOTTO_NOISE_EXACT or SOTTO_NOISE_FAST",
-            (int)r->noise_mode);
 done:
     return status;
 }
@@ -118,6 +86,7 @@ static struct sotto_sensitivity clipped(const struct dpsgd_facts *f)
 /* The ledger keeps the account of this reservation alone, for a replaced record whatever the certificate will
 * speak of; it composes by the facts. */
 static struct charge_entry entry_of(const struct sotto_dpsgd_session *s, const struct sotto_dpsgd_request *r,
+                                    const struct dpsgd_facts *facts,
                                     const struct sotto_sensitivity *sensitivity,
                                     const struct sotto_account *account)
 {
@@ -127,10 +96,10 @@ static struct charge_entry entry_of(const struct sotto_dpsgd_session *s, const s
                                  .records = r->records,
                                  .sensitivity = sensitivity,
                                  .account = account,
-                                 .sampler = run_sampler(&s->facts),
+                                 .sampler = RUN_SAMPLER,
                                  .randomness = spend_randomness(&r->spend),
                                  .run = s->run.id,
-                                 .facts = &s->facts,
+                                 .facts = facts,
                                  .steps = r->sampled.steps,
                                  .first_step = r->first_step};
 }
@@ -190,12 +159,13 @@ static sotto_status find_run(struct sotto_dpsgd_session *s, const struct sotto_d
     } else {
         TRY(name_run(s->run.id));
     }
+    dpsgd_facts_add_lattice(&s->facts, &s->run);
+    all.noise_multiplier = run_multiplier(&s->facts);
     all.steps += s->run.charged;
     all.adjacency = s->facts.inputs_only ? SOTTO_REPLACE_ONE : r->sampled.adjacency;
     TRY(dpsgd_reservations_make_room(&s->run));
     TRY(sotto_account_sampled_both(&s->account, &all, ctx));
     TRY(run_complete_account(&s->account, &s->facts));
-    run_put_note(&s->account, &s->facts);
     s->run.seeded = s->run.seeded || seeded;
 done:
     return status;
@@ -208,12 +178,16 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     sotto_status status = SOTTO_OK;
     struct charge charge = {.lock = -1};
     const struct sotto_sensitivity sensitivity = clipped(&s->facts);
+    struct dpsgd_facts own; /* without what earlier reservations of the run have */
     struct charge_entry entry;
     TRY(charge_open(&charge, s->dataset_id, r->spend.ledger, r->spend.source, ctx));
     struct ledger *ledger = &charge.ledgers[0];
     TRY(find_run(s, r, ledger->path, sampled, ctx));
     TRY(ledger_record_budget(ledger, spend_budget(&r->spend), r->sampled.delta));
-    entry = entry_of(s, r, &sensitivity, account);
+    own = s->facts;
+    own.lattice_exponent = s->lattice_exponent;
+    own.on_lattice = s->on_lattice;
+    entry = entry_of(s, r, &own, &sensitivity, account);
     ledger_warn_about_delta(r->records, account->delta, ctx);
     TRY(charge_enter(&charge, &entry, ctx));
     memcpy(s->entry, ledger->last, sizeof s->entry);
@@ -223,6 +197,18 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
     dpsgd_reservations_add(&s->run, &one);
 done:
     charge_close(&charge);
+    return status;
+}
+
+/* Seeded, the second is a function of the first one's beginning. */
+static sotto_status open_streams(struct sotto_dpsgd_session *s, const struct sotto_spend *spend)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_spend apart = *spend;
+    TRY(spend_noise(&s->samples, spend));
+    apart.insecure_seed = noise_u64(s->samples);
+    TRY(spend_noise(&s->keys, &apart));
+done:
     return status;
 }
 
@@ -238,43 +224,41 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     TRY(check(r));
     TRY(spend_check(&dataset_id, condition, &r->spend));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
-    const struct dpsgd_facts facts = {.mechanism = r->sampled.mechanism,
+    struct dpsgd_facts facts = {.mechanism = r->sampled.mechanism,
                                       .scale = scale,
                                       .max_grad_norm = r->max_grad_norm,
                                       .sample_rate = sampled.sample_rate,
                                       .dimension = r->dimension,
                                       .clipping = sampled.clipping,
-                                      .noise_mode = r->noise_mode,
+                                      .on_lattice = r->on_lattice != 0,
                                       .inputs_only = sampled.adjacency == SOTTO_REPLACE_INPUT,
                                       .sampling = sampled.sampling};
+    facts.lattice_exponent = run_lattice(&facts, r->records);
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.adjacency = SOTTO_REPLACE_ONE;
     TRY(sotto_account_sampled(&account, &sampled, ctx));
-    run_put_note(&account, &facts);
     NEW(s, 1);
     s->mechanism = mechanism_find(sampled.mechanism);
     s->facts = facts;
     s->facts.mechanism = s->mechanism->name;
-    s->lattice = lattice_make(scale);
+    s->lattice_exponent = facts.lattice_exponent;
+    s->on_lattice = facts.on_lattice;
+    s->threads = par_threads(ctx);
     s->dimension = r->dimension;
     s->reserved = sampled.steps;
     s->everyone = sampled.sample_rate == 1;
     s->rate = s->everyone ? 0 : (uint64_t)ldexp(sampled.sample_rate, 64);
     s->first_step = r->first_step;
     s->dataset_id = dataset_id;
-    s->fast = (struct fast_sum){s->mechanism->fast, scale, false, par_threads(ctx)};
-    s->lattice_values = r->noise_mode == SOTTO_NOISE_EXACT ? r->dimension : 0;
-    s->q = base_alloc(s->lattice_values, sizeof *s->q);
-    s->drawn = base_alloc(s->lattice_values, sizeof *s->drawn);
     s->purpose = base_strdup(r->spend.purpose ? r->spend.purpose : "");
     s->condition = base_strdup(condition);
     s->records = r->records;
-    if (!s->q || !s->drawn || !s->purpose || !s->condition)
+    if (!s->purpose || !s->condition)
         FAIL(SOTTO_ENOMEM, "reserve: out of memory");
     s->facts.condition = s->condition[0] ? s->condition : NULL;
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));
-    TRY(spend_noise(&s->stream, &r->spend));
+    TRY(open_streams(s, &r->spend));
     TRY(record(s, r, &sampled, &account, ctx));
     base_trim(); /* what accounting took, some 30 MiB */
     *out = s;
@@ -282,112 +266,6 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
 done:
     sotto_dpsgd_session_close(s);
     return status;
-}
-
-static sotto_status check_left(const struct sotto_dpsgd_session *s)
-{
-    if (s->used == s->reserved)
-        return status_fail(SOTTO_EBUDGET, "step: all %zu reserved steps are used; reserve more steps first",
-                           s->reserved);
-    return SOTTO_OK;
-}
-
-sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size_t *count, size_t n)
-{
-    sotto_status status = SOTTO_OK;
-    TRY(check_left(s));
-    REQUIRE(!s->sampled, "sotto_dp_sample() was already called for this step; call sotto_dp_step() first");
-    REQUIRE(n <= UINT32_MAX, "sotto_dp_sample(): %zu records; expected at most %u", n, UINT32_MAX);
-    REQUIRE(s->facts.sampling == SOTTO_SAMPLING_POISSON || n == s->fixed.records,
-            "sotto_dp_sample(): %zu records; expected %zu, as in the reservation", n, s->fixed.records);
-    s->sampled = true;
-    if (s->everyone) {
-        for (size_t i = 0; i < n; i++)
-            rows[i] = (uint32_t)i;
-        *count = n;
-        goto done;
-    }
-    *count = s->facts.sampling == SOTTO_SAMPLING_FIXED ? fixed_sample_draw(rows, &s->fixed, s->stream)
-                                                       : coins_draw(rows, n, s->rate, s->stream);
-done:
-    return status;
-}
-
-static double value_at(const void *sum, size_t i, bool single)
-{
-    return single ? (double)((const float *)sum)[i] : ((const double *)sum)[i];
-}
-
-static void put_value(void *sum, size_t i, double x, bool single)
-{
-    if (single)
-        ((float *)sum)[i] = (float)x;
-    else
-        ((double *)sum)[i] = x;
-}
-
-/* What fast noise would be lost in, made as large as it may be; NaN is 0, as on the lattice. In silence: a
- * refusal would tell about the records, and a clamp brings no two sums further apart. */
-static void clamp_sum(const struct sotto_dpsgd_session *s, void *sum, bool single)
-{
-    const double most = ldexp(s->fast.scale, fast_room[single]) * (1 - 0x1p-20);
-    const struct fast_kernels *k = fast_kernels_find();
-    if (single ? k->within_floats(sum, s->dimension, most) : k->within(sum, s->dimension, most))
-        return;
-    for (size_t i = 0; i < s->dimension; i++) {
-        double x = value_at(sum, i, single);
-        put_value(sum, i, isnan(x) ? 0 : fmax(-most, fmin(x, most)), single);
-    }
-}
-
-static void add_exact(struct sotto_dpsgd_session *s, void *sum, bool single)
-{
-    for (size_t i = 0; i < s->dimension; i++)
-        s->q[i] = lattice_index(value_at(sum, i, single), s->lattice);
-    for (size_t i = 0; i < s->dimension; i++)
-        s->drawn[i] = lattice_release(s->stream, 0, s->mechanism->magnitude(s->stream, s->lattice.m));
-    for (size_t i = 0; i < s->dimension; i++)
-        put_value(sum, i, (double)lattice_value(2 * s->q[i] + s->drawn[i], s->lattice), single);
-}
-
-/* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
- * run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
-static void add_fast(struct sotto_dpsgd_session *s, void *sum, bool single)
-{
-    unsigned char key[CHACHA_KEY];
-    struct fast_sum how = s->fast;
-    how.floats = single;
-    clamp_sum(s, sum, single);
-    noise_bytes(s->stream, key, sizeof key);
-    fast_noise_add(sum, s->dimension, &how, key);
-    base_wipe(key, sizeof key);
-}
-
-static sotto_status add_noise(struct sotto_dpsgd_session *s, void *sum, bool single)
-{
-    sotto_status status = SOTTO_OK;
-    bool fast = s->facts.noise_mode == SOTTO_NOISE_FAST;
-    TRY(check_left(s));
-    REQUIRE(s->sampled || s->everyone,
-            "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()");
-    s->sampled = false;
-    s->used++; /* before the noise: a step that is interrupted is a step that is used */
-    if (fast)
-        add_fast(s, sum, single);
-    else
-        add_exact(s, sum, single);
-done:
-    return status;
-}
-
-sotto_status sotto_dp_step(struct sotto_dpsgd_session *s, double *sum)
-{
-    return add_noise(s, sum, false);
-}
-
-sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *s, float *sum)
-{
-    return add_noise(s, sum, true);
 }
 
 /* The account is that of all charged steps, whatever became of them. */
@@ -404,8 +282,8 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
                                             .sensitivity = &sensitivity,
                                             .dimension = s->dimension,
                                             .seeded = s->run.seeded,
-                                            .sampler = run_sampler(&s->facts),
-                                            .lattice_exponent = s->lattice.exponent,
+                                            .sampler = RUN_SAMPLER,
+                                            .lattice_exponent = s->facts.lattice_exponent,
                                             .records = s->records,
                                             .condition = s->facts.condition,
                                             .purpose = s->purpose[0] ? s->purpose : NULL};

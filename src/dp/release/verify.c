@@ -21,12 +21,21 @@ static void check_text(struct verification *v, const char *name, const char *cla
     verify_check(v, name, claimed && strcmp(claimed, derived) == 0, "%.300s", claimed ? claimed : "(none)");
 }
 
+/* Of a release; what is none of ours is refused by lattice_fits(). */
+static int lattice_bits(const struct certificate_claims *f)
+{
+    int64_t bits = f->scale > 1e-100 && f->scale < 1e100 ? ilogb(f->scale) + 1 - f->exponent : 0;
+    return bits == LATTICE_BITS || bits == LATTICE_BITS_FLAT ? (int)bits : LATTICE_BITS_FINE;
+}
+
 static sotto_status derive(struct sotto_account *a, const struct certificate_claims *f, double delta,
                            const char *adjacency, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    if (!f->run)
+    if (!f->run && f->distance > 0)
         return account_within(a, f->mechanism, f->scale, &f->sensitivity, delta, f->distance, ctx);
+    if (!f->run)
+        return account_on(a, f->mechanism, f->scale, &f->sensitivity, delta, lattice_bits(f), ctx);
     TRY(require_positive(f->scale, "scale"));
     TRY(require_positive(f->run_claims.facts.max_grad_norm, "max_grad_norm"));
     const struct sotto_sampled all = {.mechanism = f->mechanism,
@@ -54,8 +63,7 @@ static const char *sampler_of(const struct certificate_claims *f)
 {
     const struct mechanism *m = mechanism_find(f->mechanism);
     if (f->run)
-        return f->run_claims.facts.noise_mode == SOTTO_NOISE_FAST ? RUN_FAST_SAMPLER
-                                                                  : run_sampler(&f->run_claims.facts);
+        return f->run_claims.facts.fast ? RUN_FAST_SAMPLER : EXACT_SAMPLER;
     return m && m->kind == RELEASE_VECTOR ? "NOT exact" : f->distance > 0 ? FIXED_SAMPLER : "exact";
 }
 
@@ -121,7 +129,10 @@ static bool lattice_fits(const struct certificate_claims *f)
         return f->sensitivity.value_step > 0;
     if (m && m->kind == RELEASE_LABELS)
         return f->exponent == 0;
-    return f->scale > 1e-100 && f->scale < 1e100 && lattice_make(f->scale).exponent == f->exponent;
+    if (f->run)
+        return f->exponent == f->run_claims.facts.lattice_exponent;
+    return f->scale > 1e-100 && f->scale < 1e100 &&
+           lattice_exponent(f->scale, lattice_bits(f)) == f->exponent;
 }
 
 /* "proved" needs a proved sensitivity, noise from the system, and nothing else that epsilon rests on. */

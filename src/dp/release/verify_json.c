@@ -2,7 +2,6 @@
  * report that it ends in. */
 #include "base/memory.h"
 #include "dp/ledger/ledger_json.h"
-#include "dp/noise/lattice_fixed.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/release/verification.h"
 #include "io/json/json.h"

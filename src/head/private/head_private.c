@@ -327,8 +327,7 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
         .first_step = first,
         .run = run->state.run[0] ? run->state.run : NULL,
         .spend = spend_complete(&p->spend, NULL, "head by DP-SGD", 0),
-        .records = data->n,
-        .noise_mode = p->noise_mode};
+        .records = data->n};
     sotto_status status = sotto_dp_reserve(out, &request, ctx);
     if (status == SOTTO_OK)
         snprintf(run->state.run, sizeof run->state.run, "%s", sotto_dpsgd_session_run(*out));

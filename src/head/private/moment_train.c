@@ -103,8 +103,6 @@ static double default_delta(const struct sotto_head_recipe *r, size_t records)
 static sotto_status check_request(const struct sotto_head_recipe *r, const struct sotto_head_privacy *privacy)
 {
     sotto_status status = SOTTO_OK;
-    REQUIRE(privacy->noise_mode == SOTTO_NOISE_EXACT,
-            "trainer %s adds noise only once; expected noise mode exact", r->trainer);
     TRY(require_reserved(privacy->reserved, "head"));
     REQUIRE(privacy->adjacency == SOTTO_REPLACE_ONE,
             "adjacency %s: trainer %s is accounted for a replaced record only; expected replace-one",

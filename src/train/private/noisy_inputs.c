@@ -65,7 +65,6 @@ static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
         .spend = spend_complete(&p->spend, r->data->dataset_id, "network on noisy inputs", epoch),
         .records = r->n,
         .run = r->state.run[0] ? r->state.run : NULL,
-        .noise_mode = p->noise_mode,
         .labels = r->state.labels ? r->state.label_entry : NULL};
     TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
     sotto_dpsgd_session_close(r->reserved);
@@ -226,9 +225,9 @@ static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capaci
 {
     sotto_status status = SOTTO_OK;
     int length = snprintf(r->text, sizeof r->text,
-                          "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\nnoise_mode=%"
-                          "s\nuses=%zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
-                          r->radius, r->noise, 1, sotto_noise_mode_name(r->p.noise_mode), r->t.options.epochs,
+                          "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\n"
+                          "uses=%zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
+                          r->radius, r->noise, 1, r->t.options.epochs,
                           r->p.label_epsilon, r->p.target.delta, r->p.spend.insecure != 0);
     REQUIRE(length > 0 && (size_t)length < sizeof r->text, "the recipe is too long");
     sha256_of(r->rows_sha256, r->rows, r->n * sizeof *r->rows);

@@ -1,0 +1,162 @@
+/* One step of a reservation: which records are in it, and the noise of its sum. The sum is rounded to the
+ * lattice in doubles, as whole numbers q of up to 2^51; floored noise k is added, and what comes out is a
+ * function of the integer q + k alone (docs/derivations/exact-noise.md, section 1). */
+#include "dp/release/dpsgd_session.h"
+
+#include "base/memory.h"
+#include "dp/noise/floored_noise.h"
+#include "dp/noise/poisson_sample.h"
+#include "par/par.h"
+
+#include <float.h>
+#include <math.h>
+
+static sotto_status check_left(size_t taken, const struct sotto_dpsgd_session *s)
+{
+    if (taken == s->reserved)
+        return status_fail(SOTTO_EBUDGET, "step: all %zu reserved steps are used; reserve more steps first",
+                           s->reserved);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_dp_sample(struct sotto_dpsgd_session *s, uint32_t *rows, size_t *count, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_left(s->sampled, s));
+    REQUIRE(n <= UINT32_MAX, "sotto_dp_sample(): %zu records; expected at most %u", n, UINT32_MAX);
+    REQUIRE(s->facts.sampling == SOTTO_SAMPLING_POISSON || n == s->fixed.records,
+            "sotto_dp_sample(): %zu records; expected %zu, as in the reservation", n, s->fixed.records);
+    s->sampled++;
+    if (s->everyone) {
+        for (size_t i = 0; i < n; i++)
+            rows[i] = (uint32_t)i;
+        *count = n;
+        goto done;
+    }
+    *count = s->facts.sampling == SOTTO_SAMPLING_FIXED ? fixed_sample_draw(rows, &s->fixed, s->samples)
+                                                       : coins_draw(rows, n, s->rate, s->samples);
+done:
+    return status;
+}
+
+/* ---- noise ---- */
+
+static const double most = 0x1p51; /* 2 (q + k) + 1 is then a double */
+
+/* x in lattice steps: the nearest whole number, half to even. A clamp brings no two sums further apart, and NaN
+ * is 0 by rule: a refusal would tell about the records. */
+static double whole(double x)
+{
+    x = x == x ? x : 0;
+    x = x < -most ? -most : x;
+    x = x > most ? most : x;
+    return (x + 0x1.8p52) - 0x1.8p52;
+}
+
+/* The released number, exactly. */
+static double released(double q, double k, double half_step)
+{
+    double sum = q + k;
+    sum = sum < -most ? -most : sum;
+    sum = sum > most ? most : sum;
+    return (2 * sum + 1) * half_step;
+}
+
+static void add_to_doubles(double *sum, const double *k, size_t n, double per_step, double half_step)
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i] = released(whole(sum[i] * per_step), k[i], half_step);
+}
+
+static void add_to_floats(float *sum, const double *k, size_t n, double per_step, double half_step)
+{
+    for (size_t i = 0; i < n; i++) {
+        double x = released(whole((double)sum[i] * per_step), k[i], half_step);
+        x = x < -FLT_MAX ? -FLT_MAX : x;
+        sum[i] = (float)(x > FLT_MAX ? FLT_MAX : x);
+    }
+}
+
+struct pass {
+    struct floored_noise noise;
+    double *doubles; /* one of them */
+    float *floats;
+    size_t n;
+    double per_step, half_step; /* what makes lattice steps of the sum, and the sum of half steps */
+};
+
+enum { CHUNK = 32 * FLOORED_GROUP /* 32 KiB of draws */ };
+
+static sotto_status add_chunk(void *arg, size_t chunk, int thread)
+{
+    const struct pass *p = arg;
+    const size_t first = chunk * CHUNK, n = p->n - first < CHUNK ? p->n - first : CHUNK;
+    _Alignas(64) double k[CHUNK];
+    sotto_status status = floored_noise_fill_doubles(&p->noise, k, first, n, 1);
+    (void)thread;
+    if (status == SOTTO_OK && p->floats)
+        add_to_floats(p->floats + first, k, n, p->per_step, p->half_step);
+    else if (status == SOTTO_OK)
+        add_to_doubles(p->doubles + first, k, n, p->per_step, p->half_step);
+    base_wipe(k, n * sizeof *k);
+    return status;
+}
+
+static sotto_status check_step(const struct sotto_dpsgd_session *s)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check_left(s->used, s));
+    REQUIRE(s->sampled > s->used || s->everyone,
+            "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()");
+done:
+    return status;
+}
+
+/* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
+ * run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
+static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass p)
+{
+    sotto_status status = SOTTO_OK;
+    p.n = s->dimension;
+    p.half_step = ldexp(1, s->lattice_exponent - 1);
+    TRY(check_step(s));
+    TRY(floored_noise_open(&p.noise, s->mechanism->law, ldexp(s->facts.scale, -s->lattice_exponent), false,
+                           s->keys));
+    s->used++; /* before the noise: a step that is interrupted is a step that is used */
+    s->sampled = s->sampled < s->used ? s->used : s->sampled;
+    status = par_chunks((p.n + CHUNK - 1) / CHUNK, s->threads, add_chunk, &p);
+done:
+    floored_noise_close(&p.noise);
+    return status;
+}
+
+static sotto_status refuse_on_lattice(const struct sotto_dpsgd_session *s)
+{
+    if (s->on_lattice)
+        return status_fail(SOTTO_EINVAL, "step: the reservation is on_lattice; call sotto_dp_step_lattice()");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_dp_step(struct sotto_dpsgd_session *s, double *sum)
+{
+    sotto_status status = refuse_on_lattice(s);
+    if (status != SOTTO_OK)
+        return status;
+    return add_noise(s, (struct pass){.doubles = sum, .per_step = ldexp(1, -s->lattice_exponent)});
+}
+
+sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *s, float *sum)
+{
+    sotto_status status = refuse_on_lattice(s);
+    if (status != SOTTO_OK)
+        return status;
+    return add_noise(s, (struct pass){.floats = sum, .per_step = ldexp(1, -s->lattice_exponent)});
+}
+
+sotto_status sotto_dp_step_lattice(struct sotto_dpsgd_session *s, double *sum)
+{
+    if (!s->on_lattice)
+        return status_fail(SOTTO_EINVAL, "step: the reservation is not on_lattice; call sotto_dp_step(), or "
+                                         "set on_lattice in the request");
+    return add_noise(s, (struct pass){.doubles = sum, .per_step = 1});
+}
