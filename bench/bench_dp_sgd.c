@@ -1,6 +1,6 @@
 /* DP-SGD against plain SGD of the same network, step by step in turns: forward, backward, (clip, noise,)
  * update.
- * usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
+ * usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact]
  *                     [--threads N] [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
  *
  *   linear   128 to 10
@@ -13,6 +13,7 @@
  * --side: one of the two alone, so that the peak of memory is its own; before_mib: the peak before the first
  * step. */
 #include "base/cpu.h"
+#include "nn/loop/example_sums.h"
 #include "nn/plan/plan.h"
 #include "par/par.h"
 #include "rng/rng.h"
@@ -147,19 +148,22 @@ static double median(double *x, size_t n)
 
 struct side {
     struct nn_model *model;
-    struct nn_plan *plan;
+    struct nn_plan *plan;      /* plain */
+    struct example_sums *sums; /* private */
     struct nn_optimizer *optimizer;
-    double wall[STEPS_MAX], cpu[STEPS_MAX], part[3][STEPS_MAX];
+    double wall[STEPS_MAX], cpu[STEPS_MAX], part[2][STEPS_MAX];
 };
 
-static void open_side(struct side *d, const struct nn_model_config *config, size_t batch, size_t views)
+static const struct nn_backend *backend(void)
 {
-    const struct nn_backend *backend;
-    must(nn_backend_find(&backend, "auto"));
+    const struct nn_backend *found;
+    must(nn_backend_find(&found, "auto"));
+    return found;
+}
+
+static void open_side(struct side *d, const struct nn_model_config *config)
+{
     must(nn_model_create(&d->model, config, 1));
-    must(nn_plan_create(
-        &d->plan, d->model,
-        &(struct nn_plan_config){.batch = batch, .backend = backend, .training = 1, .views = views}));
     must(nn_optimizer_create(&d->optimizer, d->model, &(struct nn_optimizer_config){.name = "sgd"}));
 }
 
@@ -167,7 +171,8 @@ struct bench {
     struct settings settings;
     size_t batch, classes, parameters;
     int64_t *labels;
-    float *sum;
+    uint32_t *slot;
+    double *sum;
     struct sotto_dpsgd_session *reserved;
     struct nn_clip clip;
     struct side plain, private;
@@ -182,26 +187,53 @@ static void plain_step(struct bench *b, size_t step)
     nn_optimizer_step(b->plain.optimizer, b->plain.model, 1e-3);
 }
 
-static void private_step(struct bench *b, size_t step, double *parts[3], size_t at)
+enum { SLOTS = 50 }; /* records for each in a batch: a sample of 2 % */
+
+/* As the plain step's: values lie there already. */
+static void fill_part(float *input, int64_t *labels, void *state, size_t first, size_t count, uint64_t step)
 {
-    struct nn_plan *p = b->private.plan;
+    (void)input, (void)step;
+    const struct bench *b = state;
+    memcpy(labels, b->labels + first, count * sizeof *labels);
+}
+
+static void open_sums(struct bench *b)
+{
+    const struct example_sums_config config = {.backend = backend(),
+                                               .views = 1,
+                                               .slots = SLOTS * b->batch,
+                                               .rate = 1.0 / SLOTS,
+                                               .threads = b->settings.threads,
+                                               .fill = fill_part,
+                                               .state = b};
+    must(example_sums_create(&b->private.sums, b->private.model, &config));
+}
+
+/* `batch` of the record numbers, rising. */
+static void draw_sample(struct bench *b, size_t step)
+{
+    struct rng random = rng_stream(1, RNG_TEST, 1, step);
+    for (size_t i = 0; i < b->batch; i++)
+        b->slot[i] = (uint32_t)(i * SLOTS + rng_below(&random, SLOTS));
+}
+
+static void private_step(struct bench *b, size_t step, double *parts[2], size_t at)
+{
+    size_t below;
+    draw_sample(b, step);
     double start = now(), next;
-    nn_plan_forward(p, 1, 1, step);
-    loss_softmax_cross_entropy(nn_plan_diff_output(p), nn_plan_output(p), b->labels, b->batch, b->classes);
-    for (size_t i = 0; i < b->batch * b->classes; i++)
-        nn_plan_diff_output(p)[i] *= (float)b->batch;
+    example_sums_take(b->sum, &below, b->private.sums, b->slot, b->batch, &b->clip, step);
     next = now(), parts[0][at] = next - start, start = next;
-    nn_plan_clipped_sum(p, b->sum, 0, b->batch, &b->clip);
-    next = now(), parts[1][at] = next - start, start = next;
     if (b->reserved)
-        must(sotto_dp_step_float(b->reserved, b->sum));
+        must(sotto_dp_step_lattice(b->reserved, b->sum));
     nn_model_set_gradient(b->private.model, b->sum, 1 / (double)b->batch, b->settings.threads);
     nn_optimizer_step(b->private.optimizer, b->private.model, 1e-3);
-    parts[2][at] = now() - start;
+    parts[1][at] = now() - start;
 }
 
 static void reserve(struct bench *b, const char *ledger)
 {
+    b->clip.bound = 0x1p31;
     if (strcmp(b->settings.noise, "none") == 0)
         return;
     const struct sotto_dpsgd_request request = {
@@ -216,9 +248,12 @@ static void reserve(struct bench *b, const char *ledger)
         .spend.dataset_id = "benchmark",
         .spend.source = &exercise,
         .spend.ledger = ledger,
-        .noise_mode = strcmp(b->settings.noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT,
+        .on_lattice = 1,
+        .records = SLOTS * b->batch,
         .spend.purpose = "benchmark"};
-    must(sotto_dp_reserve(&b->reserved, &request, NULL));
+    const struct sotto_context ctx = {.threads = b->settings.threads};
+    must(sotto_dp_reserve(&b->reserved, &request, &ctx));
+    b->clip.bound = example_sums_bound(b->private.sums, b->clip.norm / sotto_dpsgd_session_lattice(b->reserved));
 }
 
 /* The head trainer reports every 16 steps. */
@@ -267,8 +302,7 @@ static void head(const struct settings *s, const char *ledger)
         .target = {NAN, 1e-5},
         .spend.dataset_id = "benchmark",
         .spend.source = &exercise,
-        .spend.ledger = ledger,
-        .noise_mode = strcmp(s->noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT};
+        .spend.ledger = ledger};
     double plain = 0, private = 0; /* 0: not asked for */
     if (has_plain(s)) {            /* reports every epoch */
         struct sotto_head_recipe open = recipe;
@@ -320,14 +354,21 @@ int main(int argc, char **argv)
                   : strcmp(b.settings.clip, "automatic") == 0 ? NN_CLIP_AUTOMATIC
                                                               : NN_CLIP_FLAT;
     int plain = has_plain(&b.settings), private = has_private(&b.settings);
-    if (plain)
-        open_side(&b.plain, &models[model].config, b.batch, 0);
-    if (private)
-        open_side(&b.private, &models[model].config, b.batch, 1);
+    if (plain) {
+        open_side(&b.plain, &models[model].config);
+        must(nn_plan_create(
+            &b.plain.plan, b.plain.model,
+            &(struct nn_plan_config){.batch = b.batch, .backend = backend(), .training = 1}));
+    }
+    if (private) {
+        open_side(&b.private, &models[model].config);
+        open_sums(&b);
+    }
     b.parameters = nn_model_parameter_count(plain ? b.plain.model : b.private.model, 1);
     b.labels = base_alloc(b.batch, sizeof *b.labels);
     b.sum = base_alloc(b.parameters, sizeof *b.sum);
-    if (!b.labels || !b.sum)
+    b.slot = base_alloc(b.batch, sizeof *b.slot);
+    if (!b.labels || !b.sum || !b.slot)
         return 1;
     if (private)
         reserve(&b, ledger);
@@ -337,12 +378,10 @@ int main(int argc, char **argv)
         float value = rng_unit_f(&random);
         if (plain)
             nn_plan_input(b.plain.plan)[i] = value;
-        if (private)
-            nn_plan_input(b.private.plan)[i] = value;
     }
     for (size_t i = 0; i < b.batch; i++)
         b.labels[i] = (int64_t)rng_below(&random, b.classes);
-    double before = forget_peak(), *parts[3] = {b.private.part[0], b.private.part[1], b.private.part[2]};
+    double before = forget_peak(), *parts[2] = {b.private.part[0], b.private.part[1]};
     for (size_t step = 0; step < b.settings.steps + WARM_UP; step++) {
         size_t at = step < WARM_UP ? 0 : step - WARM_UP;
         double t0 = now(), c0 = cpu_now();
@@ -360,21 +399,20 @@ int main(int argc, char **argv)
     double rate = (double)b.batch / median(private ? b.private.wall : b.plain.wall, n);
     printf("{\"bench\": \"dp_sgd\", \"model\": \"%s\", \"batch\": %zu, \"parameters\": %zu, \"threads\": %d, "
            "\"noise\": \"%s\", \"clip\": \"%s\", \"plain_ms\": %.4f, \"private_ms\": %.4f, \"ratio\": %.3f, "
-           "\"plain_cpu_ms\": %.4f, \"private_cpu_ms\": %.4f, \"forward_ms\": %.4f, \"clip_ms\": %.4f, "
+           "\"plain_cpu_ms\": %.4f, \"private_cpu_ms\": %.4f, \"sum_ms\": %.4f, "
            "\"noise_update_ms\": %.4f, \"plain_plan_mib\": %.1f, \"private_plan_mib\": %.1f, "
            "\"peak_rss_mib\": %.1f, \"before_mib\": %.1f, "
            "\"images_per_second\": %.1f}\n",
            models[model].name, b.batch, b.parameters, b.settings.threads, b.settings.noise, b.settings.clip,
            1e3 * median(b.plain.wall, n), 1e3 * median(b.private.wall, n),
            plain && private ? median(ratio, n) : 0, 1e3 * median(b.plain.cpu, n),
-           1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n), 1e3 * median(parts[1], n),
-           1e3 * median(parts[2], n), plain ? (double)nn_plan_bytes(b.plain.plan) / 1048576 : 0,
-           private ? (double)nn_plan_bytes(b.private.plan) / 1048576 : 0, peak_mib(), before, rate);
+           1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n), 1e3 * median(parts[1], n), plain ? (double)nn_plan_bytes(b.plain.plan) / 1048576 : 0,
+           private ? (double)example_sums_bytes(b.private.sums) / 1048576 : 0, peak_mib(), before, rate);
     sotto_dpsgd_session_close(b.reserved);
     nn_optimizer_free(b.plain.optimizer), nn_optimizer_free(b.private.optimizer);
-    nn_plan_free(b.plain.plan), nn_plan_free(b.private.plan);
+    nn_plan_free(b.plain.plan), example_sums_free(b.private.sums);
     nn_model_free(b.plain.model), nn_model_free(b.private.model);
-    base_free(b.labels), base_free(b.sum);
+    base_free(b.labels), base_free(b.sum), base_free(b.slot);
     unlink(ledger);
     rmdir(folder);
     return 0;

@@ -92,14 +92,13 @@ sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, con
     sotto_status status = SOTTO_OK;
     const struct lines l = {text, where};
     struct sotto_train_privacy p;
-    char trainer[WORD], sampling[WORD], noise[WORD], mode[WORD], clipping[WORD];
+    char trainer[WORD], sampling[WORD], noise[WORD], clipping[WORD];
     sotto_train_privacy_defaults(&p);
     TRY(read_word(trainer, &l, "trainer"));
     if (strcmp(trainer, "dp-sgd") != 0)
         FAIL(SOTTO_EFORMAT, "%s: private_recipe: trainer '%s' is unknown; expected dp-sgd", where, trainer);
     TRY(read_word(sampling, &l, "sampling"));
     TRY(read_word(noise, &l, "noise"));
-    TRY(read_word(mode, &l, "noise_mode"));
     TRY(read_word(clipping, &l, "clipping"));
     TRY(read_real(&p.noise_multiplier, &l, "noise_multiplier"));
     TRY(read_real(&p.max_grad_norm, &l, "max_grad_norm"));
@@ -112,8 +111,6 @@ sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, con
     if (strcmp(clipping, "quantile") == 0)
         TRY(read_real(&p.quantile, &l, "quantile"));
     status = sotto_sampling_find(&p.sampling, sampling);
-    if (status == SOTTO_OK)
-        status = sotto_noise_mode_find(&p.noise_mode, mode);
     if (status == SOTTO_OK)
         status = dp_sgd_resolve(&p, o, o->batch, NULL); /* also replaces the borrowed texts by static ones */
     if (status != SOTTO_OK) {
