@@ -110,7 +110,7 @@ target_include_directories(sotto_planted PRIVATE include src cli)
 target_link_libraries(sotto_planted PRIVATE sotto_internals)
 target_compile_definitions(sotto_planted PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
 foreach(function sotto_dp_release_double sotto_head_train_private split_provenance sotto_rows_once sotto_provenance_once
-        certificate_condition file_hold)
+        example_sums_bound file_hold)
   target_link_options(sotto_planted PRIVATE -Wl,--wrap=${function})
 endforeach()
 

@@ -90,7 +90,7 @@ static sotto_status open_worker(struct worker *w, const struct example_sums *s, 
     sotto_status status = SOTTO_OK;
     const struct example_sums_config *c = &s->config;
     const struct nn_plan_config plan = {
-        .batch = s->part * c->views, .backend = c->backend, .training = 1, .views = c->views};
+        .batch = s->part * c->views, .dtype = c->dtype, .backend = c->backend, .training = 1, .views = c->views};
     TRY(nn_plan_create(&w->plan, m, &plan));
     NEW(w->labels, s->part * c->views);
     NEW(w->sum, s->parameters);

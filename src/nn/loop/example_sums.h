@@ -1,5 +1,5 @@
 /* example_sums.h - the sum of clipped gradients of a random sample of records, on any number of threads with the
- * same bits. docs/derivations/exact-noise.md, section "Sums".
+ * same bits. docs/derivations/exact-sums.md.
  *
  * Records have numbers, 0 .. slots - 1, of which a step's sample is a part. Rows of a network's plan are worked
  * on by one thread each, in parts of one shape, so what a record adds is a function of the record alone. Where
@@ -17,6 +17,7 @@ typedef void example_fill(float *input, int64_t *labels, void *state, size_t fir
                           uint64_t step);
 struct example_sums_config {
     const struct nn_backend *backend;
+    enum nn_dtype dtype; /* f32; others are refused */
     size_t views;  /* rows of an example; its loss is their mean */
     size_t slots;  /* records that could be in a step: public */
     double rate;   /* the share of them that is in a step on average: public */

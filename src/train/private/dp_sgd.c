@@ -174,6 +174,7 @@ static sotto_status plan(struct private_run *r)
     t->input.threads = 1; /* parts are filled side by side */
     const struct example_sums_config sums = {
         .backend = autotune_backend(&t->choice),
+        .dtype = autotune_dtype(&t->choice),
         .views = r->p.views,
         .slots = t->n,
         .rate = sotto_sample_rate(r->p.sampling, t->options.batch, t->n),
