@@ -1,6 +1,6 @@
 /* DP-SGD against plain SGD of the same network, step by step in turns: forward, backward, (clip, noise,)
  * update.
- * usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact|fast]
+ * usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact]
  *                     [--threads N] [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
  *
  *   linear   128 to 10
@@ -216,7 +216,6 @@ static void reserve(struct bench *b, const char *ledger)
         .spend.dataset_id = "benchmark",
         .spend.source = &exercise,
         .spend.ledger = ledger,
-        .noise_mode = strcmp(b->settings.noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT,
         .spend.purpose = "benchmark"};
     must(sotto_dp_reserve(&b->reserved, &request, NULL));
 }
@@ -267,8 +266,7 @@ static void head(const struct settings *s, const char *ledger)
         .target = {NAN, 1e-5},
         .spend.dataset_id = "benchmark",
         .spend.source = &exercise,
-        .spend.ledger = ledger,
-        .noise_mode = strcmp(s->noise, "fast") == 0 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT};
+        .spend.ledger = ledger};
     double plain = 0, private = 0; /* 0: not asked for */
     if (has_plain(s)) {            /* reports every epoch */
         struct sotto_head_recipe open = recipe;

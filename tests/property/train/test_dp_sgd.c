@@ -82,7 +82,6 @@ static struct request on_blobs(void)
     r.o.batch = 40;
     r.p.noise_multiplier = 0.8;
     r.p.spend.ledger = path_of("ledger.jsonl");
-    r.p.noise_mode = SOTTO_NOISE_FAST;
     return r;
 }
 
@@ -165,8 +164,7 @@ static void must_name_its_float_sums(const char *path)
         .max_grad_norm = json_number(json_find(c, "run.max_grad_norm")),
         .dimension = (size_t)json_whole(json_find(c, "dimension")),
         .records = N,
-        .spend = {.dataset_id = "toy", .ledger = path_of("forged.jsonl")},
-        .noise_mode = SOTTO_NOISE_FAST};
+        .spend = {.dataset_id = "toy", .ledger = path_of("forged.jsonl")}};
     assert_true(r.dimension <= sizeof sum / sizeof *sum);
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     for (size_t i = 0; i < steps; i++) {
@@ -212,11 +210,10 @@ static void networks_learn_and_are_certified(void **state)
     static const struct {
         const char *optimizer, *noise, *clipping;
         double lr, momentum, average;
-        enum sotto_noise_mode mode;
-    } cases[] = {{"sgd", "gaussian", "flat", 0.5, 0, 0, SOTTO_NOISE_EXACT},
-                 {"sgd", "gaussian", "automatic", 0.1, 0.9, 0.9, SOTTO_NOISE_FAST},
-                 {"adam", "logistic", "layers", 0.05, 0, 0, SOTTO_NOISE_FAST},
-                 {"sgd", "gaussian", "quantile", 0.5, 0, 0, SOTTO_NOISE_FAST}};
+    } cases[] = {{"sgd", "gaussian", "flat", 0.5, 0, 0},
+                 {"sgd", "gaussian", "automatic", 0.1, 0.9, 0.9},
+                 {"adam", "logistic", "layers", 0.05, 0, 0},
+                 {"sgd", "gaussian", "quantile", 0.5, 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct request r = on_blobs();
         struct sotto_network *n = NULL, *again = NULL;
@@ -229,7 +226,6 @@ static void networks_learn_and_are_certified(void **state)
         r.p.noise = cases[i].noise;
         r.p.clipping = cases[i].clipping;
         r.p.average = cases[i].average;
-        r.p.noise_mode = cases[i].mode;
         if (i == 0)
             r.p.target.epsilon = 8;
         assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
