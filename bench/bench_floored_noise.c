@@ -1,12 +1,9 @@
 /* Noise on one core: draws per second by law, scale and instruction set, ChaCha20 and slow path included; beside it
- * the exact samplers draw by draw, the fast noise that is not exact, and the parts (ChaCha20 and kernel) alone. CPU
- * time, median of 31; the levels take turns in every round, so that a busy machine slows all of them. */
+ * the parts (ChaCha20 and kernel) alone. CPU time, median of 31; the levels take turns in every round, so that a busy machine slows all of them. */
 #include "stopwatch.h"
 
 #include "base/cpu.h"
-#include "dp/noise/fast_noise.h"
 #include "dp/noise/floored_noise.h"
-#include "dp/noise/lattice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,31 +37,6 @@ static void row(enum floored_law law, double exponent, struct noise *keys)
     }
     printf("\n");
     floored_noise_close(&f);
-}
-
-/* Samplers that draw one by one, and fast noise added to sums. */
-static void other_samplers(int law, struct noise *keys)
-{
-    static const char *const laws[] = {"logistic", "laplace", "gaussian"};
-    static const enum fast_law fast[] = {FAST_LOGISTIC, FAST_LAPLACE, FAST_GAUSSIAN};
-    static lattice_magnitude *const magnitude[] = {lattice_logistic, lattice_laplace, lattice_gaussian};
-    static float sum[DRAWS];
-    enum { FEW = DRAWS / 32 };
-    const unsigned char key[CHACHA_KEY] = {1};
-    const struct fast_sum how = {fast[law], 1.5, true, 1};
-    double one_by_one[ROUNDS], inexact[ROUNDS];
-    unsigned long check = 0;
-    for (int r = 0; r < ROUNDS; r++) {
-        double start = cpu_seconds(), middle;
-        for (int i = 0; i < FEW; i++)
-            check += (unsigned long)magnitude[law](keys, lattice_make(0.1).m);
-        middle = cpu_seconds();
-        fast_noise_add(sum, DRAWS, &how, key);
-        one_by_one[r] = middle - start;
-        inexact[r] = cpu_seconds() - middle;
-    }
-    printf("%-17s exact, one by one %6.1f ns   fast, not exact, to floats %.2f ns (check %lu)\n", laws[law],
-           1e9 * median(one_by_one, ROUNDS) / FEW, 1e9 * median(inexact, ROUNDS) / DRAWS, check & 1);
 }
 
 /* ns a draw of what a draw is made of, in the first-level cache. */
@@ -108,8 +80,6 @@ int main(void)
             row(law, exponent, keys);
     for (enum cpu_isa isa = 0; isa <= cpu_hardware_isa() && isa <= CPU_V4; isa++)
         parts(isa);
-    for (int law = 0; law < 3; law++)
-        other_samplers(law, keys);
     noise_close(keys);
     return 0;
 }

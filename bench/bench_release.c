@@ -80,8 +80,7 @@ static sotto_status train(const char *trainer, const struct setting *s)
     return status;
 }
 
-static sotto_status train_private(const char *trainer, const char *noise, enum sotto_noise_mode mode,
-                                  const struct setting *s)
+static sotto_status train_private(const char *trainer, const char *noise, const struct setting *s)
 {
     struct sotto_head *h = NULL;
     struct sotto_certificate *certificate = NULL;
@@ -89,8 +88,7 @@ static sotto_status train_private(const char *trainer, const char *noise, enum s
     struct sotto_head_privacy p = {.target = {NAN, 1e-5},
                                    .spend.dataset_id = "bench",
                                    .spend.source = &exercise,
-                                   .spend.ledger = s->ledger,
-                                   .noise_mode = mode};
+                                   .spend.ledger = s->ledger};
     r.noise = noise;
     sotto_status status = sotto_head_train_private(&h, &certificate, rows, y, N, D, K, &r, &p, NULL);
     sotto_certificate_free(certificate);
@@ -146,9 +144,6 @@ enum {
     DP_SGD,
     DP_ADAM,
     DP_LOGISTIC,
-    FAST_SGD,
-    FAST_ADAM,
-    FAST_LOGISTIC,
     LOGISTIC,
     GAUSSIAN,
     TASKS
@@ -157,18 +152,14 @@ static const char *const titles[TASKS] = {"a step of sgd",
                                           "a step of adam",
                                           "account, ledger and certificate of a DP-SGD run, Gaussian: once",
                                           "the same, logistic: once",
-                                          "a step of dp-sgd, exact Gaussian noise",
-                                          "a step of dp-adam, exact Gaussian noise",
-                                          "a step of dp-sgd, exact logistic noise",
-                                          "a step of dp-sgd, fast Gaussian noise",
-                                          "a step of dp-adam, fast Gaussian noise",
-                                          "a step of dp-sgd, fast logistic noise",
+                                          "a step of dp-sgd, Gaussian noise",
+                                          "a step of dp-adam, Gaussian noise",
+                                          "a step of dp-sgd, logistic noise",
                                           "one release of the trained head, logistic: once",
                                           "one release of the trained head, Gaussian: once"};
 
 static sotto_status run_task(int task, const struct setting *s)
 {
-    enum sotto_noise_mode mode = task >= FAST_SGD ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT;
     unlink(s->ledger); /* so that the account of what is there already does not grow */
     switch (task) {
     case SGD:
@@ -180,14 +171,11 @@ static sotto_status run_task(int task, const struct setting *s)
     case ACCOUNT_LOGISTIC:
         return account_only("logistic", s);
     case DP_SGD:
-    case FAST_SGD:
-        return train_private("dp-sgd", "gaussian", mode, s);
+        return train_private("dp-sgd", "gaussian", s);
     case DP_ADAM:
-    case FAST_ADAM:
-        return train_private("dp-adam", "gaussian", mode, s);
+        return train_private("dp-adam", "gaussian", s);
     case DP_LOGISTIC:
-    case FAST_LOGISTIC:
-        return train_private("dp-sgd", "logistic", mode, s);
+        return train_private("dp-sgd", "logistic", s);
     case LOGISTIC:
         return release("logistic", s);
     default:
@@ -203,7 +191,7 @@ static int is_step(int task)
 /* Without the account, which is another for another number of steps. */
 static double time_of(int task, const struct setting *s, int *failed)
 {
-    int account = task == DP_LOGISTIC || task == FAST_LOGISTIC ? ACCOUNT_LOGISTIC : ACCOUNT;
+    int account = task == DP_LOGISTIC ? ACCOUNT_LOGISTIC : ACCOUNT;
     double start = cpu_seconds();
     *failed = run_task(task, s) != SOTTO_OK;
     double seconds = cpu_seconds() - start;

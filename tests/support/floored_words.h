@@ -30,7 +30,7 @@ static inline struct ball_draw floored_ball(enum floored_law law, double m, unsi
 /** Draw i of words[0 .. groups of FLOORED_GROUP) by balls alone, `arg` being &i; of a Gaussian pair both. */
 static inline void floored_by_balls(double *k, size_t i, const uint64_t *words, struct ball_draw draw)
 {
-    int64_t floor[2];
+    int128 floor[2];
     draw.word[0] = words[i];
     draw.word[1] = draw.law == BALL_GAUSSIAN ? words[i + FLOORED_PAIRS] : 0;
     draw.arg = &i;

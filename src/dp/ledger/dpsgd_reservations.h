@@ -39,10 +39,9 @@ sotto_status run_complete_account(struct sotto_account *account, const struct dp
 /** What the fast noise of early runs did not exclude, as the account's note; nothing for exact noise. `mechanism` is
  * known. */
 void run_put_note(struct sotto_account *account, const struct dpsgd_facts *facts);
-/** How a certificate's line about the sampler reads, or how that of an early one begins. */
+/** How the line about the sampler of a run begins. */
 #define EXACT_SAMPLER "exact"
 #define RUN_FAST_SAMPLER "fast, NOT exact"
-#define RUN_SAMPLER EXACT_SAMPLER ": floor of the continuous law on a power-of-two lattice"
 
 enum { RUN_ID = 32 /* hexadecimal digits */ };
 struct dpsgd_reservation {

@@ -35,7 +35,7 @@ void floored_noise_close(struct floored_noise *f);
  * twice, its noise cancels.
  *  In:  first   first + n <= FLOORED_POSITIONS
  *       threads at most
- *  Out: |k| <= 2^61 + 1 (the probability of more than 2^50 is below 2^-80)
+ *  Out: |k| <= 2^61 (the probability of more than 2^50 is below 2^-80)
  *  Errors: ENOMEM; EINVAL: a thread does not round to nearest */
 sotto_status floored_noise_fill(const struct floored_noise *f, int64_t *k, uint64_t first, size_t n,
                                 int threads);

@@ -37,12 +37,6 @@ int128 lattice_index(double x, struct lattice lattice)
     return mantissa < 0 ? -whole : whole;
 }
 
-int128 lattice_release(struct noise *s, int128 q, uint128 magnitude)
-{
-    int128 k = (int128)magnitude;
-    return 2 * (q + (noise_bits(s, 1) ? k : -1 - k)) + 1;
-}
-
 float lattice_value(int128 odd, struct lattice lattice)
 {
     float x = ldexpf((float)odd, lattice.exponent - 1);

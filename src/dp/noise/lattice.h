@@ -1,12 +1,10 @@
-/* lattice.h - exact noise: integers only, so that nothing about the input hides in low-order bits.
+/* lattice.h - whole numbers only, so that nothing about the input hides in low-order bits: between floats and the
+ * lattice r Z of exact noise, and the samplers that ask coins of whole numbers (discrete Gaussian noise,
+ * selection, randomised response). Continuous laws and discrete Laplace noise: floored_noise.h.
  *
- * For a scale s = m 2^j with 2^52 <= m < 2^53 the lattice is r Z with r = 2^j. An input is rounded to the
- * lattice; the draw is K = floor(X / r) of continuous noise X, sampled exactly from random bits; the release
- * is the odd integer 2 q + 2 K + 1 in units of r / 2. For integer q, floor(q + X / r) is a function of the
- * continuous mechanism on lattice inputs, so every continuous guarantee holds as it is, for the sensitivity
- * of the rounded function: l1 + n r, l2 + sqrt(n) r. The float that is finally written is a function of that
- * integer alone. Sources: Canonne, Kamath, Steinke 2020 (Bernoulli and geometric variables from integers);
- * Karney 2016 (normal); docs/derivations/logistic.md, section 7 (logistic). */
+ * An input is rounded to the lattice, whole steps of noise are added, and the float that is written is a
+ * function of that sum alone. The account is of the rounded function: l1 + n r, l2 + sqrt(n) r. Sources:
+ * Canonne, Kamath, Steinke 2020 (Bernoulli variables from integers); Karney 2016 (discrete normal). */
 #ifndef DP_NOISE_LATTICE_H
 #define DP_NOISE_LATTICE_H
 
@@ -34,14 +32,10 @@ int lattice_exponent(double scale, int bits);
 /** x = m 2^-shift with m < 2^53 and shift <= 62, for a normal x > 0. False: no such pair. */
 bool lattice_ratio(uint64_t *m, unsigned *shift, double x);
 
-/** floor(|X| / r) for noise X of scale m r: how a mechanism draws. */
-typedef uint128 lattice_magnitude(struct noise *s, uint64_t m);
-lattice_magnitude lattice_logistic, lattice_laplace, lattice_gaussian;
-
 /** |K| for integer noise K of scale m 2^-shift with P(K = -k) = P(K = k), m < 2^53 and shift <= 62, before
  * the sign: 0 counts twice, so integer_signed() draws again for one of the two. */
 typedef uint128 integer_magnitude(struct noise *s, uint64_t m, unsigned shift);
-integer_magnitude integer_laplace, integer_gaussian;
+integer_magnitude integer_gaussian;
 /** The signed draw. */
 int128 integer_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift);
 
@@ -54,8 +48,6 @@ int128 lattice_index(double x, struct lattice lattice);
  * infinity. */
 float lattice_value(int128 odd, struct lattice lattice);
 double lattice_double(int128 odd, struct lattice lattice);
-/** One release of one coordinate: 2 q + 2 K + 1. The sign is one fair bit: K or -1 - K. */
-int128 lattice_release(struct noise *s, int128 q, uint128 magnitude);
 
 /** One index i < n with probability proportional to e^(-gap[i] / m); the smallest gap is 0. */
 size_t choice_draw(struct noise *s, const uint128 *gap, size_t n, uint64_t m);
@@ -76,11 +68,7 @@ bool coin_exp_one(struct noise *s);
 bool coin_exp_parts(struct noise *s, uint128 whole, uint64_t p, uint64_t q);
 /** 1 with probability e^(-k / m). */
 bool coin_exp_wide(struct noise *s, uint128 k, uint64_t m);
-/** 1 with probability 1 / (1 + e^(-k / m)). */
-bool coin_logistic(struct noise *s, uint128 k, uint64_t m);
 /** k with probability proportional to e^(-k^2 / 2). */
 uint64_t coin_half_normal(struct noise *s);
-/** P(k) = (1 - e^(-1/m)) e^(-k/m). */
-uint128 coin_geometric(struct noise *s, uint64_t m);
 
 #endif

@@ -125,6 +125,8 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass p)
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     s->sampled = s->sampled < s->used ? s->used : s->sampled;
     status = par_chunks((p.n + CHUNK - 1) / CHUNK, s->threads, add_chunk, &p);
+    if (status != SOTTO_OK) /* some of it has no noise */
+        base_wipe(p.floats ? (void *)p.floats : p.doubles, p.n * (p.floats ? sizeof *p.floats : sizeof *p.doubles));
 done:
     floored_noise_close(&p.noise);
     return status;

@@ -8,8 +8,8 @@
 #include "par/par.h"
 
 static const char *const samplers[] = {
-    [RELEASE_LATTICE] = EXACT_SAMPLER ": floor of the continuous law on a power-of-two lattice",
-    [RELEASE_INTEGER] = EXACT_SAMPLER ": whole multiples of the step of the values",
+    [RELEASE_LATTICE] = LATTICE_SAMPLER,
+    [RELEASE_INTEGER] = "exact: whole multiples of the step of the values",
     [RELEASE_VECTOR] = ("NOT exact: direction and radius in double precision, then rounded to a "
                         "power-of-two lattice")};
 

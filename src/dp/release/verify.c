@@ -21,11 +21,17 @@ static void check_text(struct verification *v, const char *name, const char *cla
     verify_check(v, name, claimed && strcmp(claimed, derived) == 0, "%.300s", claimed ? claimed : "(none)");
 }
 
-/* Of a release; what is none of ours is refused by lattice_fits(). */
+static bool begins(const char *text, const char *with)
+{
+    return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Of a release, as its sampler tells: the ledger holds that line too. */
 static int lattice_bits(const struct certificate_claims *f)
 {
-    int64_t bits = f->scale > 1e-100 && f->scale < 1e100 ? ilogb(f->scale) + 1 - f->exponent : 0;
-    return bits == LATTICE_BITS || bits == LATTICE_BITS_FLAT ? (int)bits : LATTICE_BITS_FINE;
+    return begins(f->sampler, LATTICE_SAMPLER) ? LATTICE_BITS
+           : begins(f->sampler, FLAT_SAMPLER)  ? LATTICE_BITS_FLAT
+                                               : LATTICE_BITS_FINE;
 }
 
 static sotto_status derive(struct sotto_account *a, const struct certificate_claims *f, double delta,

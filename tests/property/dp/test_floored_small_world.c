@@ -32,7 +32,7 @@ static void no_bits(uint64_t bits[2], const void *arg, unsigned round)
 
 static double by_balls(uint64_t word, struct ball_draw draw)
 {
-    int64_t floor[2];
+    int128 floor[2];
     draw.word[0] = word;
     ball_draw(floor, &draw);
     return (double)floor[0];
@@ -152,7 +152,7 @@ static size_t wrong_in_pairs(const struct floor_bounds *bounds, const struct flo
             for (int place = 0; place < 9 && floored_leads(FLOORED_GAUSSIAN, i) &&
                                 !floored_in_doubt(doubt, FLOORED_GAUSSIAN, i);
                  place++) {
-                int64_t floor[2];
+                int128 floor[2];
                 whole.word[0] = pair[i] + places[place % 3];
                 whole.word[1] = pair[i + FLOORED_PAIRS] + places[place / 3];
                 ball_draw(floor, &whole);
@@ -190,7 +190,7 @@ FLOORED_TEST(refined_by_its_own_bits_a_word_gives_the_same)
         struct ball_draw few = floored_ball(law, 0x1.9p33, KNOWN, STEP, own_bits),
                          full = floored_ball(law, 0x1.9p33, 64, 64, no_bits);
         for (int i = 0; i < OWN; i++) {
-            int64_t of_few[2] = {0}, of_full[2] = {0};
+            int128 of_few[2] = {0}, of_full[2] = {0};
             for (int w = 0; w < 2; w++)
                 few.word[w] = full.word[w] = sweep_bits(&state);
             few.arg = few.word;

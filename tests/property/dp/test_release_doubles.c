@@ -188,9 +188,9 @@ static void the_lattice_is_never_further_than_half_a_step(void **state)
         double near = ldexp(rng_unit(&rng) - 0.5, l.exponent + (int)(rng_u64(&rng) % 124));
         double x = i % 2 ? any_double(&rng) : near;
         int128 q = lattice_index(x, l);
-        double end = ldexp(1, LATTICE_BITS + l.exponent);
+        double end = ldexp(1, LATTICE_END + l.exponent);
         if (fabs(x) >= end) {
-            assert_true(q == (x < 0 ? -1 : 1) * ((int128)1 << LATTICE_BITS));
+            assert_true(q == (x < 0 ? -1 : 1) * ((int128)1 << LATTICE_END));
             clamped++;
         } else {
             assert_true(fabs(x - ldexp((double)q, l.exponent)) <= ldexp(0.5, l.exponent));
@@ -230,7 +230,7 @@ static void neighbours_stay_within_what_is_accounted(void **state)
             continue;
         struct sotto_sensitivity s = {.l1 = l1, .l2 = l2, .dimension = N};
         struct sensitivity_ratio shifts;
-        assert_int_equal(sensitivity_ratio_make(&shifts, scale, &s), SOTTO_OK);
+        assert_int_equal(sensitivity_ratio_make(&shifts, scale, &s, LATTICE_BITS_FINE), SOTTO_OK);
         double m = (double)l.m; /* steps in a scale */
         assert_true(moved <= shifts.l1.hi * m * (1 + 1e-15));
         assert_true(sqrt(square) <= shifts.l2.hi * m * (1 + 1e-15));

@@ -1,16 +1,17 @@
-/* The samplers beside the continuous lattice ones (test_lattice_noise.c), against their laws: discrete
- * Laplace and Gaussian, the sampler of constant time, K-norm noise, the exponential mechanism, randomised
- * response. Chi-square on cells, Kolmogorov-Smirnov where values are many, parity, impossible values; each
- * with a law that is off by 2 % (or otherwise wrong) and must be noticed. Thresholds: z = 4
- * (Wilson-Hilferty), sqrt(n) D = 1.95 (p = 1e-3), fixed seeds. */
+/* The samplers against their laws (floored noise: test_floored_law.c): discrete Laplace and Gaussian, K-norm
+ * noise, the exponential mechanism, randomised response, and the coins that these ask. Chi-square on cells,
+ * Kolmogorov-Smirnov where values are many, parity, impossible values; each with a law that is off by 2 %
+ * (or otherwise wrong) and must be noticed. Thresholds: z = 4 (Wilson-Hilferty), sqrt(n) D = 1.95 (p = 1e-3),
+ * fixed seeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "dp/noise/knorm.h"
 #include "dp/mechanism/mechanism.h"
+#include "dp/noise/floored_noise.h"
+#include "dp/noise/knorm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,15 +55,32 @@ static double ks_of_uniforms(double *u, int n)
 
 /* --- whole numbers --- */
 
-static double integer_z(const struct integer_law *law, double scale, double law_scale, uint64_t seed)
+/* k[0 .. n): noise of that scale, by the sampler of the mechanism's releases. */
+static void draw_integers(int64_t *k, int n, const struct mechanism *m, double scale, struct noise *s)
 {
-    double observed[CELLS] = {0}, expected[CELLS];
-    uint64_t m;
+    uint64_t ratio;
     unsigned shift;
-    assert_true(lattice_ratio(&m, &shift, scale));
+    assert_true(lattice_ratio(&ratio, &shift, scale));
+    for (int i = 0; i < n && !mechanism_is_floored(m); i++)
+        k[i] = (int64_t)integer_signed(s, m->integer->magnitude, ratio, shift);
+    if (!mechanism_is_floored(m))
+        return;
+    struct floored_noise noise;
+    assert_int_equal(floored_noise_open(&noise, m->law, scale, false, s), SOTTO_OK);
+    assert_int_equal(floored_noise_fill(&noise, k, 0, (size_t)n, 1), SOTTO_OK);
+    floored_noise_close(&noise);
+}
+
+static int64_t drawn[DRAWS];
+
+static double integer_z(const struct mechanism *m, double scale, double law_scale, uint64_t seed)
+{
+    const struct integer_law *law = m->integer;
+    double observed[CELLS] = {0}, expected[CELLS];
     struct noise *s = seeded(seed);
+    draw_integers(drawn, DRAWS, m, scale, s);
     for (int i = 0; i < DRAWS; i++) {
-        int64_t k = (int64_t)integer_signed(s, law->magnitude, m, shift) + CELLS / 2;
+        int64_t k = drawn[i] + CELLS / 2;
         observed[k < 0 ? 0 : k >= CELLS ? CELLS - 1 : k]++;
     }
     noise_close(s);
@@ -82,7 +100,7 @@ static void whole_numbers_follow_their_law(void **state)
     const double scales[] = {0.3, 1, 2.718281828459045, 7.25};
     for (int d = 0; d < 2; d++)
         for (int i = 0; i < 4; i++) {
-            const struct integer_law *law = mechanism_find(discrete[d])->integer;
+            const struct mechanism *law = mechanism_find(discrete[d]);
             double z = integer_z(law, scales[i], scales[i], 3 + (uint64_t)i);
             if (fabs(z) > 4)
                 fail_msg("%s at scale %g: z = %g", discrete[d], scales[i], z);
@@ -92,15 +110,14 @@ static void whole_numbers_follow_their_law(void **state)
 }
 
 /* At a large scale: values through the distribution function, spread evenly inside their cell. */
-static double integer_ks(const struct integer_law *law, double scale, double law_scale)
+static double integer_ks(const struct mechanism *m, double scale, double law_scale)
 {
     static double u[100000];
-    uint64_t m;
-    unsigned shift;
-    assert_true(lattice_ratio(&m, &shift, scale));
+    const struct integer_law *law = m->integer;
     struct noise *s = seeded(8);
+    draw_integers(drawn, 100000, m, scale, s);
     for (int i = 0; i < 100000; i++) {
-        double k = (double)(int64_t)integer_signed(s, law->magnitude, m, shift);
+        double k = (double)drawn[i];
         double low = law->cdf(k - 1, 1 / law_scale), high = law->cdf(k, 1 / law_scale);
         u[i] = low + (high - low) * noise_unit(s);
     }
@@ -110,23 +127,25 @@ static double integer_ks(const struct integer_law *law, double scale, double law
 
 /* Odd and even come equally often far from the step, and every residue does: a sampler that rounds a double
  * would leave some out. `wide`: numbers rounded to a multiple of 2 first (the control). */
-static double parity_z(const struct integer_law *law, bool wide)
+static double parity_z(const struct mechanism *m, bool wide)
 {
-    double ones = 0, n = 100000;
+    double ones = 0;
+    const int n = 100000;
     struct noise *s = seeded(9);
+    draw_integers(drawn, n, m, 1000003, s);
     for (int i = 0; i < n; i++) {
-        int64_t k = (int64_t)integer_signed(s, law->magnitude, 1000003, 0);
+        int64_t k = drawn[i];
         ones += (wide ? k & ~(int64_t)1 : k) & 1;
     }
     noise_close(s);
-    return (ones - n / 2) / sqrt(n / 4);
+    return (ones - n / 2.0) / sqrt(n / 4.0);
 }
 
 static void large_scales_and_parity(void **state)
 {
     (void)state;
     for (int d = 0; d < 2; d++) {
-        const struct integer_law *law = mechanism_find(discrete[d])->integer;
+        const struct mechanism *law = mechanism_find(discrete[d]);
         assert_true(integer_ks(law, 12345.678, 12345.678) < 1.95);
         assert_true(integer_ks(law, 12345.678, 12345.678 * 1.05) > 1.95);
         assert_true(fabs(parity_z(law, false)) < 4);
@@ -134,103 +153,21 @@ static void large_scales_and_parity(void **state)
     }
 }
 
-/* The sign of zero: 0 must not be twice as likely as the law says. */
+/* The sign of zero: 0 must not be twice as likely as the law says (the sign of a geometric variable would be). */
 static void zero_has_no_second_chance(void **state)
 {
     (void)state;
-    const struct integer_law *law = mechanism_find("discrete-laplace")->integer;
-    double zeros = 0, twice = 0, p = law->cdf(0, 1) - law->cdf(-1, 1);
+    const struct mechanism *m = mechanism_find("discrete-laplace");
+    double zeros = 0, twice = 0, p = m->integer->cdf(0, 1) - m->integer->cdf(-1, 1);
     struct noise *s = seeded(10);
+    draw_integers(drawn, DRAWS, m, 1, s);
     for (int i = 0; i < DRAWS; i++) {
-        zeros += integer_signed(s, law->magnitude, 1, 0) == 0;
-        twice += law->magnitude(s, 1, 0) == 0; /* without rejection */
+        zeros += drawn[i] == 0;
+        twice += floor(-log(noise_unit(s))) == 0;
     }
     noise_close(s);
     assert_true(fabs(zeros - DRAWS * p) / sqrt(DRAWS * p * (1 - p)) < 4);
     assert_true(fabs(twice - DRAWS * p) / sqrt(DRAWS * p * (1 - p)) > 50);
-}
-
-/* --- constant time --- */
-
-static double fixed_ks(const struct mechanism *m, double law_scale, double *parity)
-{
-    enum { N = 300000 };
-    static double u[N];
-    static struct fixed_table table;
-    struct lattice lattice = lattice_make(0.1);
-    double ones = 0;
-    struct noise *s = seeded(12);
-    fixed_table_make(&table, lattice.m);
-    for (int i = 0; i < N; i += 2) {
-        uint64_t pair[2];
-        m->fixed(pair, s, &table);
-        for (int j = 0; j < 2; j++) {
-            int128 k = lattice_release(s, 0, pair[j]);
-            ones += (double)((uint64_t)(k >> 1) & 1);
-            u[i + j] = m->cdf(ldexp((double)k, lattice.exponent - 1) / law_scale);
-        }
-    }
-    noise_close(s);
-    *parity = (ones - N / 2.0) / sqrt(N / 4.0);
-    return ks_of_uniforms(u, N);
-}
-
-static void constant_time_follows_the_same_law(void **state)
-{
-    (void)state;
-    int seen = 0;
-    for (size_t i = 0; mechanism_at(i); i++) {
-        const struct mechanism *m = mechanism_at(i);
-        double parity;
-        if (!m->fixed)
-            continue;
-        seen++;
-        double distance = fixed_ks(m, 0.1, &parity);
-        if (distance > 1.95 || fabs(parity) > 4)
-            fail_msg("%s: KS %g, parity z %g", m->name, distance, parity);
-        assert_true(fixed_ks(m, 0.1 * 1.02, &parity) > 1.95);
-    }
-    assert_int_equal(seen, 2);
-}
-
-/* The two samplers of one mechanism, cell by cell: a two-sample chi-square over magnitudes. */
-static double two_samples_z(const struct mechanism *m, uint64_t exact_scale)
-{
-    enum { N = 200000, BINS = 40 };
-    static struct fixed_table table;
-    const uint64_t scale = (uint64_t)1 << 52;
-    double a[BINS] = {0}, b[BINS] = {0}, sum = 0, used = 0;
-    struct noise *s = seeded(14);
-    fixed_table_make(&table, scale);
-    for (int i = 0; i < N; i += 2) {
-        uint64_t pair[2];
-        m->fixed(pair, s, &table);
-        for (int j = 0; j < 2; j++) {
-            double x = (double)pair[j] / (double)scale * 8,
-                   y = (double)m->magnitude(s, exact_scale) / (double)scale * 8;
-            a[x < BINS ? (int)x : BINS - 1]++;
-            b[y < BINS ? (int)y : BINS - 1]++;
-        }
-    }
-    noise_close(s);
-    for (int i = 0; i < BINS; i++)
-        if (a[i] + b[i] >= 10) {
-            sum += (a[i] - b[i]) * (a[i] - b[i]) / (a[i] + b[i]);
-            used++;
-        }
-    double cube = 2 / (9 * (used - 1));
-    return (cbrt(sum / (used - 1)) - (1 - cube)) / sqrt(cube);
-}
-
-static void both_samplers_agree(void **state)
-{
-    (void)state;
-    const uint64_t scale = (uint64_t)1 << 52;
-    for (size_t i = 0; mechanism_at(i); i++)
-        if (mechanism_at(i)->fixed) {
-            assert_true(fabs(two_samples_z(mechanism_at(i), scale)) < 4);
-            assert_true(two_samples_z(mechanism_at(i), scale + scale / 33) > 4);
-        }
 }
 
 /* --- K-norm: radius Gamma(n), direction uniform --- */
@@ -316,14 +253,51 @@ static void choices_and_labels_follow_their_law(void **state)
     assert_true(label_z(4.0 / 3 * 1.02) > 4);
 }
 
+/* The coins against their probabilities, and a biased one that must be caught. */
+static double coin_z(bool (*coin)(struct noise *), double p, uint64_t seed)
+{
+    struct noise *s;
+    double ones = 0;
+    assert_int_equal(noise_open_insecure(&s, seed), SOTTO_OK);
+    for (int i = 0; i < DRAWS; i++)
+        ones += coin(s);
+    noise_close(s);
+    return (ones - DRAWS * p) / sqrt(DRAWS * p * (1 - p));
+}
+static bool third(struct noise *s)
+{
+    return coin_ratio(s, 1, 3);
+}
+static bool exp_half(struct noise *s)
+{
+    return coin_exp(s, 1, 2);
+}
+static bool exp_five_halves(struct noise *s)
+{
+    return coin_exp(s, 5, 2);
+}
+static bool one_of_five(struct noise *s)
+{
+    return coin_below(s, 5) == 4;
+}
+
+static void coins_are_exact(void **state)
+{
+    (void)state;
+    assert_true(fabs(coin_z(third, 1.0 / 3, 1)) < 4);
+    assert_true(fabs(coin_z(exp_half, exp(-0.5), 2)) < 4);
+    assert_true(fabs(coin_z(exp_five_halves, exp(-2.5), 3)) < 4);
+    assert_true(fabs(coin_z(one_of_five, 0.2, 5)) < 4);
+    assert_true(fabs(coin_z(third, 1.02 / 3, 1)) > 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_numbers_follow_their_law),
         cmocka_unit_test(large_scales_and_parity),
         cmocka_unit_test(zero_has_no_second_chance),
-        cmocka_unit_test(constant_time_follows_the_same_law),
-        cmocka_unit_test(both_samplers_agree),
+        cmocka_unit_test(coins_are_exact),
         cmocka_unit_test(knorm_radius_and_direction),
         cmocka_unit_test(choices_and_labels_follow_their_law),
     };

@@ -78,7 +78,6 @@ static double audit(double *promised, const struct dp_sgd_fault *fault, uint64_t
     o.batch = count; /* all records in every step: the strongest attack */
     p.steps = STEPS;
     p.noise_multiplier = 2 * sqrt(STEPS);
-    p.noise_mode = SOTTO_NOISE_FAST;
     p.spend.insecure = 1;
     p.spend.insecure_seed = seed;
     p.spend.ledger = path_of("audit.jsonl");

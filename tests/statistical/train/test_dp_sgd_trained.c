@@ -84,7 +84,6 @@ static struct run train(const int64_t *rows, size_t n, size_t batch, size_t step
     o.batch = batch;
     p.steps = steps;
     p.noise_multiplier = multiplier;
-    p.noise_mode = SOTTO_NOISE_FAST;
     p.spend.insecure = 1;
     p.spend.insecure_seed = seed;
     p.spend.ledger = path_of("audit.jsonl");

@@ -1,6 +1,6 @@
 /* The exact samplers, proved rather than sampled: each function is run on every path of its decision tree,
  * with the primitive it is built on replaced by a node that knows the exact probability of its branches. The
- * levels are words -> coin_ratio, coin_below -> coin_exp -> coin_logistic, coin_geometric -> the samplers,
+ * levels are words -> coin_ratio, coin_below -> coin_exp -> coin_half_normal -> the samplers,
  * and each is walked on top of the one before. A loop that starts over has a first primitive that it asks
  * only there; asking it a second time means that the tree below repeats, so such a path only adds to `again`,
  * and the law is what was found divided by 1 - again. Endless chains are cut where less than 1e-18 is left.
@@ -89,13 +89,9 @@ bool ratio_coin_exp_wide(struct noise *s, uint128 k, uint64_t m);
 #undef coin_exp_parts
 #undef coin_exp_wide
 
-/* Level 3: the logistic coin and the geometric variable on coins of e^-x. */
+/* Level 3: the half-normal number on coins of e^-x. */
 #define coin_exp node_exp
-#define coin_exp_one node_exp_one
-#define coin_exp_parts node_exp_parts
 #define coin_exp_wide node_exp_wide
-#define coin_logistic exp_coin_logistic
-#define coin_geometric exp_coin_geometric
 #define coin_half_normal exp_coin_half_normal
 /* The half-normal integer asks one question only, so its loop is followed here: successes up to the first
  * failure are k, then k (k - 1) must succeed, and a failure there starts over. */
@@ -123,59 +119,21 @@ static bool node_exp(struct noise *s, uint64_t p, uint64_t q)
         return node_half(coin(expl(-(long double)p / (long double)q)));
     return p == 0 || coin(expl(-(long double)p / (long double)q));
 }
-static bool node_exp_one(struct noise *s)
-{
-    return node_exp(s, 1, 1);
-}
 static bool node_exp_wide(struct noise *s, uint128 k, uint64_t m)
 {
     (void)s;
     return k == 0 || coin(expl(-(long double)k / (long double)m));
 }
-static bool node_exp_parts(struct noise *s, uint128 whole, uint64_t p, uint64_t q)
-{
-    return node_exp_wide(s, whole * q + p, q);
-}
-bool exp_coin_logistic(struct noise *s, uint128 k, uint64_t m);
-uint128 exp_coin_geometric(struct noise *s, uint64_t m);
 uint64_t exp_coin_half_normal(struct noise *s);
 #include "dp/noise/lattice_coin.c"
-#undef coin_logistic
-#undef coin_geometric
 #undef coin_half_normal
 
 /* Level 4: the samplers on those. */
-enum { LONGEST = 400 };
-static bool geometric_starts_loop;
-static long double geometric_weight(int k, const void *arg)
-{
-    double m = *(const double *)arg;
-    return k == LONGEST - 1 ? expl(-(LONGEST - 1) / (long double)m)
-                            : -expm1l(-1 / (long double)m) * expl(-k / (long double)m);
-}
-#define coin_geometric node_geometric
-#define coin_logistic node_logistic
 #define coin_half_normal node_half_normal
-#define lattice_logistic walked_logistic
-#define lattice_laplace walked_laplace
-#define integer_laplace walked_integer_laplace
 #define integer_signed walked_signed
 #define integer_gaussian walked_integer_gaussian
 #define choice_draw walked_choice
 #define label_draw walked_label
-static uint128 node_geometric(struct noise *s, uint64_t m)
-{
-    (void)s;
-    double scale = (double)m;
-    if (geometric_starts_loop)
-        start_of_loop();
-    return (uint128)branch(LONGEST, geometric_weight, &scale);
-}
-static bool node_logistic(struct noise *s, uint128 k, uint64_t m)
-{
-    (void)s;
-    return coin(1 / (1 + expl(-(long double)k / (long double)m)));
-}
 static long double half_normal_weight(int k, const void *arg)
 {
     return expl(-(long double)k * k / 2) / *(const long double *)arg;
@@ -189,18 +147,12 @@ static uint64_t node_half_normal(struct noise *s)
     start_of_loop();
     return (uint64_t)branch(12, half_normal_weight, &all); /* e^-72 is left out */
 }
-uint128 walked_logistic(struct noise *s, uint64_t m);
-uint128 walked_laplace(struct noise *s, uint64_t m);
-uint128 walked_integer_laplace(struct noise *s, uint64_t m, unsigned shift);
 int128 walked_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift);
 uint128 walked_integer_gaussian(struct noise *s, uint64_t m, unsigned shift);
 size_t walked_choice(struct noise *s, const uint128 *gap, size_t n, uint64_t m);
 uint64_t walked_label(struct noise *s, uint64_t truth, uint64_t classes, uint64_t m, unsigned shift);
 #include "dp/noise/exponential_choice.c"
 #include "dp/noise/integer_gaussian.c"
-#include "dp/noise/integer_laplace.c"
-#include "dp/noise/lattice_laplace.c"
-#include "dp/noise/lattice_logistic.c"
 
 /* --- level 1 --- */
 
@@ -307,24 +259,6 @@ static void exponential_coins(void **state)
 
 /* --- level 3 --- */
 
-static long run_logistic_coin(const void *arg)
-{
-    const uint64_t *x = arg;
-    return exp_coin_logistic(NULL, x[0], x[1]);
-}
-static long double sigmoid_law(long k, double x)
-{
-    return k ? 1 / (1 + expl(-(long double)x)) : 1 / (1 + expl((long double)x));
-}
-static long run_geometric(const void *arg)
-{
-    return (long)exp_coin_geometric(NULL, *(const uint64_t *)arg);
-}
-static long double geometric_law(long k, double m)
-{
-    return -expm1l(-1 / (long double)m) * expl(-k / (long double)m);
-}
-
 static long run_half_normal(const void *arg)
 {
     (void)arg;
@@ -342,22 +276,10 @@ static long double half_normal_law(long k, double scale)
     return expl(-(long double)k * k / (2 * scale * scale)) / all;
 }
 
-static void logistic_coins_and_geometric_variables(void **state)
+static void half_normal_numbers(void **state)
 {
     (void)state;
     struct law law;
-    const uint64_t cases[][2] = {{0, 1}, {1, 3}, {7, 3}, {4, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double x = (double)cases[i][0] / (double)cases[i][1];
-        walk(&law, run_logistic_coin, cases[i]);
-        assert_true(distance(&law, 0, 1, sigmoid_law, x) < 1e-15);
-    }
-    assert_true(distance(&law, 0, 1, sigmoid_law, 4 * 1.02) > 1e-4);
-    for (uint64_t m = 1; m <= 5; m++) {
-        walk(&law, run_geometric, &m);
-        assert_true(distance(&law, 0, 150, geometric_law, (double)m) < 1e-15);
-        assert_true(distance(&law, 0, 150, geometric_law, (double)m * 1.02) > 1e-3);
-    }
     half.follow = true;
     walk(&law, run_half_normal, NULL);
     half.follow = false;
@@ -366,36 +288,6 @@ static void logistic_coins_and_geometric_variables(void **state)
 }
 
 /* --- level 4 --- */
-
-static long run_lattice_logistic(const void *arg)
-{
-    return (long)walked_logistic(NULL, *(const uint64_t *)arg);
-}
-/* P(floor |X| = k) for X logistic of scale m. */
-static long double logistic_magnitude(long k, double m)
-{
-    return 2 * (1 / (1 + expl(-(k + 1) / (long double)m)) - 1 / (1 + expl(-k / (long double)m)));
-}
-static long run_lattice_laplace(const void *arg)
-{
-    return (long)walked_laplace(NULL, *(const uint64_t *)arg);
-}
-
-static void continuous_noise_on_a_lattice(void **state)
-{
-    (void)state;
-    for (uint64_t m = 1; m <= 7; m += 2) {
-        struct law law;
-        geometric_starts_loop = true;
-        walk(&law, run_lattice_logistic, &m);
-        assert_true(distance(&law, 0, 200, logistic_magnitude, (double)m) < 1e-12);
-        assert_true(fabsl(law.again - 0.5L) < 1e-12); /* kept with probability 1/2 exactly */
-        assert_true(distance(&law, 0, 200, logistic_magnitude, (double)m * 1.02) > 1e-3);
-        geometric_starts_loop = false;
-        walk(&law, run_lattice_laplace, &m);
-        assert_true(distance(&law, 0, 200, geometric_law, (double)m) < 1e-12);
-    }
-}
 
 /* scale = m 2^-shift */
 struct ratio {
@@ -407,11 +299,6 @@ static long run_integer(const void *arg)
 {
     const struct ratio *r = arg;
     return (long)walked_signed(NULL, r->magnitude, r->m, r->shift);
-}
-static long double discrete_laplace(long k, double scale)
-{
-    long double b = expl(-1 / (long double)scale);
-    return (1 - b) / (1 + b) * expl(-labs(k) / (long double)scale);
 }
 static long double discrete_gaussian(long k, double scale)
 {
@@ -431,19 +318,11 @@ static void discrete_noise(void **state)
         struct ratio r = cases[i];
         double scale = (double)r.m / (double)(1u << r.shift);
         struct law law;
-        r.magnitude = walked_integer_laplace;
-        geometric_starts_loop = true;
-        walk(&law, run_integer, &r);
-        double d = distance(&law, -60, 60, discrete_laplace, scale);
-        if (!(d < 1e-12))
-            fail_msg("discrete Laplace, scale %g: off by %g", scale, d);
-        assert_true(distance(&law, -60, 60, discrete_laplace, scale * 1.02) > 1e-4);
         r.magnitude = walked_integer_gaussian;
-        geometric_starts_loop = false;
         below_starts_loop = false;
         walk(&law, run_integer, &r);
         below_starts_loop = true;
-        d = distance(&law, -60, 60, discrete_gaussian, scale);
+        double d = distance(&law, -60, 60, discrete_gaussian, scale);
         if (!(d < 1e-12))
             fail_msg("discrete Gaussian, scale %g: off by %g (%ld paths)", scale, d, law.paths);
         assert_true(distance(&law, -60, 60, discrete_gaussian, scale * 1.02) > 1e-5);
@@ -500,8 +379,7 @@ int main(void)
         cmocka_unit_test(a_ratio_is_decided_digit_by_digit),
         cmocka_unit_test(below_is_even),
         cmocka_unit_test(exponential_coins),
-        cmocka_unit_test(logistic_coins_and_geometric_variables),
-        cmocka_unit_test(continuous_noise_on_a_lattice),
+        cmocka_unit_test(half_normal_numbers),
         cmocka_unit_test(discrete_noise),
         cmocka_unit_test(choices_and_labels),
     };

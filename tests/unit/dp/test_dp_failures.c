@@ -80,12 +80,12 @@ static sotto_status use_release(void)
     return status;
 }
 
-static sotto_status use_constant_time(void)
+static sotto_status use_flat_doubt(void)
 {
     struct sotto_release r = request("logistic");
     float v[3] = {1, 2, 3};
     struct sotto_certificate *text = NULL;
-    r.constant_time = 1;
+    r.flat_doubt = 1;
     unlink(ledger);
     sotto_status status = sotto_dp_release(&text, v, 3, &r, NULL);
     sotto_certificate_free(text);
@@ -230,7 +230,7 @@ static void sweep_all(bool jansson)
         mechanism = vectors[i];
         sweep(mechanism, use_release, jansson);
     }
-    sweep("constant time", use_constant_time, jansson);
+    sweep("flat doubt", use_flat_doubt, jansson);
     sweep("select", use_select, jansson);
     sweep("labels", use_labels, jansson);
     sweep("budget", use_budget, jansson);
@@ -371,7 +371,7 @@ static void any_member_of_an_entry_may_be_wrong(void **state)
     json_t *document = last_entry();
     mangle(document, document, try_entry);
     json_decref(document);
-    assert_int_equal(use_constant_time(), SOTTO_OK);
+    assert_int_equal(use_flat_doubt(), SOTTO_OK);
     document = last_entry();
     try_entry(document);
     json_decref(document);

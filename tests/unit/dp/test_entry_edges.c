@@ -52,8 +52,7 @@ static const char good_entry[] =
     "\"clipping\":\"l2\",\"sample_rate\":0.25,\"dimension\":3,\"hash\":\"abc\",\"randomness\":\"os\","
     "\"first_step\":0,\"steps\":6}\n";
 static const struct dpsgd_facts good_facts = {
-    "gaussian", 2,    0.5, 0.25, 3, SOTTO_NORM_L2, SOTTO_NOISE_EXACT, false, SOTTO_SAMPLING_POISSON,
-    0,          NULL, NULL};
+    .mechanism = "gaussian", .scale = 2, .max_grad_norm = 0.5, .sample_rate = 0.25, .dimension = 3};
 
 static sotto_status read_run(size_t *charged, bool *seeded, int64_t last)
 {

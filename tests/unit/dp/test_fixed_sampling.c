@@ -359,8 +359,12 @@ static void reservations_are_refused(void **state)
 static void facts_are_read_back(void **state)
 {
     (void)state;
-    struct dpsgd_facts f = {"gaussian",           2, 1,    0.1, 3, SOTTO_NORM_L2, SOTTO_NOISE_FAST, false,
-                            SOTTO_SAMPLING_FIXED, 0, NULL, NULL},
+    struct dpsgd_facts f = {.mechanism = "gaussian",
+                            .scale = 2,
+                            .max_grad_norm = 1,
+                            .sample_rate = 0.1,
+                            .dimension = 3,
+                            .sampling = SOTTO_SAMPLING_FIXED},
                        g;
     struct json *object = json_make_object();
     dpsgd_facts_put(&object, &f);

@@ -207,7 +207,7 @@ FLOORED_TEST(two_refinements)
     const double m = 0x1.8p30;
     struct ball_draw draw = floored_ball(FLOORED_LOGISTIC, m, 64, 64, scripted);
     arb_ptr u = ball_numbers(2), e = u + 1;
-    int64_t floor[2];
+    int128 floor[2];
     arb_set_ui(e, 3);
     arb_set_d(u, m);
     arb_div(e, e, u, 400);
@@ -237,7 +237,7 @@ FLOORED_TEST(two_refinements)
 FLOORED_TEST(a_word_of_0_goes_on)
 {
     struct ball_draw draw = floored_ball(FLOORED_LAPLACE, 1, 64, 64, scripted);
-    int64_t floor[2];
+    int128 floor[2];
     memset(script, 0, sizeof script);
     script[2][0] = (uint64_t)1 << 63;
     ball_draw(floor, &draw);
@@ -251,15 +251,75 @@ FLOORED_TEST(a_word_of_0_goes_on)
 
 FLOORED_TEST(more_noise_than_fits_is_cut_off)
 {
-    struct ball_draw draw = floored_ball(FLOORED_LAPLACE, 0x1p61, 64, 64, scripted);
-    int64_t floor[2];
+    struct ball_draw draw = floored_ball(FLOORED_LAPLACE, 0x1p121, 64, 64, scripted);
+    int128 floor[2];
     draw.word[0] = 12345;
     ball_draw(floor, &draw);
-    assert_true(floor[0] == (int64_t)1 << BALL_DRAW_BITS);
+    assert_true(floor[0] == (int128)1 << BALL_DRAW_BITS);
     draw.word[0] |= (uint64_t)1 << 63;
     ball_draw(floor, &draw);
-    assert_true(floor[0] == -1 - ((int64_t)1 << BALL_DRAW_BITS));
+    assert_true(floor[0] == -1 - ((int128)1 << BALL_DRAW_BITS));
     return SOTTO_OK;
+}
+
+/* --- draws beyond 64 bits --- */
+
+static void open_at(struct floored_noise *f, enum floored_law law, double m)
+{
+    struct noise *keys;
+    assert_int_equal(noise_open_insecure(&keys, 77), SOTTO_OK);
+    assert_int_equal(floored_noise_open(f, law, 2, false, keys), SOTTO_OK);
+    f->bounds = floor_bounds_make(law, m, false, 64); /* also beyond what may be opened */
+    noise_close(keys);
+}
+
+/* floor(2^a z) >> a is floor(z): the same positions with scales 2^56 and 2^70 times as large, where all draws are in
+ * doubt and none, or nearly none, fits 64 bits. */
+static void wide_draws_agree_with_narrow_ones(void **state)
+{
+    (void)state;
+    enum { DRAWS = 600 };
+    static int128 narrow[DRAWS], wide[DRAWS];
+    static int64_t integers[DRAWS];
+    for (enum floored_law law = FLOORED_LOGISTIC; law <= FLOORED_GAUSSIAN; law++)
+        for (int more = 56; more <= 70; more += 14) {
+            struct floored_noise f;
+            int large = 0, other = 0;
+            open_at(&f, law, 0x1.5p44);
+            assert_int_equal(floored_noise_fill_wide(&f, narrow, 100, DRAWS, 1), SOTTO_OK);
+            assert_int_equal(floored_noise_fill(&f, integers, 100, DRAWS, 1), SOTTO_OK);
+            open_at(&f, law, ldexp(0x1.5p44, more));
+            assert_int_equal(floored_noise_fill_wide(&f, wide, 100, DRAWS, 2), SOTTO_OK);
+            for (int i = 0; i < DRAWS; i++) {
+                assert_true(narrow[i] == integers[i]);
+                assert_true(wide[i] >> more == narrow[i]);
+                large += wide[i] >> 64 != 0 && wide[i] >> 64 != -1;
+                other += i > 0 && wide[i] >> more == narrow[i - 1]; /* the test can tell draws apart */
+            }
+            assert_true(large > DRAWS * 9 / 10 && other == 0);
+        }
+}
+
+/* 64 bits stop at 2^61, the wide ones at 2^121. */
+static void draws_stop_at_their_ends(void **state)
+{
+    (void)state;
+    enum { DRAWS = 256 };
+    static int128 wide[DRAWS];
+    static int64_t integers[DRAWS];
+    static double of_doubles[DRAWS];
+    struct floored_noise f;
+    const int128 end = (int128)1 << 121;
+    open_at(&f, FLOORED_LAPLACE, 0x1p140);
+    assert_int_equal(floored_noise_fill_wide(&f, wide, 0, DRAWS, 1), SOTTO_OK);
+    assert_int_equal(floored_noise_fill(&f, integers, 0, DRAWS, 1), SOTTO_OK);
+    assert_int_equal(floored_noise_fill_doubles(&f, of_doubles, 0, DRAWS, 1), SOTTO_OK);
+    for (int i = 0; i < DRAWS; i++) {
+        const bool negative = wide[i] < 0;
+        assert_true(wide[i] == (negative ? -1 - end : end));
+        assert_true(integers[i] == (negative ? -1 : 1) * ((int64_t)1 << 61));
+        assert_true(of_doubles[i] == (negative ? -0x1p52 : 0x1p52));
+    }
 }
 
 /* --- refinement words --- */
@@ -287,6 +347,7 @@ static void refinements_are_a_function_of_position_and_round(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wide_draws_agree_with_narrow_ones), cmocka_unit_test(draws_stop_at_their_ends),
         cmocka_unit_test(known_answers_at_every_level),
         cmocka_unit_test(threads_and_cuts_change_nothing),
         cmocka_unit_test(flat_doubt_changes_no_draw),

@@ -54,14 +54,14 @@ static void every_kind_verifies(void **state)
         const char *mechanism, *sampler;
         enum sotto_dtype in, out;
         size_t count;
-        int constant_time;
-    } kinds[] = {{"discrete-laplace", "exact, integers only: whole multiples", SOTTO_I8, SOTTO_F8, 5, 0},
-                 {"discrete-gaussian", "exact, integers only: whole multiples", SOTTO_F4, SOTTO_F4, 5, 0},
+        int flat;
+    } kinds[] = {{"discrete-laplace", "exact: whole multiples", SOTTO_I8, SOTTO_F8, 5, 0},
+                 {"discrete-gaussian", "exact: whole multiples", SOTTO_F4, SOTTO_F4, 5, 0},
                  {"knorm", "NOT exact", SOTTO_F4, SOTTO_F4, 5, 0},
                  {"exponential", "exact, integers only: rejection on scores", SOTTO_F8, SOTTO_I8, 1, 0},
                  {"randomised-response", "exact, integers only: one of 5 labels", SOTTO_U1, SOTTO_I8, 5, 0},
-                 {"logistic", FIXED_SAMPLER, SOTTO_F4, SOTTO_F4, 5, 1},
-                 {"laplace", FIXED_SAMPLER, SOTTO_F4, SOTTO_F4, 5, 1}};
+                 {"logistic", FLAT_SAMPLER, SOTTO_F4, SOTTO_F4, 5, 1},
+                 {"laplace", FLAT_SAMPLER, SOTTO_F4, SOTTO_F4, 5, 1}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct sotto_protect p = ordinary(kinds[i].mechanism);
         struct sotto_array out;
@@ -69,7 +69,7 @@ static void every_kind_verifies(void **state)
         struct sotto_certificate *certificate;
         char *report, beside[160];
         save(p.input, kinds[i].in, 5, values);
-        p.release.constant_time = kinds[i].constant_time;
+        p.release.flat_doubt = kinds[i].flat;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
         assert_int_equal(sotto_npy_load(&out, p.output), SOTTO_OK);
         assert_true(out.dtype == kinds[i].out && out.count == kinds[i].count);
@@ -91,11 +91,11 @@ static void every_kind_verifies(void **state)
         assert_int_equal(json_get_real(&upper, proved, "c", "epsilon.upper"), SOTTO_OK);
         assert_int_equal(json_get_real_or_null(&pure, proved, "c", "pure_epsilon"), SOTTO_OK);
         assert_true(upper <= 1);
-        bool never_pure = kinds[i].constant_time || strcmp(kinds[i].mechanism, "discrete-gaussian") == 0;
+        bool never_pure = strcmp(kinds[i].mechanism, "discrete-gaussian") == 0;
         assert_true(isnan(pure) == never_pure);
         const char *statement = json_text(json_find(c, "guarantee.statement"));
         assert_true((strstr(statement, "note: ") != NULL) ==
-                    (kinds[i].constant_time || strcmp(kinds[i].mechanism, "knorm") == 0));
+                    (strcmp(kinds[i].mechanism, "knorm") == 0));
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
         sotto_status status =
             sotto_certificate_verify(&report, beside, p.output, p.release.spend.ledger, NULL);
@@ -133,7 +133,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         size_t size;
         save(p.input, strcmp(changes[i].mechanism, "randomised-response") == 0 ? SOTTO_I8 : SOTTO_F4, 3,
              values);
-        p.release.constant_time = strcmp(changes[i].mechanism, "logistic") == 0;
+        p.release.flat_doubt = strcmp(changes[i].mechanism, "logistic") == 0;
         p.release.spend.insecure = strcmp(changes[i].check, "sampler") == 0;
         p.release.sensitivity.l2 = strcmp(changes[i].mechanism, "knorm") == 0 ? 1 : NAN;
         assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_OK);
@@ -161,7 +161,7 @@ struct wrong {
     double value; /* second of three; the others are 0 and 1 */
     double scale, delta, l1;
     size_t classes;
-    int constant_time;
+    int flat;
     sotto_status status;
     const char *text;
 };
@@ -177,20 +177,15 @@ static void wrong_inputs_are_refused(void **state)
         {"discrete-laplace", SOTTO_I8, 0x1p53 + 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "whole numbers up to 2^53"},
         {"discrete-laplace", SOTTO_F4, 2, 1, 0, 0.5, 0, 0, SOTTO_EINVAL,
          "is less than value_step (1), the unit of the values; expected at least one unit"},
-        {"discrete-laplace", SOTTO_F4, 2, 1e-9, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-9 to 2^52 steps of"},
-        {"discrete-laplace", SOTTO_F4, 2, 1e30, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-9 to 2^52 steps of"},
-        {"discrete-laplace", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL,
-         "has no constant-time sampler; expected logistic or laplace"},
-        {"logistic", SOTTO_F4, 2, 1, 0, 1, 0, 1, SOTTO_EDOMAIN,
-         "of its law), so it gives no pure epsilon; give a delta > 0"},
-        {"logistic", SOTTO_F4, 2, NAN, 0, 1, 0, 1, SOTTO_EDOMAIN,
-         "of its law), so it gives no pure epsilon; give a delta > 0"},
-        {"logistic", SOTTO_F4, 2, 1, 1e-30, 1, 0, 1, SOTTO_EDOMAIN,
-         "is too small for the constant-time sampler; at epsilon"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e-10, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-30 to 2^44 steps of"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e30, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-30 to 2^44 steps of"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e10, 0, 1, 0, 1, SOTTO_EDOMAIN, "expected 2^-30 to 2^32 steps of"},
+        {"discrete-gaussian", SOTTO_F4, 2, 1e-9, 1e-5, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-9 to 2^52 steps of"},
+        {"discrete-gaussian", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL,
+         "mechanism 'discrete-gaussian' has no flat doubt; expected logistic, laplace, gaussian or discrete-laplace"},
+        {"exponential", SOTTO_F8, 2, 1, 0, 1, 0, 1, SOTTO_EINVAL, "has no flat doubt"},
         {"logistic", SOTTO_F4, 2, 1, 2, 1, 0, 1, SOTTO_EINVAL, "delta must lie in [0, 1)"},
         {"logistic", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "expected floating-point tensors"},
-        {"gaussian", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL,
-         "has no constant-time sampler; expected logistic or laplace"},
         {"gaussian-classical", SOTTO_F4, 2, 10, 1e-5, 1, 0, 0, SOTTO_EINVAL, "is for comparing only"},
         {"exponential", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "expected floating-point scores"},
         {"exponential", SOTTO_F4, NAN, 1, 0, 1, 0, 0, SOTTO_EINVAL, "score 1 of 3 is NaN"},
@@ -218,7 +213,7 @@ static void wrong_inputs_are_refused(void **state)
         p.release.target.delta = w->delta;
         p.release.sensitivity.l1 = w->l1;
         p.release.sensitivity.l2 = strncmp(w->mechanism, "gaussian", 8) == 0 ? 1 : NAN;
-        p.release.constant_time = w->constant_time;
+        p.release.flat_doubt = w->flat;
         sotto_status status = sotto_protect_file(&certificate, &p, NULL);
         if (status != w->status || !strstr(sotto_error_text(), w->text))
             fail_msg("case %zu: status %d, '%s'", i, (int)status, sotto_error_text());
@@ -284,7 +279,7 @@ static void out_of_memory_leaves_nothing(void **state)
         struct sotto_certificate *certificate = NULL;
         int after = 0;
         save(p.input, i == 3 ? SOTTO_I8 : SOTTO_F4, 3, values);
-        p.release.constant_time = i == 4;
+        p.release.flat_doubt = i == 4;
         for (;; after++) {
             (void)remove(p.output);
             base_alloc_fail_after(after);
@@ -364,7 +359,7 @@ static void accounts_within_a_distance(void **state)
     (void)state;
     struct sotto_sensitivity s = {.l1 = 1, .l2 = NAN, .dimension = 10};
     struct sotto_account exact, near;
-    assert_int_equal(account_within(&exact, "logistic", 1, &s, 1e-5, 0, NULL), SOTTO_OK);
+    assert_int_equal(account_on(&exact, "logistic", 1, &s, 1e-5, LATTICE_BITS_FINE, NULL), SOTTO_OK);
     assert_int_equal(account_within(&near, "logistic", 1, &s, 1e-5, 1e-30, NULL), SOTTO_OK);
     assert_true(near.epsilon.upper >= exact.epsilon.upper && near.epsilon.upper < exact.epsilon.upper + 1e-9);
     assert_true(near.epsilon.lower <= exact.epsilon.lower && near.delta == 1e-5);
@@ -375,8 +370,6 @@ static void accounts_within_a_distance(void **state)
     assert_int_equal(account_within(&near, "logistic", 1, &s, 0, 1e-30, NULL), SOTTO_EDOMAIN);
     assert_int_equal(account_within(&near, "logistic", 1, &s, -1, 1e-30, NULL), SOTTO_EINVAL);
     assert_int_equal(account_within(&near, "logistic", -1, &s, 1e-5, 1e-30, NULL), SOTTO_EINVAL);
-    assert_true(account_inner_delta(1e-5, 0) == 1e-5 && account_inner_delta(0, 1e-30) == 0);
-    assert_true(account_inner_delta(1e-5, 1e-30) < 1e-5);
 }
 
 /* delta at every real epsilon, by symmetry below 0. */

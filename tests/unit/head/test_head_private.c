@@ -76,12 +76,11 @@ static void heads_learn_and_are_certified(void **state)
         const char *trainer, *noise;
         double lr, momentum;
         size_t hidden;
-        enum sotto_noise_mode mode;
-    } cases[] = {{"dp-sgd", "gaussian", 0.5, 0, 0, SOTTO_NOISE_EXACT},
-                 {"dp-sgd", "logistic", 0.2, 0.9, 0, SOTTO_NOISE_FAST},
-                 {"dp-adam", "gaussian", 0.05, 0, 0, SOTTO_NOISE_EXACT},
-                 {"dp-adam", "gaussian", 0.05, 0, 16, SOTTO_NOISE_FAST},
-                 {"dp-sgd", "logistic", 0.2, 0.9, 0, SOTTO_NOISE_EXACT}};
+    } cases[] = {{"dp-sgd", "gaussian", 0.5, 0, 0},
+                 {"dp-sgd", "logistic", 0.2, 0.9, 0},
+                 {"dp-adam", "gaussian", 0.05, 0, 0},
+                 {"dp-adam", "gaussian", 0.05, 0, 16},
+                 {"dp-sgd", "logistic", 0.2, 0.9, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_head_recipe r = recipe_of(cases[i].trainer);
         struct sotto_head_privacy p = privacy_of();
@@ -96,7 +95,6 @@ static void heads_learn_and_are_certified(void **state)
         r.hidden_count = cases[i].hidden > 0;
         r.hidden[0] = cases[i].hidden;
         p.target.epsilon = 3;
-        p.noise_mode = cases[i].mode;
         assert_int_equal(train(&h, &certificate, &r, &p), SOTTO_OK);
         assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, N, D, NULL), SOTTO_OK);
         assert_true(accuracy > 0.9);
@@ -120,8 +118,9 @@ static void heads_learn_and_are_certified(void **state)
 }
 
 /* Far more noise than records: the weights walk at random, by lr * multiplier * C / batch a step. */
-static void noise_has_its_size_in(enum sotto_noise_mode mode)
+static void noise_has_its_size(void **state)
 {
+    (void)state;
     struct sotto_head_recipe r = recipe_of("dp-sgd");
     struct sotto_head_privacy p = privacy_of();
     struct sotto_head *h = NULL;
@@ -131,7 +130,6 @@ static void noise_has_its_size_in(enum sotto_noise_mode mode)
     unlink(p.spend.ledger);
     p.spend.insecure = 1;
     p.spend.insecure_seed = 5;
-    p.noise_mode = mode;
     r.hidden_count = 1;
     r.hidden[0] = 200;
     r.max_grad_norm = 0.25;
@@ -147,13 +145,6 @@ static void noise_has_its_size_in(enum sotto_noise_mode mode)
     assert_true(certificate_holds(certificate, "seeded"));
     sotto_certificate_free(certificate);
     sotto_head_free(h);
-}
-
-static void noise_has_its_size(void **state)
-{
-    (void)state;
-    noise_has_its_size_in(SOTTO_NOISE_EXACT);
-    noise_has_its_size_in(SOTTO_NOISE_FAST);
 }
 
 /* Asks to stop at the first report of progress, when the run is charged. */

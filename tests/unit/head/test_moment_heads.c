@@ -242,13 +242,7 @@ static void bad_requests_have_one_line(void **state)
     r.noise_multiplier = -1;
     refused(&r, NAN, "noise_multiplier must be finite and > 0 (got -1)");
     struct sotto_head *h = NULL;
-    struct sotto_head_privacy fast = privacy_of(1);
-    struct sotto_certificate *certificate = NULL;
     r = recipe_of("covariance");
-    fast.noise_mode = SOTTO_NOISE_FAST;
-    assert_int_equal(train(&h, &certificate, &r, &fast), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(),
-                        "trainer covariance adds noise only once; expected noise mode exact");
     assert_int_equal(sotto_head_train(&h, x, y, N, D, K, &r, NULL), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
                         "trainer covariance adds private noise, so its runs differ and each is charged; "

@@ -32,7 +32,6 @@ static void what_is_written_is_read(void **state)
         struct sotto_train_privacy p, read;
         sotto_train_privacy_defaults(&p);
         p.noise = i == 1 ? "logistic" : "gaussian";
-        p.noise_mode = i == 2 ? SOTTO_NOISE_FAST : SOTTO_NOISE_EXACT;
         p.sampling = i == 0 ? SOTTO_SAMPLING_FIXED : SOTTO_SAMPLING_POISSON;
         p.noise_multiplier = 1.1 + 0.1 * (double)i;
         p.max_grad_norm = 1.0 / 3;
@@ -91,7 +90,6 @@ static void what_does_not_read_is_named(void **state)
     refuse_line("noise", "noise=pink\n", "noise 'pink' is unknown");
     refuse_line("sampling", "sampling=cluster\n", "cluster");
     refuse_line("clipping", "clipping=a-very-long-word-that-does-not-fit\n", "clipping 'a-very-long");
-    refuse_line("noise_mode", "noise_mode=loud\n", "loud");
 }
 
 int main(void)

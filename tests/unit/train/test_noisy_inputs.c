@@ -171,7 +171,6 @@ static double loss_of(double noise, double label_epsilon)
     o.residual.kind = NULL, o.residual.gamma = 0;
     p.spend.insecure = 1;
     p.spend.insecure_seed = 7;
-    p.noise_mode = SOTTO_NOISE_FAST;
     p.label_epsilon = label_epsilon;
     if (sotto_train_noisy_inputs(&n, &text, &r, &clear, NULL, 0, &o, &p, &single) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
@@ -259,7 +258,6 @@ static void labels_are_flipped_once_by_the_law(void **state)
     o.epochs = 1;
     o.batch = MANY / 2;
     o.residual.kind = NULL, o.residual.gamma = 0;
-    p.noise_mode = SOTTO_NOISE_FAST;
     p.label_epsilon = t;
     p.spend.insecure = 1;
     p.spend.insecure_seed = 5;
