@@ -11,6 +11,13 @@
 
 sotto_status file_read(unsigned char **data, size_t *size, const char *path, size_t limit)
 {
+    return file_read_asking(data, size, path, limit, NULL);
+}
+
+sotto_status file_read_asking(unsigned char **data, size_t *size, const char *path, size_t limit,
+                              const struct sotto_context *ctx)
+{
+    enum { PIECE = 1 << 22 };
     sotto_status status = SOTTO_OK;
     unsigned char *block = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,7 +37,8 @@ sotto_status file_read(unsigned char **data, size_t *size, const char *path, siz
     if (!block)
         FAIL(SOTTO_ENOMEM, "%s: cannot allocate %zu bytes", path, bytes);
     for (size_t have = 0; have < bytes;) {
-        ssize_t got = read(fd, block + have, bytes - have);
+        TRY(context_check(ctx, "%s: stopped while it was read", path));
+        ssize_t got = read(fd, block + have, bytes - have < PIECE ? bytes - have : PIECE);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

@@ -436,6 +436,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
             "attack: shadows without residual perturbation need a network as target");
     TRY(choose(&in, &w, a, given, &o));
     given->target->repeats = o.repeats;
+    given->target->ctx = ctx;
     TRY(gather(&w, a, given));
     in.records = (struct head_data){w.x, w.y, n, d, k};
     in.posteriors = a->needs & (QUERY_POSTERIORS | QUERY_DECISIONS) ? w.posteriors : NULL;
@@ -458,6 +459,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     r = (struct sotto_audit_result){0};
 done:
     given->target->repeats = repeats_before;
+    given->target->ctx = NULL;
     clear(&w);
     base_free(fresh);
     facts_clear(&result.facts);

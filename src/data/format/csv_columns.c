@@ -222,6 +222,7 @@ sotto_status table_fill_features(struct dataset *d, const struct table *t, size_
         char name[128];
         if (j == label)
             continue;
+        TRY(context_check(t->ctx, "%s: stopped while it was read", t->where[0]));
         TRY(all_numbers(t, j) ? fill_number(d->features + at, t, j)
                               : fill_codes(d->features + at, &codes, &count, t, j));
         table_column_name(name, sizeof name, t, j);

@@ -123,6 +123,7 @@ sotto_status table_fill_declared(struct dataset *d, struct table *t)
         if (e->columns[j].kind == COLUMN_IGNORED)
             continue;
         const struct encoding_column *c = &e->columns[j];
+        TRY(context_check(t->ctx, "%s: stopped while it was read", t->where[0]));
         fill_column(d->features + at, t, c, where[j], used);
         TRY(dataset_set_column(d, at++, c->name,
                                c->kind == COLUMN_CATEGORY ? (const char *const *)c->categories.texts : NULL,

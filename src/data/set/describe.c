@@ -262,7 +262,7 @@ static sotto_status check(const char **against, char hex[65], const char *name,
     if (!imported && !generated && source && source->verify)
         TRY(source->verify());
     TRY(sotto_dataset_open(&s, name, ctx));
-    dataset_hash(hex, s);
+    TRY(dataset_hash(hex, s, ctx));
     if (generated) {
         *against = strcmp(name, source->name) == 0 ? "the sum recorded in sotto"
                                                    : "nothing (generated with options)";

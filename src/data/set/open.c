@@ -96,11 +96,13 @@ static sotto_status open_and_check(struct sotto_dataset **out, struct dataset **
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    (*d)->ctx = ctx;
     TRY(open_any(*d, name, options, ctx));
     if ((status = dataset_finish(*d)) != SOTTO_OK) {
         status_prefix(name);
         goto done;
     }
+    (*d)->ctx = NULL;
     *out = &(*d)->set;
     *d = NULL;
 done:

@@ -205,7 +205,7 @@ sotto_status store_write(const char *folder, struct dataset *d, const struct sto
             sha256_update(&sha, s->attribute, s->n * sizeof *s->attribute);
         sha256_hex(&sha, s->sha256);
     } else {
-        TRY(sotto_npy_save(path, &values));
+        TRY(npy_save_asking(path, &values, ctx));
         TRY(sotto_provenance_save(path, &d->provenance));
     }
     if (s->labels)
@@ -258,14 +258,14 @@ done:
 }
 
 /* Takes the array's memory over when its shape is what dataset.json says. */
-static sotto_status read_array(void **data, const char *folder, const char *name, enum sotto_dtype dtype,
-                               int ndim, const size_t *shape)
+static sotto_status read_array(void **data, const struct dataset *d, const char *folder, const char *name,
+                               enum sotto_dtype dtype, int ndim, const size_t *shape)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array a = {0};
     char path[4096];
     TRY(path_join(path, sizeof path, folder, name));
-    TRY(sotto_npy_load(&a, path));
+    TRY(npy_load_asking(&a, path, d->ctx));
     if (a.dtype != dtype || a.ndim != ndim || memcmp(a.shape, shape, (size_t)ndim * sizeof *shape) != 0)
         FAIL(SOTTO_EFORMAT, "%s: shape or type differs from dataset.json; import the set again", path);
     *data = a.data;
@@ -359,7 +359,7 @@ static sotto_status read_attribute(struct dataset *d, const struct json *doc, co
     TRY(json_get_text(&name, doc, path, "attribute.name"));
     TRY(json_get_size(&values, doc, path, "attribute.values"));
     TRY(read_names(&names, json_find(doc, "attribute.value_names"), values, "value", path));
-    TRY(read_array(&data, folder, "attribute.npy", SOTTO_I8, 1, &d->set.n));
+    TRY(read_array(&data, d, folder, "attribute.npy", SOTTO_I8, 1, &d->set.n));
     status = dataset_reserve_attribute(d, name, values, names);
     if (status == SOTTO_OK)
         memcpy(d->attribute, data, d->set.n * sizeof *d->attribute);
@@ -384,16 +384,16 @@ sotto_status store_read(struct dataset *d, const char *folder)
         TRY(json_get_size(&s->height, doc, path, "images.height"));
         TRY(json_get_size(&s->width, doc, path, "images.width"));
         const size_t shape[4] = {s->n, s->channels, s->height, s->width};
-        TRY(read_array(&data, folder, "images.npy", SOTTO_U1, 4, shape));
+        TRY(read_array(&data, d, folder, "images.npy", SOTTO_U1, 4, shape));
         s->images = d->images = data;
     } else {
         TRY(json_get_size(&s->columns, doc, path, "features.columns"));
         const size_t shape[2] = {s->n, s->columns};
-        TRY(read_array(&data, folder, "features.npy", SOTTO_F4, 2, shape));
+        TRY(read_array(&data, d, folder, "features.npy", SOTTO_F4, 2, shape));
         s->features = d->features = data;
     }
     if (s->classes > 0) {
-        TRY(read_array(&data, folder, "labels.npy", SOTTO_I8, 1, &s->n));
+        TRY(read_array(&data, d, folder, "labels.npy", SOTTO_I8, 1, &s->n));
         s->labels = d->labels = data;
     }
     TRY(read_attribute(d, doc, folder, path));

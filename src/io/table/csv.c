@@ -114,8 +114,11 @@ static bool next_row(struct scanner *s)
 static sotto_status scan(struct csv *out, struct scanner s, char *scratch)
 {
     sotto_status status = SOTTO_OK;
+    enum { BLOCK = 4096 };
     size_t rows = 0, columns = 0;
     while (next_row(&s)) {
+        if (rows % BLOCK == 0)
+            TRY(context_check(s.style.ctx, "%s: stopped while it was read", s.name));
         size_t line = s.line, cells = 0;
         for (bool more = true; more; cells++) {
             char *cell = scratch ? scratch : s.p, *stop = cell;
