@@ -64,7 +64,7 @@ every() {
   refused "$option" "$kind" "$SOTTO" "${words[@]}"
 }
 
-@test "the commands that are spoiled below are good" {
+@test "the unchanged commands of this file are accepted" {
   "$SOTTO" "${release[@]}"
   "$SOTTO" "${training[@]}"
   "$SOTTO" "${saving[@]}"

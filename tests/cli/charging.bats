@@ -16,7 +16,7 @@ teardown() { cd /; rm -rf "$dir"; }
 ledger="home/sotto/ledger/toy.jsonl"
 charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"release"' "$ledger" || echo 0; }
 
-@test "an output that cannot be written costs nothing" {
+@test "an output that cannot be written charges nothing" {
   mkdir taken
   for target in nodir/h.safetensors taken; do
     run "${head[@]}" --epsilon 1 -o $target
@@ -46,7 +46,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   [ "$(charges)" -eq 0 ]
 }
 
-@test "an interrupted head says what was charged, and the same command goes on" {
+@test "an interrupted head states what was charged, and the same command continues" {
   long=("${head[@]}" --noise-multiplier 40 --epochs 100000 -o h.safetensors)
   "${long[@]}" 2> stopped.txt &
   pid=$!
@@ -90,7 +90,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   "$SOTTO" account --verify h.safetensors.certificate.json --ledger "$ledger"
 }
 
-@test "a certificate never lies beside other bytes" {
+@test "a certificate never stays beside a file that it does not describe" {
   "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o out.npy
   "$SOTTO" data split synthetic-blobs-n20 --parts a=10 -o parts
   "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o out.npy

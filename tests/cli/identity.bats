@@ -160,7 +160,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   [ "$(releases "$ledger")" -eq 2 ]
   [ "$(releases "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl")" -eq 1 ]
   "$SOTTO" account --verify twin.safetensors.certificate.json --ledger "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl"
-  refused 64 "no ledger is known for data set 'nobody'" head twin --same-people-as nobody
+  refused 64 "no ledger is known for data set 'unknown-set'" head twin --same-people-as unknown-set
   # what is not found: PRIVACY.md, section 7
   sed '2,$s/^[^,]*/0.5/' people.csv > changed.csv
   "$SOTTO" data import changed.csv --name changed --label last --dataset-id changed-1 --quiet

@@ -35,7 +35,7 @@ caught() {
   caught encoding "an encoding fitted on the private rows makes epsilon conditional" 20 "exit code 0"
 }
 
-@test "a row that is named twice is caught, 20 of 20" {
+@test "a row number that is given twice is caught, 20 of 20" {
   caught rows "a row that is named twice is refused" 20 "exit code 0, expected 65; 1 charges"
 }
 

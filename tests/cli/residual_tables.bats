@@ -28,7 +28,7 @@ teardown_file() { rm -rf "$dir"; }
   [ "$(wc -l < "$dir/f/synthetic-faces-n512-scaled/results.csv")" -eq 11 ]
 }
 
-@test "what is there is not made again" {
+@test "existing results are not computed again" {
   made() { find "$dir/f" -name '*.safetensors' -o -name '*.npy' -o -name result.json | sort | xargs stat -c '%n %Y %s'; }
   made > "$dir/before"
   "$script" "$dir/f" "$dir/tiny.yaml" 2> /dev/null | cmp - "$dir/table"

@@ -458,7 +458,7 @@ static void the_bounded_form_follows_its_definition(void **state)
 }
 
 /* A classifier that is as wrong as can be: as published it is pushed on at full strength, bounded no more. */
-static void who_knows_nothing_is_left_alone(void **state)
+static void a_useless_classifier_has_no_gradient(void **state)
 {
     (void)state;
     struct talos_setup s = {.on = true, .values = 2, .share = {0.75, 0.25}};
@@ -485,7 +485,7 @@ int main(void)
         cmocka_unit_test(turns_are_as_published_or_as_released),
         cmocka_unit_test(several_steps_are_several_turns_and_nothing_bounds_them),
         cmocka_unit_test(the_bounded_form_follows_its_definition),
-        cmocka_unit_test(who_knows_nothing_is_left_alone),
+        cmocka_unit_test(a_useless_classifier_has_no_gradient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static void classes_are_compared(void **state)
     near(distribution_shift_classes_p(one, one, 3), 1, 0);
 }
 
-static void lint_comes_with_every_audit(void **state)
+static void every_audit_has_sanity_checks(void **state)
 {
     (void)state;
     struct world *w = calloc(1, sizeof *w);
@@ -155,7 +155,7 @@ static void claims_are_tested(void **state)
 
 /* With several attacks each gets its share of the error, so the claim is tested at 95 % over all of them
  * together. */
-static void claims_pay_for_every_attack(void **state)
+static void claims_allow_for_the_number_of_attacks(void **state)
 {
     (void)state;
     struct world *w = calloc(1, sizeof *w);
@@ -245,7 +245,7 @@ static void slices_share_one_threshold(void **state)
     free(w);
 }
 
-static void the_most_exposed_are_listed(void **state)
+static void the_most_vulnerable_are_listed(void **state)
 {
     (void)state;
     struct world *w = calloc(1, sizeof *w);
@@ -560,12 +560,12 @@ int main(void)
         cmocka_unit_test(duplicates_are_counted),
         cmocka_unit_test(a_difference_of_the_sets_is_found),
         cmocka_unit_test(classes_are_compared),
-        cmocka_unit_test(lint_comes_with_every_audit),
+        cmocka_unit_test(every_audit_has_sanity_checks),
         cmocka_unit_test(claims_are_tested),
-        cmocka_unit_test(claims_pay_for_every_attack),
+        cmocka_unit_test(claims_allow_for_the_number_of_attacks),
         cmocka_unit_test(gates_follow_the_worst_attack),
         cmocka_unit_test(slices_share_one_threshold),
-        cmocka_unit_test(the_most_exposed_are_listed),
+        cmocka_unit_test(the_most_vulnerable_are_listed),
         cmocka_unit_test(reference_models_play_the_target),
         cmocka_unit_test(support_by_hand),
         cmocka_unit_test(outputs_of_references_equal_their_signals),

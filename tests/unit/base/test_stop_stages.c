@@ -29,7 +29,7 @@ static int64_t y[ROWS];
 
 static struct sotto_encoder *trained;
 static struct sotto_network *network;
-static char bits[65]; /* of the weights that the last whole training made */
+static char bits[65];          /* of the weights that the last whole training made */
 static const char *checkpoint; /* or NULL */
 
 static sotto_status pretrain_method(const char *method)
@@ -337,8 +337,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_stop), cmocka_unit_test(the_bits_stay),    cmocka_unit_test(queries_stop),
-        cmocka_unit_test(arrays_stop),   cmocka_unit_test(tables_stop),      cmocka_unit_test(pictures_stop),
+        cmocka_unit_test(networks_stop),    cmocka_unit_test(the_bits_stay), cmocka_unit_test(queries_stop),
+        cmocka_unit_test(arrays_stop),      cmocka_unit_test(tables_stop),   cmocka_unit_test(pictures_stop),
         cmocka_unit_test(experiments_stop),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
