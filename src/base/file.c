@@ -94,9 +94,9 @@ static sotto_status retire_certificate(const char *path)
 {
     sotto_status status = SOTTO_OK;
     size_t capacity = strlen(path) + 32;
-    char *certificate = base_alloc(capacity, 1), *old = base_alloc(capacity, 1);
-    if (!certificate || !old)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *certificate = NULL, *old = NULL;
+    NEW(certificate, capacity);
+    NEW(old, capacity);
     snprintf(certificate, capacity, "%s.certificate.json", path);
     snprintf(old, capacity, "%s.certificate.json.old", path);
     if (rename(certificate, old) != 0 && errno != ENOENT && errno != ENAMETOOLONG)
@@ -158,9 +158,8 @@ sotto_status file_hold(struct held_file *h, const char *path, size_t bytes)
     sotto_status status = SOTTO_OK;
     size_t capacity = strlen(path) + 32;
     int fd = -1, failed;
-    char *temporary = base_alloc(capacity, 1);
-    if (!temporary)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *temporary = NULL;
+    NEW(temporary, capacity);
     snprintf(temporary, capacity, "%s.held-%ld", path, (long)getpid());
     if (file_is_folder(path))
         FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);

@@ -133,9 +133,8 @@ done:
 static sotto_status copy_names(char ***out, size_t count, const char *const *names)
 {
     sotto_status status = SOTTO_OK;
-    char **copies = base_alloc(count, sizeof *copies);
-    if (!copies)
-        FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    char **copies = NULL;
+    NEW(copies, count);
     for (size_t k = 0; k < count; k++)
         if (!(copies[k] = base_strdup(names[k])))
             FAIL(SOTTO_ENOMEM, "data set: out of memory");

@@ -125,9 +125,8 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
                           size_t views)
 {
     sotto_status status = SOTTO_OK;
-    struct talos *t = base_alloc(1, sizeof *t);
-    if (!t)
-        FAIL(SOTTO_ENOMEM, "talos: out of memory");
+    struct talos *t = NULL;
+    NEW(t, 1);
     *t = (struct talos){.setup = s,
                         .plan = plan,
                         .task = model_task_tensors(model),

@@ -37,9 +37,8 @@ sotto_status entry_open(struct entry_stream **out, const struct bundle *b, size_
 {
     sotto_status status = SOTTO_OK;
     const struct bundle_entry *e = &b->entries[entry];
-    struct entry_stream *s = base_alloc(1, sizeof *s);
-    if (!s)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    struct entry_stream *s = NULL;
+    NEW(s, 1);
     *s = (struct entry_stream){.bundle = b, .entry = entry, .size = e->size};
     if (e->left)
         TRY(archive_stream_open(&s->archive, b->origin, e->name));

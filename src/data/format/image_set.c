@@ -84,10 +84,9 @@ static sotto_status choose_size(size_t *height, size_t *width, const struct fold
                                 const struct sotto_import_options *options)
 {
     sotto_status status = SOTTO_OK;
-    struct image_info *sizes = base_alloc(job->list->n, sizeof *sizes);
+    struct image_info *sizes = NULL;
     size_t best = 0;
-    if (!sizes)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", job->b->origin);
+    NEW(sizes, job->list->n);
     for (size_t i = 0; i < job->list->n; i++)
         sizes[i] = job->infos[i];
     qsort(sizes, job->list->n, sizeof *sizes, by_size);

@@ -216,9 +216,7 @@ sotto_status npy_header_parse(struct sotto_array *out, size_t *data_at, const st
     char *text = NULL, shown[256];
     size_t start = 0, length = 0, bytes;
     TRY(read_preamble(s, &start, &length));
-    text = base_alloc(length + 1, 1);
-    if (!text)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", s->name);
+    NEW(text, length + 1);
     TRY(source_read(s, text, start, length));
     TRY(parse_header(&(struct cursor){text, text + length, s->name}, &header));
     if (!array_bytes(&header.count, &bytes, header.dtype, header.ndim, header.shape))

@@ -182,9 +182,7 @@ static sotto_status parse_owned(struct csv *out, char *text, size_t size, const 
         FAIL(SOTTO_EFORMAT, "%s:%zu: is not UTF-8 text", name, bad);
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         s.p += 3; /* byte-order mark, as spreadsheets write */
-    scratch = base_alloc(size + 1, 1);
-    if (!scratch)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    NEW(scratch, size + 1);
     TRY(scan(&c, s, scratch));
     if (!size_multiply(&count, c.rows, c.columns))
         FAIL(SOTTO_ENOMEM, "%s: out of memory", name);

@@ -60,10 +60,9 @@ static sotto_status split_curve(struct roc *out, const double *scores, size_t n_
 {
     sotto_status status = SOTTO_OK;
     size_t m = 0, o = 0;
-    double *member = base_alloc(n_member + 1, sizeof *member),
-           *other = base_alloc(n - n_member + 1, sizeof *other);
-    if (!member || !other)
-        FAIL(SOTTO_ENOMEM, "sweep: out of memory for %zu scores", n);
+    double *member = NULL, *other = NULL;
+    NEW(member, n_member + 1);
+    NEW(other, n - n_member + 1);
     for (size_t i = 0; i < n; i++) {
         if (i < n_member && i % 2 == parity)
             member[m++] = scores[i];
@@ -106,10 +105,11 @@ static sotto_status attack_answers(struct drawn *out, const struct sweep *s, con
 {
     sotto_status status = SOTTO_OK;
     size_t n = a->n_member + a->n_nonmember, members = a->n_member * a->classes;
-    double *outputs = base_alloc(n * a->classes, sizeof *outputs), *scores = base_alloc(n, sizeof *scores);
-    int64_t *labels = base_alloc(n, sizeof *labels);
-    if (!outputs || !scores || !labels)
-        FAIL(SOTTO_ENOMEM, "sweep: out of memory for %zu records", n);
+    double *outputs = NULL, *scores = NULL;
+    int64_t *labels = NULL;
+    NEW(outputs, n * a->classes);
+    NEW(scores, n);
+    NEW(labels, n);
     for (size_t i = 0; i < n * a->classes; i++)
         outputs[i] = i < members ? a->member[i] : a->nonmember[i - members];
     memcpy(labels, a->member_y, a->n_member * sizeof *labels);
@@ -179,9 +179,8 @@ static sotto_status judge_by_network(const struct sweep *s)
     sotto_status status = SOTTO_OK;
     const struct run_config *config = &s->r->config;
     size_t rows = 2 * s->network_side, n = config->draws * rows;
-    double *scores = base_alloc(n, sizeof *scores);
-    if (!scores)
-        FAIL(SOTTO_ENOMEM, "sweep: out of memory for %zu scores", n);
+    double *scores = NULL;
+    NEW(scores, n);
     struct attack_input in = {.outputs = s->network_input,
                               .labels = s->network_labels,
                               .n = n,
