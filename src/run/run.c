@@ -1,8 +1,8 @@
 /* An experiment is a list of stages. Each one looks for its own finished work first, so running again
  * continues. */
 #include "base/reserved.h"
-#include "run/stages/run_shadow.h"
 #include "par/par.h"
+#include "run/stages/run_shadow.h"
 #include "sotto/io.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Embeddings of random views. The views of an image are drawn with its row as the step, so they depend on
  * seed and row alone, whatever else is embedded beside it. */
-#include "options/option_values.h"
-#include "ssl/encoder.h"
 #include "data/augment/augment.h"
+#include "options/option_values.h"
 #include "par/par.h"
+#include "ssl/encoder.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Images to scattering features: transform (the mirrored image too, and the mean of both), average over a
  * coarser grid, normalise within each image. All of it treats every image alone, so features of one record
  * say nothing about another. */
-#include "sotto/option.h"
 #include "data/dataset.h"
 #include "par/par.h"
+#include "sotto/option.h"
 #include "ssl/encoder.h"
 #include "ssl/scattering.h"
 

@@ -2,10 +2,10 @@
  * then perhaps the images themselves; all of an image share its attribute. C reads one run of these rows. */
 #include "ssl/talos.h"
 
-#include "sotto/option.h"
 #include "io/table/metric_log.h"
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
+#include "sotto/option.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "data/files/bundle.h"
 #include "data/fetch/http.h"
+#include "data/files/bundle.h"
 
 #include <errno.h>
 #include <fcntl.h>

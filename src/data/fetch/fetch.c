@@ -1,14 +1,14 @@
 /* Fetch: find out where a set is published, download its files, import them. Downloads gather in the hidden
  * folder
  * ".download-NAME" of the data folder, which goes away after the import. */
+#include "base/file.h"
 #include "base/reserved.h"
+#include "data/dataset.h"
 #include "data/fetch/download.h"
 #include "data/fetch/http.h"
+#include "data/files/bundle.h"
 #include "data/store/import.h"
 #include "data/store/store.h"
-#include "base/file.h"
-#include "data/files/bundle.h"
-#include "data/dataset.h"
 
 #include <stdio.h>
 #include <string.h>

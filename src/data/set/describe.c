@@ -1,8 +1,8 @@
 /* What the verbs print: the list of sets, the facts on one, and whether its contents still are what was
  * recorded. */
+#include "base/file.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
-#include "base/file.h"
 #include "io/json/json.h"
 
 #include <stdarg.h>

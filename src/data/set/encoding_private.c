@@ -4,10 +4,10 @@
  * The score of edge x for rank k is -|#{values < x} - k|. Replacing one record changes the count by at most 1
  * and k, which n decides, not at all, so scores have sensitivity 1 under replace-one, whatever the values
  * are. */
+#include "base/file.h"
 #include "data/encoding/encoding.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_registry.h"
-#include "base/file.h"
 
 #include <math.h>
 #include <stdint.h>

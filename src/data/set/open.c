@@ -1,8 +1,8 @@
 /* Opening a set by name or by path. A name means, in this order: a set made up here, an imported set, a
  * registered set found on this machine. Anything that is none of these is tried as a path. */
+#include "base/file.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
-#include "base/file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,11 +2,11 @@
  * folder that no reader looks at; the next import of the same name sweeps it away. */
 #include "data/store/import.h"
 
+#include "base/file.h"
 #include "base/reserved.h"
+#include "base/sha256.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
-#include "base/file.h"
-#include "base/sha256.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "io/json/json.h"
 #include "io/array/npy.h"
+#include "io/json/json.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #include "io/table/metric_log.h"
 
 #include "base/file.h"
-#include "io/table/csv.h"
 #include "io/json/json.h"
+#include "io/table/csv.h"
 #include "sotto/io.h"
 
 #include <errno.h>

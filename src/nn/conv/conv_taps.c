@@ -8,8 +8,8 @@
  * Images are independent, so the thread count does not change bits. */
 #include "nn/conv/conv_taps.h"
 
-#include "nn/kernel/kernels.h"
 #include "nn/conv/pixel_lists.h"
+#include "nn/kernel/kernels.h"
 #include "par/par.h"
 
 #include <string.h>

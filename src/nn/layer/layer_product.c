@@ -1,8 +1,8 @@
 #include "nn/layer/layer_product.h"
 
 #include "nn/backend.h"
-#include "nn/layer/example_product.h"
 #include "nn/kernel/kernels.h"
+#include "nn/layer/example_product.h"
 
 struct product {
     struct conv *conv;

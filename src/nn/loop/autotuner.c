@@ -1,8 +1,8 @@
 /* What is asked for by name is taken; else the checkpoint's choice, else what was or is measured. */
 #include "nn/loop/autotuner.h"
 
-#include "nn/loop/checkpoint.h"
 #include "nn/conv/conv_winograd.h"
+#include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
 #include "par/par.h"
 #include "rng/rng.h"

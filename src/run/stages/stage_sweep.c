@@ -4,12 +4,12 @@
  *
  * The attacker adapts: the shadow models are noised by the same mechanism at the same scale. Thresholds are
  * chosen on the even records and scored on the odd ones. */
-#include "run/stages/run_ceiling.h"
-#include "run/stages/run_shadow.h"
-#include "audit/score/score_attack.h"
 #include "audit/measure/metrics.h"
+#include "audit/score/score_attack.h"
 #include "num/beta.h"
 #include "par/par.h"
+#include "run/stages/run_ceiling.h"
+#include "run/stages/run_shadow.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * record do not change its bits. */
 #include "train/network/network.h"
 
-#include "options/option_values.h"
 #include "io/provenance/statement.h"
+#include "options/option_values.h"
 #include "par/par.h"
 #include "rng/noise.h"
 

@@ -3,7 +3,6 @@
  * that nothing is proved about them. */
 #include "sotto/fine_tune.h"
 
-#include "sotto/option.h"
 #include "base/cpu.h"
 #include "base/file.h"
 #include "data/augment/augment.h"
@@ -12,6 +11,7 @@
 #include "nn/loop/autotuner.h"
 #include "nn/loop/training_loop.h"
 #include "par/par.h"
+#include "sotto/option.h"
 #include "ssl/encoder.h"
 
 #include <math.h>
