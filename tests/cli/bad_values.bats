@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Every numeric option of account and protect with every value that makes no sense: one line on stderr, exit 64 (not a
+# Every numeric option of account and protect with every invalid value: one line on stderr, exit 64 (not a
 # number) or 65 (no value it can have), nothing on stdout, no file.
 
 setup() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What is charged, and when: outputs are held before, failures after it name the charge, interrupted runs go on.
+# What is charged, and when: outputs are held before, failures after it name the charge, interrupted runs continue.
 
 setup() {
   dir=$(mktemp -d)
@@ -72,7 +72,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   run=$(grep -o '"run":"[0-9a-f]*"' "$ledger" | sort -u | wc -l)
   [ "$run" -eq 1 ]
   [ "$(grep -o '"first_step":[0-9]*' "$ledger" | tail -n 1)" != '"first_step":0' ]
-  # a damaged one is refused before anything is charged
+  # a damaged file is refused before anything is charged
   truncate -s -8 h.safetensors.checkpoint
   short=("${head[@]}" --noise-multiplier 4 --epochs 20 -o h.safetensors)
   run "${short[@]}"

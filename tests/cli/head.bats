@@ -207,7 +207,7 @@ refused() {
   run "$SOTTO" account --verify p.safetensors.certificate.json
   [ "$status" -eq 0 ]
   [[ "$output" == *"proved       sensitivity and account"*"derived again from the file's recipe and 12 records"* ]]
-  # without --sensitivity the head brings its own
+  # without --sensitivity the one in the head file is used
   XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --mechanism knorm --epsilon 1 -o p.safetensors --dataset-id toy
   grep -q '"source": "proved"' p.safetensors.certificate.json
   # the protected head still clips its queries
@@ -228,7 +228,7 @@ refused() {
     "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   refused 65 "is out of range; expected above 0 and at most 2 / (beta + lambda)" plain --trainer convex --step-size 3
   refused 65 "supports linear heads only (got" plain --trainer convex --hidden 4
-  # a proof is of a head; its file binds weights, recipe and records to one another
+  # a proof holds for one head: its file ties weights, recipe and records together
   plain --trainer convex --steps 50
   "$SOTTO" sensitivity --head h.safetensors -o proved.json
   refused 64 "proves the sensitivity of a head; give that head by --head" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The holes of the guarantee that were closed, each through the command line. The program of commit 90452cf fails every test
-# here, each by its hole: to see that, give SOTTO that program. No test fails because it lacks an option.
+# Defects of the guarantee that were mended, each through the command line. The program of commit 90452cf fails every test
+# here, each through the defect that it names: to see that, give SOTTO that program. No test fails because it lacks an option.
 
 # npy FILE DTYPE SHAPE < little-endian bytes
 npy() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Every trainer that ends in a certificate, on neighbouring FILES: whatever one record is, the program prints the same, ends in the
-# same way and writes files of the same names, sizes, shapes and facts; only noisy values and random names differ. To see it fail,
-# give SOTTO a program that is known to speak.
+# same way and writes files of the same names, sizes, shapes and facts; only noisy values and random names differ. To see a failure,
+# give SOTTO a program with a known leak.
 
 # npy FILE DTYPE SHAPE < little-endian bytes
 npy() {
@@ -106,7 +106,7 @@ head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dat
   done
 }
 
-# Networks take imported sets: whole-number labels and finite cells were the import's business.
+# Networks take imported sets: the import checks for whole-number labels and finite cells.
 import() { # FOLDER LABEL of record 0: the records of FOLDER as the set toy
   rm -rf "$1.home" "$1.set"
   mkdir -p "$1.set"

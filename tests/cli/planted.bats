@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The negative controls of the end-to-end attack: a program in which an old defect is planted again is caught every time, and the
-# same program without a defect is not accused. SOTTO_PLANTED_TIMES: how often the slow one is tried.
+# same program without a defect passes. SOTTO_PLANTED_TIMES: how often the slow one is tried.
 
 setup() {
   TMPDIR=$(mktemp -d) && export TMPDIR

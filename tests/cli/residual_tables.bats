@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The tables of the residual-perturbation paper, as small as they get: targets side by side, every attack.
+# The tables of the residual-perturbation paper on the smallest data: targets side by side, every attack.
 
 setup_file() {
   export script=$BATS_TEST_DIRNAME/../../experiments/residual.sh dir=$(mktemp -d)

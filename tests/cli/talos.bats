@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# pretrain --talos from the outside, and the attack that judges it.
+# pretrain --talos from the outside, and the attack that measures it.
 
 setup() {
   dir=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The figures of the Talos paper, as small as they get: every file runs, on one folder, and a second run finds everything done.
+# The figures of the Talos paper on the smallest data: every file runs, on one folder, and a second run finds everything done.
 
 setup_file() {
   export experiments=$BATS_TEST_DIRNAME/../../experiments dir=$(mktemp -d)

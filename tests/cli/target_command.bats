@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# sotto attack --target-command: a well-behaved command gives what the file gives; every other one a clear line
+# sotto attack --target-command: a correct command gives the results of the file; every other one a clear error line
 # and nothing half-written. The commands are tests/support/serve_model.c; examples/serve_numpy.py where numpy is there.
 
 # npy FILE SHAPE < bytes: unsigned bytes
