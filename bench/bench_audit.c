@@ -67,7 +67,7 @@ int main(int argc, char **argv)
                                    .member_features = features,
                                    .nonmember_features = features + half * WIDTH,
                                    .feature_count = WIDTH};
-    struct sotto_audit_options options = {.draws = 2000, .exposed = 10};
+    struct sotto_audit_options options = {.draws = 2000, .most_vulnerable = 10};
     struct sotto_audit_result result = {0};
     struct rusage usage;
     double wall = wall_seconds(), cpu = cpu_seconds();

@@ -53,7 +53,8 @@ struct sotto_report_verdict {
 struct sotto_report_judgement {
     size_t row_count;
     struct sotto_report_verdict *rows; /**< (row_count) */
-    /** The row whose verdict is that of the report: the worst of the protected rows, or of all if none is protected. */
+    /** The row that decides on the report: the one with the worst verdict among the protected rows, or among all if none
+     *  is protected. */
     size_t decisive;
     struct sotto_audit_memory *memory; /**< internal: holds all of the above */
 };

@@ -244,7 +244,7 @@ static sotto_status look_closer(struct sotto_audit_result *r, const struct jobs 
     if (sides->all.models >= 8 && (sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
         TRY(leave_one_model_out(r, &support, job->attack->name, sides, scores_of, jobs, jobs->settings, ctx));
     }
-    if (jobs->settings->exposed) {
+    if (jobs->settings->most_vulnerable) {
         TRY(audit_most_vulnerable(r, job->attack->name, job->scores, job->fallback, &support, sides,
                                   jobs->settings));
     }

@@ -70,18 +70,18 @@ sotto_status audit_most_vulnerable(struct sotto_audit_result *r, const char *att
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_vulnerable *found;
-    struct ranked *best = base_alloc(settings->exposed, sizeof *best);
+    struct ranked *best = base_alloc(settings->most_vulnerable, sizeof *best);
     struct reference_stats stats = {0};
     size_t m = sides->member.n;
     if (!best)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", settings->exposed);
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", settings->most_vulnerable);
     if ((sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
         status = reference_stats_make(&stats, &sides->all, true);
         if (status == SOTTO_EINVAL) /* too few models: no separation is shown */
             status = SOTTO_OK;
         TRY(status);
     }
-    size_t count = find_best(best, settings->exposed, scores, m);
+    size_t count = find_best(best, settings->most_vulnerable, scores, m);
     TAKE(&r->memory, found, 1);
     TAKE(&r->memory, found->members, count);
     for (size_t i = 0; i < count; i++) {

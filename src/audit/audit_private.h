@@ -19,7 +19,7 @@ struct audit_settings {
     double confidence, delta;
     uint64_t seed;
     const char *const *params;
-    size_t draws, one_run_guesses, group_size, exposed;
+    size_t draws, one_run_guesses, group_size, most_vulnerable;
     bool has_claim, odds_ratio, include_indices;
     const struct sotto_context *ctx;                     /* to ask whether to stop, from any thread */
     double claim_epsilon, claim_delta, claim_confidence; /* the last: shared by all attacks (Bonferroni) */

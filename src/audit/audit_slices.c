@@ -1,4 +1,4 @@
-/* Who is exposed: the same attack on parts of the records, its threshold unchanged. */
+/* Which records are vulnerable: the same attack on parts of the records, its threshold unchanged. */
 #include <math.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * played the target, and flagged who their own threshold said.
  *
  * One flag may be luck. A record that is flagged in nearly every training that saw it, and in none that did
- * not, is exposed by itself (Revisiting LiRA: support in at least q runs and no false positive). */
+ * not, is vulnerable by itself (Revisiting LiRA: support in at least q runs and no false positive). */
 #ifndef AUDIT_AUDIT_SUPPORT_H
 #define AUDIT_AUDIT_SUPPORT_H
 

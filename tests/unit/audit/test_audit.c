@@ -203,9 +203,9 @@ static void bad_inputs_are_refused(void **state)
     options.names = unfit;
     expect(SOTTO_EUSAGE, &in, &options, "audit: attack 'loss' cannot run on these inputs; possible: entropy");
     options = (struct sotto_audit_options){.confidence = 1.5};
-    expect(SOTTO_EINVAL, &in, &options, "audit: confidence must be between 0 and 1 (got 1.5)");
+    expect(SOTTO_EINVAL, &in, &options, "audit: confidence must be above 0 and below 1 (got 1.5)");
     options = (struct sotto_audit_options){.delta = -1};
-    expect(SOTTO_EINVAL, &in, &options, "audit: delta must be >= 0 and < 1 (got -1)");
+    expect(SOTTO_EINVAL, &in, &options, "audit: delta must be at least 0 and below 1 (got -1)");
 }
 
 static void allocation_failures_are_clean(void **state)
@@ -234,8 +234,12 @@ static void allocation_failures_are_clean(void **state)
                                    .n_nonmember = 20,
                                    .classes = 3};
     const char *names[] = {"loss", "lira", "watson", NULL};
-    struct sotto_audit_options options = {
-        .names = names, .draws = 100, .exposed = 3, .has_claim = 1, .one_run_guesses = 5, .odds_ratio = 1};
+    struct sotto_audit_options options = {.names = names,
+                                          .draws = 100,
+                                          .most_vulnerable = 3,
+                                          .has_claim = 1,
+                                          .one_run_guesses = 5,
+                                          .odds_ratio = 1};
     struct sotto_context one_thread = {.threads = 1};
     long n = 0;
     sotto_status status;
