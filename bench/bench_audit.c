@@ -1,14 +1,14 @@
 /* An audit of 100,000 records, 10 classes, 64 reference models, a population and features: every attack on
  * arrays, 2,000 bootstrap draws. bench_audit [RECORDS [MODELS]] prints wall time, CPU time and the largest
  * memory. */
+#include "rng/rng.h"
+#include "sotto/sotto.h"
 #include "stopwatch.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-
-#include "rng/rng.h"
-#include "sotto/sotto.h"
 
 enum { CLASSES = 10, WIDTH = 32 };
 

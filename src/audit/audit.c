@@ -1,16 +1,15 @@
 /* The life of an audit: check the arrays, pick the attacks that they allow, measure each, and say what could
  * not be said. */
-#include "base/reserved.h"
 #include "audit/audit_private.h"
+#include "audit/score/posterior.h"
+#include "base/reserved.h"
+#include "num/beta.h"
+#include "par/par.h"
+#include "sotto/sotto.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "audit/score/posterior.h"
-#include "num/beta.h"
-#include "par/par.h"
-#include "sotto/sotto.h"
 
 static void list_names(char *out, size_t capacity, unsigned have)
 {

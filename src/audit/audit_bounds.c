@@ -1,9 +1,9 @@
 /* Lower bounds on epsilon, each at one threshold that was chosen on the other half. */
-#include <math.h>
-
 #include "audit/audit_private.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "audit/measure/sorted.h"
+
+#include <math.h>
 
 /* The bound at `threshold`, which was not chosen on `scored`. */
 static struct sotto_audit_bound bound_at(const struct roc *scored, double threshold, double delta,

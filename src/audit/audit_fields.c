@@ -1,8 +1,8 @@
 #include "audit/audit_fields.h"
 
-#include <math.h>
-
 #include "sotto/audit.h"
+
+#include <math.h>
 
 #define END                                                                                                  \
     {                                                                                                        \

@@ -1,9 +1,9 @@
 /* The caller's arrays of two sides become one of both, members first, in double precision. */
-#include <string.h>
-
 #include "audit/audit_private.h"
 #include "audit/score/posterior.h"
 #include "par/par.h"
+
+#include <string.h>
 
 static sotto_status take(void **out, struct audit_arrays *s, enum audit_slot slot, size_t rows, size_t width,
                          size_t size)

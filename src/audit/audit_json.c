@@ -1,13 +1,13 @@
 /* A result becomes its document, and a document a result: loops over the table of audit_fields.h. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/audit_document.h"
 #include "audit/audit_fields.h"
 #include "audit/audit_memory.h"
 #include "io/json/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { PATH = 160, MOST_ENTRIES = 4096 };
 

@@ -1,10 +1,9 @@
 /* One attack of the table: run on both sides at once, checked, and handed on as scores. */
 #include "audit/audit_private.h"
-
-#include <math.h>
-
 #include "audit/score/class_threshold.h"
 #include "rng/rng.h"
+
+#include <math.h>
 
 sotto_status audit_halves_make(struct audit_halves *out, size_t n_member, size_t n_nonmember, uint64_t seed)
 {

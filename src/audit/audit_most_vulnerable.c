@@ -1,8 +1,8 @@
 /* The members that one attack is surest of. */
-#include <math.h>
-
 #include "audit/audit_private.h"
 #include "audit/score/reference.h"
+
+#include <math.h>
 
 struct ranked {
     double score;

@@ -1,10 +1,10 @@
 /* Rates at low false-positive rates, and what they mean for a flagged record. */
-#include <math.h>
-#include <stdio.h>
-
 #include "audit/audit_private.h"
 #include "audit/measure/bootstrap.h"
 #include "num/beta.h"
+
+#include <math.h>
+#include <stdio.h>
 
 static const double priors[] = {0.5, 0.1, 0.01}, power = 0.8;
 

@@ -1,14 +1,14 @@
 /* Checks that come before any claim. Each entry: "ok", "warning" or "unknown", one line for people, and its
  * numbers. */
+#include "audit/audit_duplicates.h"
+#include "audit/audit_private.h"
+#include "audit/distribution_shift_test.h"
+#include "audit/score/posterior.h"
+#include "num/beta.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "audit/audit_duplicates.h"
-#include "audit/audit_private.h"
-#include "audit/score/posterior.h"
-#include "audit/distribution_shift_test.h"
-#include "num/beta.h"
 
 /* Room for every check. */
 struct findings {

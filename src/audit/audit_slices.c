@@ -1,10 +1,10 @@
 /* Which records are vulnerable: the same attack on parts of the records, its threshold unchanged. */
+#include "audit/audit_private.h"
+#include "audit/measure/sorted.h"
+#include "audit/score/posterior.h"
+
 #include <math.h>
 #include <stdio.h>
-
-#include "audit/audit_private.h"
-#include "audit/score/posterior.h"
-#include "audit/measure/sorted.h"
 
 /* Records of one slice: right or wrong answers, a class, or a part of all records by their loss. */
 enum kind { BY_ANSWER, BY_CLASS, BY_LOSS };

@@ -1,11 +1,11 @@
 /* Answers on several views of each record become signals: (views, n) of the target, (views, n, models) of the
  * reference models. */
-#include <math.h>
-
 #include "audit/audit_private.h"
 #include "audit/score/posterior.h"
 #include "audit/score/views.h"
 #include "par/par.h"
+
+#include <math.h>
 
 /* Outputs of one model: row i, view v at (i * views + v) * classes of one of the two. */
 struct answers {

@@ -1,12 +1,12 @@
 #include "audit/distribution_shift_test.h"
 
-#include <math.h>
-
 #include "audit/fit/linear_model.h"
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
 #include "par/par.h"
 #include "rng/rng.h"
+
+#include <math.h>
 
 struct folds {
     const struct sotto_context *ctx;

@@ -3,13 +3,13 @@
  * its references (as in Jebreel et al., Revisiting LiRA). The thresholds found there are also the attacker's:
  * their median is applied to the real target. Every attack that ran is repeated if what it needs is known of
  * a reference model, but for those that train a network. */
+#include "audit/audit_private.h"
+#include "audit/measure/sorted.h"
+#include "audit/score/rmia.h"
+#include "par/par.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "audit/audit_private.h"
-#include "audit/score/rmia.h"
-#include "audit/measure/sorted.h"
-#include "par/par.h"
 
 enum { TARGETS = 16, RATES = 8 };
 

@@ -1,8 +1,8 @@
 /* The two public estimates that need no audit around them. */
-#include <math.h>
-
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
+
+#include <math.h>
 
 sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t n_member,
                        const double *nonmember, size_t n_nonmember, double confidence)

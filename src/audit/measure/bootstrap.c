@@ -1,8 +1,8 @@
 #include "audit/measure/bootstrap.h"
 
-#include <math.h>
-
 #include "audit/measure/sorted.h"
+
+#include <math.h>
 
 /* Gamma with shape a >= 1. */
 static double gamma_draw(double a, struct rng *r)

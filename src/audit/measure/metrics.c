@@ -1,10 +1,10 @@
 /* Everything works on sorted distinct scores with cumulative counts, so ties cannot be mishandled twice. */
 #include "audit/measure/metrics.h"
 
-#include <math.h>
-
 #include "audit/measure/sorted.h"
 #include "num/beta.h"
+
+#include <math.h>
 
 static void sort_copy(double *out, const double *scores, size_t n, double *scratch)
 {

@@ -1,8 +1,8 @@
 #include "audit/score/class_threshold.h"
 
-#include <math.h>
-
 #include "audit/measure/metrics.h"
+
+#include <math.h>
 
 const struct parameter class_threshold_params[] = {
     {"least", "smallest number of shadow members and of non-members for a threshold of the class",
