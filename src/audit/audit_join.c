@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static sotto_status take(void **out, struct audit_arrays *s, enum audit_slot slot, size_t rows, size_t width,
+static sotto_status take(void **out, struct audit_arrays *s, enum audit_array slot, size_t rows, size_t width,
                          size_t size)
 {
     sotto_status status = SOTTO_OK;
@@ -19,7 +19,7 @@ done:
 
 /* One array of both sides, members first: rows of `width` values of `size` bytes. Nothing given: *out stays
  * NULL. */
-static sotto_status join(const void **out, struct audit_arrays *s, enum audit_slot slot, const void *member,
+static sotto_status join(const void **out, struct audit_arrays *s, enum audit_array slot, const void *member,
                          const void *nonmember, size_t width, size_t size)
 {
     sotto_status status = SOTTO_OK;

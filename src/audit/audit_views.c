@@ -85,7 +85,7 @@ static sotto_status fill_model(void *arg, size_t model, int thread)
     return fill(m->signals + model, m->views->n, 0, m->count, m->views, &own);
 }
 
-static sotto_status take(double **out, struct audit_arrays *s, enum audit_slot slot, size_t a, size_t b,
+static sotto_status take(double **out, struct audit_arrays *s, enum audit_array slot, size_t a, size_t b,
                          size_t c)
 {
     sotto_status status = SOTTO_OK;

@@ -172,12 +172,12 @@ static sotto_status by_threshold(struct sotto_defence_leakage *leakage, const ch
         in += own->protected_label[i] == 1;
     for (size_t i = 0; i < own->n; i++)
         known[own->protected_label[i] == 1 ? first++ : in + second++] = score(s->train + i * own->d, own->d);
-    TRY(curve_make(&curve, known, in, known + in, own->n - in));
+    TRY(roc_make(&curve, known, in, known + in, own->n - in));
     for (size_t i = 0; i < rows->n; i++)
         scores[i] = score(s->test + i * rows->d, rows->d);
-    TRY(judge_scores(leakage, name, scores, curve_threshold_balanced(&curve), rows));
+    TRY(judge_scores(leakage, name, scores, roc_threshold_balanced(&curve), rows));
 done:
-    curve_clear(&curve);
+    roc_clear(&curve);
     base_free(known);
     return status;
 }

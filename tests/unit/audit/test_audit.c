@@ -141,28 +141,28 @@ static void thresholds_come_from_the_other_half(void **state)
         n[i >= N / 2][i - (i >= N / 2 ? N / 2 : 0)] = nonmember[halves.nonmember[i]];
     audit_halves_clear(&halves);
     struct roc choosing, scored;
-    assert_int_equal(curve_make(&choosing, m[0], M / 2, n[0], N / 2), SOTTO_OK);
-    assert_int_equal(curve_make(&scored, m[1], M - M / 2, n[1], N - N / 2), SOTTO_OK);
+    assert_int_equal(roc_make(&choosing, m[0], M / 2, n[0], N / 2), SOTTO_OK);
+    assert_int_equal(roc_make(&scored, m[1], M - M / 2, n[1], N - N / 2), SOTTO_OK);
     struct sotto_audit_options options = {.seed = 77};
     struct json *doc = audit_scores(member, M, nonmember, N, &options);
     static const char *const places[] = {"attacks[0].tpr_at_fpr.0.01.threshold",
                                          "attacks[0].balanced_accuracy_detail.threshold",
                                          "attacks[0].epsilon_detail.threshold"};
-    const double chosen[] = {curve_threshold_at_fpr(&choosing, 0.01), curve_threshold_balanced(&choosing),
-                             curve_threshold_epsilon(&choosing, 0, 0.95)};
-    const double in_place[] = {curve_threshold_at_fpr(&scored, 0.01), curve_threshold_balanced(&scored),
-                               curve_threshold_epsilon(&scored, 0, 0.95)};
+    const double chosen[] = {roc_threshold_at_fpr(&choosing, 0.01), roc_threshold_balanced(&choosing),
+                             roc_threshold_epsilon(&choosing, 0, 0.95)};
+    const double in_place[] = {roc_threshold_at_fpr(&scored, 0.01), roc_threshold_balanced(&scored),
+                               roc_threshold_epsilon(&scored, 0, 0.95)};
     for (int i = 0; i < 3; i++) {
         near(value(doc, places[i]), chosen[i], 0);
         assert_true(chosen[i] != in_place[i]); /* else the check above could not tell */
     }
-    struct rates rates = curve_rates(&scored, chosen[0], 0.95), bound = curve_rates(&scored, chosen[2], 0.95);
+    struct rates rates = roc_rates(&scored, chosen[0], 0.95), bound = roc_rates(&scored, chosen[2], 0.95);
     near(value(doc, "attacks[0].tpr_at_fpr.0.01.estimate"), rates.tpr.estimate, 0);
     near(value(doc, "attacks[0].tpr_at_fpr.0.01.realised_fpr.estimate"), rates.fpr.estimate, 0);
-    near(value(doc, "attacks[0].balanced_accuracy"), curve_balanced(&scored, chosen[1], 0.95).estimate, 0);
+    near(value(doc, "attacks[0].balanced_accuracy"), roc_balanced(&scored, chosen[1], 0.95).estimate, 0);
     near(value(doc, "attacks[0].epsilon_lower_bound"), rates_epsilon(&bound, 0), 0);
-    curve_clear(&choosing);
-    curve_clear(&scored);
+    roc_clear(&choosing);
+    roc_clear(&scored);
     json_free(doc);
 }
 
