@@ -63,11 +63,13 @@ set(SOTTO_LONG
     test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd
     test_events test_fixed_sampling test_floored_certificate test_floored_polynomials test_forgery test_golden_step test_head_private
     test_label_release test_layers test_ledger test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
-    test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_residual_sde test_silent_trainers test_stop
+    test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_residual_sde test_silent_trainers test_stop test_stop_stages
     test_talos_runs test_train test_verify)
 sotto_label(long ${SOTTO_LONG})
-# It answers the library's question whether to go on, and knows the number in the library's name.
-target_link_options(test_stop PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
+# They answer the library's question whether to go on (tests/support/stop_questions.h); one knows the number in the library's name.
+foreach(name test_stop test_stop_stages)
+  target_link_options(${name} PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
+endforeach()
 target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
 # These compile kernels themselves, as cmake/library.cmake does.
 set_property(TARGET test_head_gradient test_floored_certificate APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)

@@ -90,9 +90,12 @@ struct sotto_team;
  *             Calls leave the OpenMP settings of the calling thread (number of threads, dynamic, nested levels) as
  *             they found them.
  *  Stopping   All calls that have a context read `stop` at least every 0.2 s (on a machine of 2020), except within one
- *             step of a training, one pass over the records of a convex head, one query of a model, and the reading of
- *             one file. The call then returns ESTOPPED and leaves no file half-written. A training with a checkpoint
- *             writes it first, and the same call continues from there. Steps that were charged to a ledger stay charged.
+ *             layer of a network on one batch, the loss of one batch, one step of a private training of a network, one
+ *             call of the caller's model function, one column of a table, one file of weights, and the files of a stage
+ *             of an experiment that has just ended, while they are hashed. A layer of a large ResNet on a large batch
+ *             takes up to a second on one core. The call then returns ESTOPPED and leaves no file half-written. A
+ *             training with a checkpoint writes it first, and the same call continues from there. Steps that were
+ *             charged to a ledger stay charged.
  *             Calls without a context end within 0.2 s, or pass over their arrays or their file once; but
  *             sotto_dpsgd_session_certificate() may take a second, as a stop must not hide what was charged. */
 struct sotto_context {
@@ -108,6 +111,11 @@ struct sotto_context {
     void *user;
     /** NULL: this process alone. ENOTSUP: any other value. */
     const struct sotto_team *team;
+};
+
+/** A number and its interval, two-sided. */
+struct sotto_estimate {
+    double estimate, lower, upper;
 };
 
 /** Returns: the version of the library, "0.1.0". */

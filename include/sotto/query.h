@@ -58,7 +58,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_command(struct sotto_t
 
 /** A model of the caller's program.
  *
- *  In:  rows        (n, inputs), finite, row-major
+ *  In:  rows        (n, inputs), finite, row-major; n at most 1024: a query of more rows takes several calls
  *       user        as given to sotto_target_open_function()
  *  Out: posteriors  (n, classes): each row is not negative and sums to 1 within 1e-3
  *

@@ -11,6 +11,13 @@
 
 sotto_status file_read(unsigned char **data, size_t *size, const char *path, size_t limit)
 {
+    return file_read_asking(data, size, path, limit, NULL);
+}
+
+sotto_status file_read_asking(unsigned char **data, size_t *size, const char *path, size_t limit,
+                              const struct sotto_context *ctx)
+{
+    enum { PIECE = 1 << 22 };
     sotto_status status = SOTTO_OK;
     unsigned char *block = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,7 +37,8 @@ sotto_status file_read(unsigned char **data, size_t *size, const char *path, siz
     if (!block)
         FAIL(SOTTO_ENOMEM, "%s: cannot allocate %zu bytes", path, bytes);
     for (size_t have = 0; have < bytes;) {
-        ssize_t got = read(fd, block + have, bytes - have);
+        TRY(context_check(ctx, "%s: stopped while it was read", path));
+        ssize_t got = read(fd, block + have, bytes - have < PIECE ? bytes - have : PIECE);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -86,9 +94,9 @@ static sotto_status retire_certificate(const char *path)
 {
     sotto_status status = SOTTO_OK;
     size_t capacity = strlen(path) + 32;
-    char *certificate = base_alloc(capacity, 1), *old = base_alloc(capacity, 1);
-    if (!certificate || !old)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *certificate = NULL, *old = NULL;
+    NEW(certificate, capacity);
+    NEW(old, capacity);
     snprintf(certificate, capacity, "%s.certificate.json", path);
     snprintf(old, capacity, "%s.certificate.json.old", path);
     if (rename(certificate, old) != 0 && errno != ENOENT && errno != ENAMETOOLONG)
@@ -150,9 +158,8 @@ sotto_status file_hold(struct held_file *h, const char *path, size_t bytes)
     sotto_status status = SOTTO_OK;
     size_t capacity = strlen(path) + 32;
     int fd = -1, failed;
-    char *temporary = base_alloc(capacity, 1);
-    if (!temporary)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *temporary = NULL;
+    NEW(temporary, capacity);
     snprintf(temporary, capacity, "%s.held-%ld", path, (long)getpid());
     if (file_is_folder(path))
         FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);

@@ -9,6 +9,9 @@
 /** Reads a whole regular file. *data is one byte longer than *size and ends in '\0'; free with base_free().
  *  ENOENT (missing, a folder, no permission), EFORMAT (larger than `limit`), EIO, ENOMEM. */
 sotto_status file_read(unsigned char **data, size_t *size, const char *path, size_t limit);
+/** The same, for large files: asks ctx every few megabytes. ESTOPPED. */
+sotto_status file_read_asking(unsigned char **data, size_t *size, const char *path, size_t limit,
+                              const struct sotto_context *ctx);
 
 /** A file that appears under its name only once it is whole: written to a temporary name in the same folder,
  *  fsynced, renamed, folder fsynced. Mode 0600. A certificate beside it (PATH.certificate.json) speaks of the bytes

@@ -19,6 +19,19 @@ void sha256_update(struct sha256 *s, const void *data, size_t bytes)
     crypto_hash_sha256_update((crypto_hash_sha256_state *)(void *)s->state, data, bytes);
 }
 
+sotto_status sha256_update_asking(struct sha256 *s, const void *data, size_t bytes,
+                                  const struct sotto_context *ctx)
+{
+    enum { PIECE = 1 << 22 };
+    sotto_status status = SOTTO_OK;
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        TRY(context_check(ctx, "stopped while a hash was computed"));
+        sha256_update(s, (const unsigned char *)data + at, bytes - at < PIECE ? bytes - at : PIECE);
+    }
+done:
+    return status;
+}
+
 void sha256_hex(struct sha256 *s, char out[SHA256_HEX])
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
@@ -36,6 +49,11 @@ void sha256_of(char out[SHA256_HEX], const void *data, size_t bytes)
 
 sotto_status sha256_file(char out[SHA256_HEX], const char *path)
 {
+    return sha256_file_asking(out, path, NULL);
+}
+
+sotto_status sha256_file_asking(char out[SHA256_HEX], const char *path, const struct sotto_context *ctx)
+{
     sotto_status status = SOTTO_OK;
     FILE *f = fopen(path, "rb");
     if (!f)
@@ -44,8 +62,10 @@ sotto_status sha256_file(char out[SHA256_HEX], const char *path)
     sha256_init(&s);
     unsigned char block[1 << 16];
     size_t got;
-    while ((got = fread(block, 1, sizeof block, f)) > 0)
+    while ((got = fread(block, 1, sizeof block, f)) > 0) {
+        TRY(context_check(ctx, "%s: stopped while it was hashed", path));
         sha256_update(&s, block, got);
+    }
     if (ferror(f))
         FAIL(SOTTO_EIO, "%s: %s", path, strerror(errno));
     sha256_hex(&s, out);

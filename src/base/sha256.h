@@ -13,8 +13,12 @@ void sha256_init(struct sha256 *s);
 void sha256_update(struct sha256 *s, const void *data, size_t bytes);
 void sha256_hex(struct sha256 *s, char out[SHA256_HEX]);
 void sha256_of(char out[SHA256_HEX], const void *data, size_t bytes);
+/** For many bytes: asks ctx every few megabytes. ESTOPPED. */
+sotto_status sha256_update_asking(struct sha256 *s, const void *data, size_t bytes,
+                                  const struct sotto_context *ctx);
 /** Streams the file; ENOENT, EIO. */
 sotto_status sha256_file(char out[SHA256_HEX], const char *path);
+sotto_status sha256_file_asking(char out[SHA256_HEX], const char *path, const struct sotto_context *ctx);
 
 enum { DIGEST_BYTES = 16 };
 struct digest_part {

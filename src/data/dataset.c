@@ -133,9 +133,8 @@ done:
 static sotto_status copy_names(char ***out, size_t count, const char *const *names)
 {
     sotto_status status = SOTTO_OK;
-    char **copies = base_alloc(count, sizeof *copies);
-    if (!copies)
-        FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    char **copies = NULL;
+    NEW(copies, count);
     for (size_t k = 0; k < count; k++)
         if (!(copies[k] = base_strdup(names[k])))
             FAIL(SOTTO_ENOMEM, "data set: out of memory");
@@ -204,19 +203,22 @@ done:
     return status;
 }
 
-void dataset_hash(char hex[65], const struct sotto_dataset *d)
+sotto_status dataset_hash(char hex[65], const struct sotto_dataset *d, const struct sotto_context *ctx)
 {
+    sotto_status status = SOTTO_OK;
     struct sha256 sha;
     sha256_init(&sha);
     if (d->images)
-        sha256_update(&sha, d->images, d->n * d->channels * d->height * d->width);
+        TRY(sha256_update_asking(&sha, d->images, d->n * d->channels * d->height * d->width, ctx));
     if (d->features)
-        sha256_update(&sha, d->features, d->n * d->columns * sizeof *d->features);
+        TRY(sha256_update_asking(&sha, d->features, d->n * d->columns * sizeof *d->features, ctx));
     if (d->labels)
-        sha256_update(&sha, d->labels, d->n * sizeof *d->labels);
+        TRY(sha256_update_asking(&sha, d->labels, d->n * sizeof *d->labels, ctx));
     if (d->attribute)
-        sha256_update(&sha, d->attribute, d->n * sizeof *d->attribute);
+        TRY(sha256_update_asking(&sha, d->attribute, d->n * sizeof *d->attribute, ctx));
     sha256_hex(&sha, hex);
+done:
+    return status;
 }
 
 static sotto_status check_column(const int64_t *column, size_t n, size_t values, const char *one,
@@ -243,7 +245,7 @@ sotto_status dataset_finish(struct dataset *d)
         if (!isfinite(s->features[i]))
             FAIL(SOTTO_EFORMAT, "record %zu, feature %zu is not finite", i / s->columns, i % s->columns);
     if (!s->sha256[0] && !d->stream) /* else by store_write(), on the way */
-        dataset_hash(s->sha256, s);
+        TRY(dataset_hash(s->sha256, s, d->ctx));
 done:
     return status;
 }

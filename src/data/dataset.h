@@ -34,6 +34,8 @@ struct dataset {
     struct sotto_provenance provenance; /* what the arrays it was read from say of themselves, or {0} */
     bool may_stream;                    /* the caller takes images by `stream` instead of `images` */
     struct image_stream *stream;
+    const struct sotto_context
+        *ctx; /* of the call that fills the set, asked in between; NULL once it is filled */
 };
 
 /** Images that are made while they are stored, for sets that should not lie in memory. Rows come in order. */
@@ -75,7 +77,7 @@ sotto_status dataset_set_column(struct dataset *d, size_t j, const char *name, c
 sotto_status dataset_take_values(struct dataset *d, const struct sotto_array *a, bool labelled);
 sotto_status dataset_take_labels(struct dataset *d, const struct sotto_array *a);
 sotto_status dataset_take_attribute(struct dataset *d, const struct sotto_array *a);
-/** EFORMAT: a label outside 0 .. classes-1, an attribute outside 0 .. values-1, or a feature that is not
+/** ESTOPPED; EFORMAT: a label outside 0 .. classes-1, an attribute outside 0 .. values-1, or a feature that is not
  * finite. Fills set.sha256 unless it is set already. */
 sotto_status dataset_finish(struct dataset *d);
 /** sotto_dataset_open() of a table that is read as another one was: by an encoding (sotto.encoding/1), or
@@ -83,8 +85,8 @@ sotto_status dataset_finish(struct dataset *d);
 sotto_status dataset_open_like(struct sotto_dataset **out, const char *name_or_path,
                                const struct sotto_dataset *other, const char *encoding,
                                const struct sotto_context *ctx);
-/** SHA-256 of images or features, then labels, then attribute, as they lie in memory. */
-void dataset_hash(char hex[65], const struct sotto_dataset *d);
+/** SHA-256 of images or features, then labels, then attribute, as they lie in memory. ESTOPPED. */
+sotto_status dataset_hash(char hex[65], const struct sotto_dataset *d, const struct sotto_context *ctx);
 
 /** A file with known contents (size and hash) before it is there. */
 struct remote_file {

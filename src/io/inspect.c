@@ -2,9 +2,9 @@
  * YAML) or contradict it (then the reader for that name explains what is wrong). One document serves both
  * outputs. */
 #include "io/array/array.h"
-#include "io/table/csv.h"
-#include "io/json/json.h"
 #include "io/array/npy.h"
+#include "io/json/json.h"
+#include "io/table/csv.h"
 #include "io/text/utf8.h"
 #include "io/yaml/yaml_tree.h"
 

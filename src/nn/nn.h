@@ -117,6 +117,9 @@ struct nn_plan_config {
  * plan with views; EINVAL; ENOMEM. */
 sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const struct nn_plan_config *config);
 void nn_plan_free(struct nn_plan *p);
+/** From now on passes ask ctx before each layer whether to go on; NULL, as at first: they do not. A pass that is
+ * stopped leaves the rest undone: its results, and running statistics in training, are of no use. */
+void nn_plan_set_context(struct nn_plan *p, const struct sotto_context *ctx);
 size_t nn_plan_bytes(const struct nn_plan *p); /* the plan's two arenas; tables of some 10 KiB a layer and
                                                   oneDNN's code come on top */
 float *nn_plan_input(struct nn_plan *p);       /* (N, H, W, C) f32: write the batch here */
@@ -124,10 +127,11 @@ const float *nn_plan_output(const struct nn_plan *p); /* (N, outputs) f32, after
 /** (N, outputs) f32: write dloss/doutput here before backward, which may overwrite it. NULL without
  * training. */
 float *nn_plan_diff_output(struct nn_plan *p);
-/** training != 0: batch statistics and dropout (keyed by seed, step). */
-void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
-/** Overwrites the gradients of every parameter. */
-void nn_plan_backward(struct nn_plan *p);
+/** training != 0: batch statistics and dropout (keyed by seed, step). ESTOPPED: the plan's context said so; without
+ * one, always OK. */
+sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
+/** Overwrites the gradients of every parameter. ESTOPPED likewise. */
+sotto_status nn_plan_backward(struct nn_plan *p);
 /** (N, H, W, C) f32, after backward: dloss/dinput. NULL unless the plan was made with input_gradient. */
 const float *nn_plan_input_gradient(const struct nn_plan *p);
 /** The adversary's logits (N, values) f32, and the place for dloss/dlogits, to be filled before backward.

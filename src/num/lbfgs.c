@@ -106,9 +106,8 @@ sotto_status minimise(double *w, size_t n, lbfgs_function *f, void *arg, double 
 {
     sotto_status status = SOTTO_OK;
     struct lbfgs s = {.n = n, .least_curvature = 1e-12, .halvings = 40, .f = f, .arg = arg, .w = w};
-    double *room = base_alloc(n + lbfgs_room(n), sizeof *room);
-    if (!room)
-        FAIL(SOTTO_ENOMEM, "minimise: out of memory for %zu numbers", n);
+    double *room = NULL;
+    NEW(room, n + lbfgs_room(n));
     s.gradient = room;
     lbfgs_start(&s, room + n);
     for (size_t i = 0; i < steps && largest(s.gradient, n) > tolerance; i++) {

@@ -1,8 +1,8 @@
 /* An experiment is a list of stages. Each one looks for its own finished work first, so running again
  * continues. */
 #include "base/reserved.h"
-#include "run/stages/run_shadow.h"
 #include "par/par.h"
+#include "run/stages/run_shadow.h"
 #include "sotto/io.h"
 
 #include <stdio.h>
@@ -120,7 +120,7 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
     TRY(require_reserved(options->reserved, "run"));
     TRY(run_config_read(&r.config, &resolved, config_path, config_text, config_name, options->overrides));
     TRY(choose_folder(path, &r.config, options));
-    TRY(run_folder_open(&r.folder, path));
+    TRY(run_folder_open(&r.folder, path, ctx));
     TRY(keep_config(&r, config_path, config_text, resolved));
     context_log(ctx, SOTTO_LOG_INFO, "run folder: %s", path);
     TRY(run_stages(&r));

@@ -32,9 +32,8 @@ static sotto_status reuse(double *out, size_t draws, int world, const struct toy
 {
     sotto_status status = SOTTO_OK;
     struct toy_source again = {source->ledger, true, 0};
-    double *values = base_alloc(draws, sizeof *values);
-    if (!values)
-        FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
+    double *values = NULL;
+    NEW(values, draws);
     uint64_t seed = source->seed++;
     for (size_t j = 0; j < 2; j++) {
         for (size_t i = 0; i < draws; i++)

@@ -1,7 +1,7 @@
 /* The order of the groups, the folder they write to, and the report. */
-#include "sotto/option.h"
 #include "base/file.h"
 #include "selftest/checks.h"
+#include "sotto/option.h"
 
 #include <stdio.h>
 #include <string.h>

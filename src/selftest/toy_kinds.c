@@ -63,9 +63,8 @@ static sotto_status draw_labels(double *out, size_t draws, int world, const stru
 {
     sotto_status status = SOTTO_OK;
     struct sotto_certificate *certificate = NULL;
-    int64_t *labels = base_alloc(draws, sizeof *labels);
-    if (!labels)
-        FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
+    int64_t *labels = NULL;
+    NEW(labels, draws);
     for (size_t i = 0; i < draws; i++)
         labels[i] = world;
     struct sotto_release release = toy_request(toy, source);

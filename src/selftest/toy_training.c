@@ -76,9 +76,8 @@ static sotto_status divided(double *out, size_t draws, int world, const struct t
 {
     sotto_status status = SOTTO_OK;
     struct noise *coins = NULL;
-    unsigned char *size = base_alloc(draws, 1);
-    if (!size)
-        FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
+    unsigned char *size = NULL;
+    NEW(size, draws);
     TRY(open_coins(&coins, source));
     for (size_t i = 0; i < draws; i++) {
         size[i] = (unsigned char)((noise_unit(coins) < toy->rate) + (world && noise_unit(coins) < toy->rate));

@@ -29,9 +29,8 @@ sotto_status toy_add_noise(double *values, size_t n, const struct toy *toy, stru
 {
     sotto_status status = SOTTO_OK;
     struct sotto_certificate *certificate = NULL;
-    float *vector = base_alloc(n, sizeof *vector);
-    if (!vector)
-        FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
+    float *vector = NULL;
+    NEW(vector, n);
     for (size_t i = 0; i < n; i++)
         vector[i] = (float)values[i];
     struct sotto_release release = toy_request(toy, source);

@@ -43,8 +43,10 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
                                      .height = data->height,
                                      .width = data->width,
                                      .views = 1,
-                                     .threads = threads};
+                                     .threads = threads,
+                                     .ctx = ctx};
     TRY(nn_plan_create(&plan, e->model, &config));
+    nn_plan_set_context(plan, ctx);
     TRY(augmenter_create(&augmenter, &augment));
     for (size_t first = 0; first < n; first += BATCH) {
         size_t count = n - first < BATCH ? n - first : BATCH;
@@ -53,8 +55,8 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
             size_t at = first + (i < count ? i : count - 1);
             batch[i] = rows ? rows[at] : (int64_t)at;
         }
-        augmenter_run_plain(augmenter, nn_plan_input(plan), data->images, batch, BATCH);
-        nn_plan_forward(plan, 0, 0, 0);
+        TRY(augmenter_run_plain(augmenter, nn_plan_input(plan), data->images, batch, BATCH));
+        TRY(nn_plan_forward(plan, 0, 0, 0));
         memcpy(out + first * width, nn_plan_output(plan), count * width * sizeof *out);
         context_progress(ctx, "embed", first + count, n, "images");
         if (context_stopped(ctx))

@@ -1,9 +1,9 @@
 /* Embeddings of random views. The views of an image are drawn with its row as the step, so they depend on
  * seed and row alone, whatever else is embedded beside it. */
-#include "options/option_values.h"
-#include "ssl/encoder.h"
 #include "data/augment/augment.h"
+#include "options/option_values.h"
 #include "par/par.h"
+#include "ssl/encoder.h"
 
 #include <assert.h>
 #include <math.h>
@@ -109,13 +109,16 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
                                      .height = data->height,
                                      .width = data->width,
                                      .views = v->views,
-                                     .threads = threads};
+                                     .threads = threads,
+                                     .ctx = ctx};
     TRY(augment_recipe_find(&augment.strength.recipe, v->augmentation));
     TRY(augmenter_create(&augmenter, &augment));
     TRY(nn_plan_create(&plan, e->model, &config));
+    nn_plan_set_context(plan, ctx);
     for (size_t i = 0; i < n; i++) {
-        augmenter_run(augmenter, nn_plan_input(plan), data->images, rows + i, 1, v->seed, (uint64_t)rows[i]);
-        nn_plan_forward(plan, 0, 0, 0);
+        TRY(augmenter_run(augmenter, nn_plan_input(plan), data->images, rows + i, 1, v->seed,
+                          (uint64_t)rows[i]));
+        TRY(nn_plan_forward(plan, 0, 0, 0));
         memcpy(out + i * v->views * width, nn_plan_output(plan), v->views * width * sizeof *out);
         if (i % 64 == 0 || i + 1 == n)
             context_progress(ctx, "embed views", i + 1, n, "images");

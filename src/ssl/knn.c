@@ -116,8 +116,7 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
     TRY(require_finite(train_x, n_train, width, "train"));
     TRY(require_finite(test_x, n_test, width, "test"));
     TRY(nn_backend_find(&backend, "auto"));
-    int threads = par_threads(ctx);
-    par_set_threads(threads);
+    par_set_threads(par_threads(ctx));
     NEW(w, 1);
     w->width = width;
     w->k = k;
@@ -134,7 +133,7 @@ sotto_status sotto_knn_accuracy(double *accuracy, const float *train_x, const in
             w->labels = train_y + column;
             nn_sgemm(backend, 0, 1, w->rows, w->columns, width, 1, w->test, width, w->train + column * width,
                      width, 0, w->similarity, TRAIN_BLOCK);
-            TRY(par_chunks((w->rows + CHUNK - 1) / CHUNK, threads, keep_best, w));
+            TRY(par_each((w->rows + CHUNK - 1) / CHUNK, ctx, keep_best, w));
         }
         for (size_t i = 0; i < w->rows; i++)
             hits += vote(w->best + i * k, k) == test_y[first + i];

@@ -21,9 +21,8 @@ static void release(void *state)
 static sotto_status create(void **state, const struct objective_config *config)
 {
     sotto_status status = SOTTO_OK;
-    struct rotation *s = base_alloc(1, sizeof *s);
-    if (!s)
-        FAIL(SOTTO_ENOMEM, "rotation: out of memory");
+    struct rotation *s = NULL;
+    NEW(s, 1);
     s->count = TURNS * config->batch;
     NEW(s->labels, s->count);
     for (size_t i = 0; i < s->count; i++)

@@ -60,9 +60,11 @@ static sotto_status make_step(struct run *r)
                                      .width = r->data->width,
                                      .views = s->objective->views,
                                      .rotate = s->objective->rotate,
-                                     .threads = s->threads};
+                                     .threads = s->threads,
+                                     .ctx = r->ctx};
     TRY(augmenter_create(&r->augmenter, &augment));
     TRY(nn_plan_create(&r->plan, r->model, &plan));
+    nn_plan_set_context(r->plan, r->ctx);
     if (s->talos.on)
         TRY(talos_create(&r->talos, &s->talos, r->model, r->plan, &adam, o->batch, s->objective->views));
     else
@@ -115,17 +117,20 @@ static enum talos_turn turn_at(const struct run *r, uint64_t step)
 }
 
 /* Views, then the images themselves if Talos needs them; the objective does not see those. */
-static void fill(struct run *r, const int64_t *rows, size_t n, uint64_t step)
+static sotto_status fill(struct run *r, const int64_t *rows, size_t n, uint64_t step)
 {
+    sotto_status status = SOTTO_OK;
     const struct pretrain_setup *s = &r->setup;
     size_t views = s->objective->views * n, width = nn_model_output_width(r->model),
            pixels = s->input.channels * s->input.height * s->input.width;
     float *input = nn_plan_input(r->plan);
-    augmenter_run(r->augmenter, input, r->data->images, rows, n, s->options.seed, step);
+    TRY(augmenter_run(r->augmenter, input, r->data->images, rows, n, s->options.seed, step));
     if (!s->talos.images)
-        return;
-    augmenter_run_plain(r->augmenter, input + views * pixels, r->data->images, rows, n);
+        goto done;
+    TRY(augmenter_run_plain(r->augmenter, input + views * pixels, r->data->images, rows, n));
     memset(nn_plan_diff_output(r->plan) + views * width, 0, n * width * sizeof(float));
+done:
+    return status;
 }
 
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
@@ -135,14 +140,14 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     struct run *r = state;
     const struct pretrain_setup *s = &r->setup;
     int encoder = turn_at(r, step) & TALOS_ENCODER; /* if not, it stands still: running statistics too */
-    fill(r, rows, n, step);
-    nn_plan_forward(r->plan, encoder, s->options.seed, step);
+    TRY(fill(r, rows, n, step));
+    TRY(nn_plan_forward(r->plan, encoder, s->options.seed, step));
     out->loss = s->objective->run(r->objective, nn_plan_diff_output(r->plan), &out->accuracy,
                                   nn_plan_output(r->plan));
     if (r->talos)
         TRY(talos_loss(r->talos, rows));
     if (encoder)
-        nn_plan_backward(r->plan);
+        TRY(nn_plan_backward(r->plan));
 done:
     return status;
 }

@@ -1,9 +1,9 @@
 /* Images to scattering features: transform (the mirrored image too, and the mean of both), average over a
  * coarser grid, normalise within each image. All of it treats every image alone, so features of one record
  * say nothing about another. */
-#include "sotto/option.h"
 #include "data/dataset.h"
 #include "par/par.h"
+#include "sotto/option.h"
 #include "ssl/encoder.h"
 #include "ssl/scattering.h"
 
@@ -141,7 +141,7 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
 sotto_status sotto_scatter(float *out, const struct sotto_dataset *data, const int64_t *rows, size_t n,
                            const struct sotto_scattering *settings, const struct sotto_context *ctx)
 {
-    enum { REPORT = 64 }; /* chunks between looks at the context */
+    enum { REPORT = 64 }; /* chunks between reports */
     sotto_status status = SOTTO_OK;
     struct scatter_plan plan = {0}, mirrored;
     struct work w = {
@@ -178,7 +178,7 @@ sotto_status sotto_scatter(float *out, const struct sotto_dataset *data, const i
         w.n = n - first < REPORT * IMAGES ? n - first : REPORT * IMAGES;
         w.rows = rows ? rows + first : NULL;
         w.base = first;
-        TRY(par_chunks((w.n + IMAGES - 1) / IMAGES, (int)threads, run_chunk, &w));
+        TRY(par_each((w.n + IMAGES - 1) / IMAGES, ctx, run_chunk, &w));
         w.out += w.n * w.shape[0] * w.shape[1] * w.shape[2];
         context_progress(ctx, "embed", first + w.n, n, "images");
         if (context_stopped(ctx))

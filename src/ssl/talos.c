@@ -2,10 +2,10 @@
  * then perhaps the images themselves; all of an image share its attribute. C reads one run of these rows. */
 #include "ssl/talos.h"
 
-#include "sotto/option.h"
 #include "io/table/metric_log.h"
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
+#include "sotto/option.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,9 +114,10 @@ struct talos {
     struct tensor_list task, adversary;
     struct nn_optimizer *task_optimizer;
     struct checkpoint_adversary state;
-    size_t images, rows; /* of the plan */
-    size_t first, read;  /* the run of rows that C reads */
-    int64_t *labels;     /* (read) */
+    size_t images, rows;   /* of the plan */
+    size_t first, read;    /* the run of rows that C reads */
+    int64_t *labels;       /* (read) */
+    double loss, accuracy; /* of this step */
 };
 
 sotto_status talos_create(struct talos **out, const struct talos_setup *s, struct nn_model *model,
@@ -124,9 +125,8 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
                           size_t views)
 {
     sotto_status status = SOTTO_OK;
-    struct talos *t = base_alloc(1, sizeof *t);
-    if (!t)
-        FAIL(SOTTO_ENOMEM, "talos: out of memory");
+    struct talos *t = NULL;
+    NEW(t, 1);
     *t = (struct talos){.setup = s,
                         .plan = plan,
                         .task = model_task_tensors(model),
@@ -213,14 +213,16 @@ sotto_status talos_loss(struct talos *t, const int64_t *rows)
     if (!isfinite(loss))
         return status_fail(SOTTO_EDIVERGED, "talos: the adversary's loss became %s",
                            isnan(loss) ? "NaN" : "infinite");
-    t->state.loss_sum += loss;
-    t->state.accuracy_sum += accuracy(logits, t->labels, t->read, values);
-    t->state.steps++;
+    t->loss = loss;
+    t->accuracy = accuracy(logits, t->labels, t->read, values);
     return SOTTO_OK;
 }
 
 void talos_update(struct talos *t, double lr, enum talos_turn turn)
 {
+    t->state.loss_sum += t->loss;
+    t->state.accuracy_sum += t->accuracy;
+    t->state.steps++;
     if (turn & TALOS_ENCODER)
         optimizer_step(t->task_optimizer, &t->task, lr);
     for (size_t i = 0; (turn & TALOS_ADVERSARY) && i < t->setup->adversary_steps; i++) {

@@ -7,9 +7,9 @@
 #ifndef SSL_TALOS_H
 #define SSL_TALOS_H
 
+#include "base/sha256.h"
 #include "nn/optimizer/optimizer.h"
 #include "sotto/ssl.h"
-#include "base/sha256.h"
 
 struct checkpoint_adversary;
 struct metric_log;

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Other names of options. For good: --sigma, --clip-norm, --sampling-rate, --bias. Of earlier versions, silently, in 0.2
+# Other names of options. Permanent: --sigma, --clip-norm, --sampling-rate, --bias. Of earlier versions, silently, in 0.2
 # and 0.3: --target-epsilon, --sampling_rate.
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; export XDG_DATA_HOME="$PWD/data"; }
 
-# same A B -- COMMAND...: with A and with B in place of @ the command says the same
+# same A B -- COMMAND...: with A and with B in place of @ the command prints the same
 same() {
   local a=$1 b=$2
   shift 3

@@ -23,7 +23,7 @@ setup() {
   cd "$BATS_FILE_TMPDIR" || return 1
 }
 
-@test "audit: a file of arrays is as good as single options, and goes with them" {
+@test "audit: a file of arrays replaces single options and can be combined with them" {
   "$SOTTO" audit --member-logits member_logits.npy --nonmember-logits nonmember_logits.npy \
     --member-labels member_labels.npy --nonmember-labels nonmember_labels.npy > single.txt
   "$SOTTO" audit --arrays all.npz > file.txt

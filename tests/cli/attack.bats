@@ -106,7 +106,7 @@ refused() {
   [ "$status" -eq 0 ]
 }
 
-@test "shards fill one cache, a killed run goes on" {
+@test "shards fill one cache, and a killed run continues" {
   run own shokri --shadows 4 --cache c --shard 1/2
   [ "$status" -eq 0 ]
   [[ "$output" == *'"schema":"sotto.shadows/1"'*'"missing":2'* ]]
@@ -162,7 +162,7 @@ refused() {
   refused 64 "attack: flip must be at least 0 and at most 1 (got 2)" own shokri --flip 2
 }
 
-@test "shadows of another recipe are possible when that is said" {
+@test "shadow models of another recipe are allowed when the option says so" {
   run own shokri --mismatch --hidden 8 --epochs 3 --shadows 2 --json
   [ "$status" -eq 0 ]
   [[ "$output" == *'hidden\":[8]'* ]]

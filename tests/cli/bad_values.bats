@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Every numeric option of account and protect with every value that makes no sense: one line on stderr, exit 64 (not a
+# Every numeric option of account and protect with every invalid value: one line on stderr, exit 64 (not a
 # number) or 65 (no value it can have), nothing on stdout, no file.
 
 setup() {
@@ -64,7 +64,7 @@ every() {
   refused "$option" "$kind" "$SOTTO" "${words[@]}"
 }
 
-@test "the commands that are spoiled below are good" {
+@test "the unchanged commands of this file are accepted" {
   "$SOTTO" "${release[@]}"
   "$SOTTO" "${training[@]}"
   "$SOTTO" "${saving[@]}"

@@ -33,7 +33,7 @@
   done
 }
 
-@test "a full disk is an error, not silence" {
+@test "a full disk is reported as an error" {
   run bash -c '"$SOTTO" version > /dev/full'
   [ "$status" -eq 74 ]
 }

@@ -32,7 +32,7 @@ browse() {
   grep -qE 'CONSOLE|Uncaught' log.txt
 }
 
-@test "a foreign image could not be loaded even if it got in" {
+@test "an external image cannot be loaded even if it were in the page" {
   sed -i 's#</main>#<img src="http://127.0.0.1:9/x.png"></main>#' page.html
   browse --dump-dom --virtual-time-budget=5000 > dom.html || skip "the browser does not start here"
   grep -q "Content Security Policy" log.txt

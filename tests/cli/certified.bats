@@ -7,7 +7,7 @@
   [[ "$output" == *"at most 0.9949652666"*"(closed form by l1, balls), at least 0.9949652666"* ]]
 }
 
-@test "sampled training: both ends, in JSON" {
+@test "sampled training: both ends of the interval, in JSON" {
   run "$SOTTO" account --mechanism gaussian --noise-multiplier 2 --sample-rate 0.1 --steps 10 --delta 1e-5 --certified --json
   [ "$status" -eq 0 ]
   [[ "$output" == *'"pld, balls"'* ]]

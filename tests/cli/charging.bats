@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What is charged, and when: outputs are held before, failures after it name the charge, interrupted runs go on.
+# What is charged, and when: outputs are held before, failures after it name the charge, interrupted runs continue.
 
 setup() {
   dir=$(mktemp -d)
@@ -16,7 +16,7 @@ teardown() { cd /; rm -rf "$dir"; }
 ledger="home/sotto/ledger/toy.jsonl"
 charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"release"' "$ledger" || echo 0; }
 
-@test "an output that cannot be written costs nothing" {
+@test "an output that cannot be written charges nothing" {
   mkdir taken
   for target in nodir/h.safetensors taken; do
     run "${head[@]}" --epsilon 1 -o $target
@@ -46,7 +46,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   [ "$(charges)" -eq 0 ]
 }
 
-@test "an interrupted head says what was charged, and the same command goes on" {
+@test "an interrupted head states what was charged, and the same command continues" {
   long=("${head[@]}" --noise-multiplier 40 --epochs 100000 -o h.safetensors)
   "${long[@]}" 2> stopped.txt &
   pid=$!
@@ -72,7 +72,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   run=$(grep -o '"run":"[0-9a-f]*"' "$ledger" | sort -u | wc -l)
   [ "$run" -eq 1 ]
   [ "$(grep -o '"first_step":[0-9]*' "$ledger" | tail -n 1)" != '"first_step":0' ]
-  # a damaged one is refused before anything is charged
+  # a damaged file is refused before anything is charged
   truncate -s -8 h.safetensors.checkpoint
   short=("${head[@]}" --noise-multiplier 4 --epochs 20 -o h.safetensors)
   run "${short[@]}"
@@ -90,7 +90,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   "$SOTTO" account --verify h.safetensors.certificate.json --ledger "$ledger"
 }
 
-@test "a certificate never lies beside other bytes" {
+@test "a certificate never stays beside a file that it does not describe" {
   "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o out.npy
   "$SOTTO" data split synthetic-blobs-n20 --parts a=10 -o parts
   "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o out.npy

@@ -145,7 +145,7 @@ sotto: error: missing.tar: No such file or directory" ]
   [[ $output == *"evil.tar: file name '../evil.csv' points outside the archive" ]]
 }
 
-@test "a label that cannot be guessed must be said" {
+@test "a label column that is not obvious must be given" {
   printf 'x,kind,y\n1,3,5\n2,4,6\n' > t.csv
   sotto data import t.csv --name t
   [ "$status" -eq 65 ]

@@ -20,7 +20,7 @@ zero() { printf '\0\0\0\0'; }
 setup() {
   dir=$(mktemp -d)
   cd "$dir"
-  # members are sure of themselves, the others are not
+  # answers to members are confident, the others are not
   for i in 1 2 3 4; do one; zero; zero; zero; one; zero; done | npy m.npy '<f4' '8, 3'
   for i in 1 2 3 4; do half; half; zero; half; zero; half; done | npy n.npy '<f4' '8, 3'
   u1 0 1 0 1 0 1 0 1 | npy ym.npy '|u1' '8,'

@@ -63,7 +63,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$output" == *"fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling"* ]]
 }
 
-@test "a killed run goes on and is charged again" {
+@test "a killed run continues and is charged again" {
   long=("${common[@]}" --noise-multiplier 2 --steps 300 --ledger l.jsonl)
   "$SOTTO" train "${long[@]}" -o m.safetensors &
   pid=$!

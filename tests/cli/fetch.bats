@@ -5,7 +5,7 @@ setup() {
   work=$(mktemp -d)
   export SOTTO_DATA_DIR=$work/data SOTTO_FASHION_MNIST=$work/none no_proxy=127.0.0.1
   cd "$work"
-  "$SOTTO" data fetch nobody 2>&1 | grep -q "no libcurl" && skip "built without libcurl"
+  "$SOTTO" data fetch unknown-set 2>&1 | grep -q "no libcurl" && skip "built without libcurl"
   mkdir served
   "${SOTTO_RANGE_SERVER:?}" served requests > port 3>&- &
   server=$!
@@ -74,7 +74,7 @@ make_cifar100() {
   [ "$(ls -A data)" = cifar100 ]
 }
 
-@test "an interrupted download exits with 130 and says how to go on" {
+@test "an interrupted download exits with 130 and says how to continue" {
   make_cifar100
   head -c 300000 /dev/urandom > cifar-100-binary/notes.txt
   tar czf served/cifar.tar.gz cifar-100-binary
@@ -84,7 +84,7 @@ make_cifar100() {
   [[ $output == *": stopped"*"hint: "*" bytes are kept; run the same command again to continue there" ]]
 }
 
-@test "what the server does wrong has a line and an exit code of its own" {
+@test "each fault of the server has its own error line and exit code" {
   make_cifar100
   sotto data fetch x --url "$base/code404/cifar.tar.gz" --sha256 "$sum"
   [ "$status" -eq 66 ]

@@ -154,7 +154,7 @@ refused() {
   refused 65 "X.npy" "$SOTTO" predict --head X.npy --features X.npy -o p.npy
 }
 
-@test "an interrupted run says so and leaves nothing behind" {
+@test "an interrupted run reports it and leaves no file" {
   # enough epochs to be caught in the middle
   "$SOTTO" head --features X.npy --labels y.npy --hidden 512,512 --epochs 4000000 --batch 1 -o slow.safetensors 2> log &
   pid=$!
@@ -167,7 +167,7 @@ refused() {
   grep -q "stopped in epoch" log
 }
 
-@test "predict: what contradicts" {
+@test "predict: options that contradict each other" {
   fit
   refused 64 "either --features" "$SOTTO" predict --head h.safetensors -o p.npy
   refused 64 "either --features" "$SOTTO" predict --head h.safetensors --features X.npy --data X.npy:y.npy -o p.npy
@@ -207,7 +207,7 @@ refused() {
   run "$SOTTO" account --verify p.safetensors.certificate.json
   [ "$status" -eq 0 ]
   [[ "$output" == *"proved       sensitivity and account"*"derived again from the file's recipe and 12 records"* ]]
-  # without --sensitivity the head brings its own
+  # without --sensitivity the one in the head file is used
   XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --mechanism knorm --epsilon 1 -o p.safetensors --dataset-id toy
   grep -q '"source": "proved"' p.safetensors.certificate.json
   # the protected head still clips its queries
@@ -228,7 +228,7 @@ refused() {
     "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   refused 65 "is out of range; expected above 0 and at most 2 / (beta + lambda)" plain --trainer convex --step-size 3
   refused 65 "supports linear heads only (got" plain --trainer convex --hidden 4
-  # a proof is of a head; its file binds weights, recipe and records to one another
+  # a proof holds for one head: its file ties weights, recipe and records together
   plain --trainer convex --steps 50
   "$SOTTO" sensitivity --head h.safetensors -o proved.json
   refused 64 "proves the sensitivity of a head; give that head by --head" \
@@ -242,7 +242,7 @@ refused() {
   refused 64 "--pairs" "$SOTTO" sensitivity --head h.safetensors -o s.json
 }
 
-@test "dp trainers: charged, certified, and nothing else is said of the records" {
+@test "dp trainers: charged, certified, and nothing else about the records is printed" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
   run plain --trainer dp-adam --batch 4 --lr 0.1 --epsilon 2 --delta 1e-3 --dataset-id toy
   echo "$output"
@@ -269,7 +269,7 @@ refused() {
   refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 0.5 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
-@test "heads from one noisy release: certified, and larger records are scaled in silence" {
+@test "heads from one noisy release: certified, and larger records are scaled without a message" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
   for trainer in covariance functional functional-linear taylor; do
     run plain --trainer $trainer --clip 2 --epsilon 2 --delta 1e-3 --dataset-id moments
@@ -297,7 +297,7 @@ refused() {
   refused 64 "head: --cross-weight needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --cross-weight 2
 }
 
-@test "fast noise: only where it is asked for, said everywhere, the same bits for any threads" {
+@test "fast noise: only on request, stated everywhere, the same bits for any number of threads" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
   run plain --trainer dp-sgd --batch 4 --epsilon 2 --delta 1e-3 --dataset-id fast --noise-mode fast
   echo "$output"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The holes of the guarantee that were closed, each through the command line. The program of commit 90452cf fails every test
-# here, each by its hole: to see that, give SOTTO that program. No test fails because it lacks an option.
+# Defects of the guarantee that were mended, each through the command line. The program of commit 90452cf fails every test
+# here, each through the defect that it names: to see that, give SOTTO that program. No test fails because it lacks an option.
 
 # npy FILE DTYPE SHAPE < little-endian bytes
 npy() {
@@ -113,7 +113,7 @@ END
   [ "$moved" -gt 0 ] && [ "$moved" -le 8 ]
 }
 
-@test "a row that is named 31 times is not certified as one record" {
+@test "a row number that is given 31 times is not certified as one record" {
   u1 $(seq 0 9) $(for i in $(seq 30); do echo 3; done) | npy rows.npy '|u1' '40,'
   for trainer in "dp-sgd --batch 4" covariance; do
     refused 65 "row 3 is listed twice (entries" private toy --classes 2 --trainer $trainer --noise-multiplier 1 --indices rows.npy
@@ -148,7 +148,7 @@ END
   trained "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --threads 1 --dp-sgd --noise-mode fast --delta 1e-3 --ledger n.jsonl -o n.safetensors
 }
 
-@test "what another program wrote into a head is not released" {
+@test "metadata that another program wrote into a head is not released" {
   header='{"__metadata__":{"train_loss":"0.1234567"},"0.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"0.bias":{"dtype":"F32","shape":[2],"data_offsets":[16,24]}}'
   { u1 ${#header} 0 0 0 0 0 0 0; printf %s "$header"; head -c 24 /dev/zero; } > h.safetensors
   protect --vector h.safetensors -o p.safetensors
@@ -182,7 +182,7 @@ END
   done
 }
 
-@test "an output that cannot be written costs nothing" {
+@test "an output that cannot be written charges nothing" {
   mkdir taken.npy
   for target in nodir/x.npy taken.npy; do
     refused 73 "" protect --vector v.npy -o $target
@@ -192,7 +192,7 @@ END
   done
 }
 
-@test "an input is not written over" {
+@test "an input file is not overwritten" {
   cp v.npy kept.npy
   refused 64 "" protect --vector v.npy -o v.npy
   cmp v.npy kept.npy

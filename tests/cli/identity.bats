@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Whose records are charged: the identity of a data set, from import to certificate.
+# Which records are charged: the identity of a data set, from import to certificate.
 
 setup() {
   cd "$BATS_TEST_TMPDIR"
@@ -67,7 +67,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   [ "$(ls "$XDG_DATA_HOME/sotto/ledger")" = survey-2026.jsonl ]
   total=$("$SOTTO" ledger show --dataset-id survey-2026 --json | sed -n 's/^  "total": \([0-9.]*\).*/\1/p')
   awk -v t="$total" 'BEGIN { exit !(t > 4) }'
-  # the whole of it against a budget, by each way
+  # all charges count against the budget, whichever way the records are given
   for way in "head --features b/one-features.npy --labels b/one-labels.npy ${dp[*]}" "protect --head convex.safetensors --epsilon 1 --delta 1e-3" \
     "train --data people --classes names.txt --model mlp --hidden 4 --batch 20 --epochs 1 --dp-sgd --noise-multiplier 3 --delta 1e-3 --threads 1"; do
     refused 77 "would be exceeded" "$SOTTO" $way --budget-epsilon 2 --budget-delta 1e-3 -o no.safetensors
@@ -160,7 +160,7 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   [ "$(releases "$ledger")" -eq 2 ]
   [ "$(releases "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl")" -eq 1 ]
   "$SOTTO" account --verify twin.safetensors.certificate.json --ledger "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl"
-  refused 64 "no ledger is known for data set 'nobody'" head twin --same-people-as nobody
+  refused 64 "no ledger is known for data set 'unknown-set'" head twin --same-people-as unknown-set
   # what is not found: PRIVACY.md, section 7
   sed '2,$s/^[^,]*/0.5/' people.csv > changed.csv
   "$SOTTO" data import changed.csv --name changed --label last --dataset-id changed-1 --quiet

@@ -27,7 +27,7 @@ refused() {
   [ "${#lines[@]}" -eq 2 ]
   [ "$(names)" = "$before" ]
 }
-# malformed TEXT VARIABLE=VALUE...: nobody knows how many processes there are, so nothing runs
+# malformed TEXT VARIABLE=VALUE...: the number of processes is unknown, so nothing runs
 malformed() {
   local text=$1 before
   shift
@@ -94,7 +94,7 @@ by_one=("data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5"
   [[ "$output" == '{"error": "started as rank 1 of 2 (MPICH/PMI), but this sotto has no MPI support", "hint": "start sotto '*'"exit_code": 69}' ]]
 }
 
-@test "the other verbs: rank 0 works, the others end with 0 in silence" {
+@test "the other verbs: rank 0 does the work, the others exit with 0 and print nothing" {
   for verb in "${by_one[@]}"; do
     run env PMI_SIZE=3 PMI_RANK=2 "$SOTTO" $verb
     [ "$status" -eq 0 ] && [ -z "$output" ]
@@ -127,7 +127,7 @@ by_one=("data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5"
   [ "$status" -eq 0 ]
 }
 
-@test "one rank, an empty variable, SLURM_NTASKS, a lone rank: no launcher" {
+@test "one rank, an empty variable, SLURM_NTASKS: no launcher" {
   works OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0
   works PMI_SIZE=1 PMI_RANK=0
   works SLURM_NTASKS=4 SLURM_PROCID=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Every trainer that ends in a certificate, on neighbouring FILES: whatever one record is, the program prints the same, ends in the
-# same way and writes files of the same names, sizes, shapes and facts; only noisy values and random names differ. To see it fail,
-# give SOTTO a program that is known to speak.
+# same way and writes files of the same names, sizes, shapes and facts; only noisy values and random names differ. To see a failure,
+# give SOTTO a program with a known leak.
 
 # npy FILE DTYPE SHAPE < little-endian bytes
 npy() {
@@ -84,12 +84,12 @@ setup() {
 }
 head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dataset-id toy --ledger l.jsonl -o h.safetensors --delta 1e-3 --noise-multiplier 1 "$@"; }
 
-@test "heads by DP-SGD say nothing of a record" {
+@test "heads by DP-SGD print the same for neighbouring data" {
   head_of --trainer dp-sgd --batch 4 --epochs 2
   head_of --trainer dp-adam --batch 4 --epochs 1 --hidden 3 --sampling fixed --noise-mode fast --json
 }
 
-@test "heads from one noisy release say nothing of a record" {
+@test "heads from one noisy release print the same for neighbouring data" {
   for trainer in covariance functional functional-linear taylor; do head_of --trainer $trainer; done
 }
 
@@ -99,14 +99,14 @@ head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dat
   head_of --trainer covariance --indices few.npy
 }
 
-@test "convex heads, protected, say nothing of a record" {
+@test "protected convex heads print the same for neighbouring data" {
   for trainer in convex convex-sgd convex-lbfgs; do
     same sh -c "'$SOTTO' head --features X.npy --labels y.npy --classes 3 --trainer $trainer --steps 20 --epochs 2 --batch 8 -o h.safetensors && \
       '$SOTTO' protect --head h.safetensors --mechanism gaussian --epsilon 1 --delta 1e-3 --dataset-id toy --ledger l.jsonl -o p.safetensors && rm h.safetensors"
   done
 }
 
-# Networks take imported sets: whole-number labels and finite cells were the import's business.
+# Networks take imported sets: the import checks for whole-number labels and finite cells.
 import() { # FOLDER LABEL of record 0: the records of FOLDER as the set toy
   rm -rf "$1.home" "$1.set"
   mkdir -p "$1.set"
@@ -118,7 +118,7 @@ import() { # FOLDER LABEL of record 0: the records of FOLDER as the set toy
 }
 train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1 --threads 1 --dataset-id toy --ledger l.jsonl -o m.safetensors "$@"; }
 
-@test "train --dp-sgd says nothing of a record" {
+@test "train --dp-sgd prints the same for neighbouring data" {
   classes=(--classes 3)
   [[ "$("$SOTTO" train --help)" == *--classes* ]] || classes=() # a program that reads them off the labels
   values=features
@@ -130,7 +130,7 @@ train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1
   train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --clipping quantile --noise-mode fast --json
 }
 
-@test "train --certify-inputs says nothing of a record" {
+@test "train --certify-inputs prints the same for neighbouring data" {
   classes=(--classes 3)
   [[ "$("$SOTTO" train --help)" == *--classes* ]] || classes=() # a program that reads them off the labels
   values=images

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The negative controls of the end-to-end attack: a program in which an old defect is planted again is caught every time, and the
-# same program without a defect is not accused. SOTTO_PLANTED_TIMES: how often the slow one is tried.
+# same program without a defect passes. SOTTO_PLANTED_TIMES: how often the slow one is tried.
 
 setup() {
   TMPDIR=$(mktemp -d) && export TMPDIR
@@ -35,7 +35,7 @@ caught() {
   caught encoding "an encoding fitted on the private rows makes epsilon conditional" 20 "exit code 0"
 }
 
-@test "a row that is named twice is caught, 20 of 20" {
+@test "a row number that is given twice is caught, 20 of 20" {
   caught rows "a row that is named twice is refused" 20 "exit code 0, expected 65; 1 charges"
 }
 

@@ -113,7 +113,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [[ "$output" == *"c.json: schema is 'other'; expected sotto.certificate/2 or an earlier version"* ]]
 }
 
-@test "seeded noise is repeatable and stamped everywhere" {
+@test "seeded noise is repeatable and every output says so" {
   protect --scale 1 --l1 1 --insecure-noise-seed 7
   cp out.npy first.npy
   protect --scale 1 --l1 1 --insecure-noise-seed 7
@@ -268,7 +268,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [ "$status" -eq 64 ]
 }
 
-@test "mechanisms by name: whole numbers, K-norm, a choice, labels, constant time" {
+@test "mechanisms by name: integers, K-norm, exponential selection, labels, constant time" {
   printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }" > whole8.npy
   printf '\x05\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00' >> whole8.npy
   for mechanism in "discrete-laplace --l1 1" "discrete-gaussian --l2 1" "knorm --l2 1" "exponential --l1 1" "logistic --constant-time --l1 1"; do
@@ -301,7 +301,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [[ "$output" == *"one-sided exponential noise has no finite epsilon, as a shift D leaves outputs that only one input can produce (delta is at least 1 - exp(-D / scale)); expected laplace, its symmetric form"* ]]
 }
 
-@test "every mechanism refuses senseless numbers in one line" {
+@test "every mechanism refuses invalid numbers in one line" {
   for mechanism in logistic laplace gaussian gaussian-classical discrete-laplace discrete-gaussian knorm exponential randomised-response; do
     for bad in "--scale -1" "--scale 0" "--scale inf" "--scale 1e-320" "--scale 1e300" "--scale 1 --delta -1" "--scale 1 --delta 1" \
                "--scale 1 --delta inf" "--epsilon 0" "--epsilon -3" "--epsilon inf" "--epsilon 1e-310" "--scale 1 --compose 0"; do

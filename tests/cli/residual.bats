@@ -20,14 +20,14 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   [[ "$output" == *'"epsilon_upper": 7.9999'* ]]
 }
 
-@test "answers: no floor, no epsilon" {
+@test "label answers: without a floor there is no epsilon" {
   run "$SOTTO" "${answers[@]}" --json
   [ "$status" = 0 ] && [[ "$output" != *'"epsilon_upper": null'* && "$output" == *"not the training records"* ]]
   run "$SOTTO" "${answers[@]/--floor=0.1/--floor=0}" --json
   [ "$status" = 0 ] && [[ "$output" == *'"epsilon_upper": null'* ]]
 }
 
-@test "values that make no sense are one line" {
+@test "invalid values are refused in one line" {
   for bad in radius=0 radius=-1 radius=nan input-noise=0 uses=0 copies=0 label-epsilon=-1 delta=0 delta=1; do
     run "$SOTTO" "${input[@]/--${bad%%=*}=*/--$bad}" $([[ "${input[*]}" == *"--${bad%%=*}="* ]] || echo "--$bad")
     echo "$bad: $output"
@@ -116,7 +116,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   done
 }
 
-@test "train: members apart, probabilities averaged, noise in deviations" {
+@test "train: independent ensemble members, averaged probabilities, noise in standard deviations" {
   cd "$BATS_TEST_TMPDIR"
   train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 30 --epochs 1 --dtype f32 --backend dnnl --threads 1 --quiet)
   "${train[@]}" --ensemble 2 --members independent --average softmax --residual-perturbation additive --gamma 0.5 --relative -o m.safetensors

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The tables of the residual-perturbation paper, as small as they get: targets side by side, every attack.
+# The tables of the residual-perturbation paper on the smallest data: targets side by side, every attack.
 
 setup_file() {
   export script=$BATS_TEST_DIRNAME/../../experiments/residual.sh dir=$(mktemp -d)
@@ -28,7 +28,7 @@ teardown_file() { rm -rf "$dir"; }
   [ "$(wc -l < "$dir/f/synthetic-faces-n512-scaled/results.csv")" -eq 11 ]
 }
 
-@test "what is there is not made again" {
+@test "existing results are not computed again" {
   made() { find "$dir/f" -name '*.safetensors' -o -name '*.npy' -o -name result.json | sort | xargs stat -c '%n %Y %s'; }
   made > "$dir/before"
   "$script" "$dir/f" "$dir/tiny.yaml" 2> /dev/null | cmp - "$dir/table"

@@ -88,7 +88,7 @@ teardown() { rm -rf "$root"; }
   cmp whole/models/head.safetensors killed/models/head.safetensors
 }
 
-@test "seeded noise stamps its outputs" {
+@test "every output of seeded noise says so" {
   cat >> small.yaml <<'Y'
 protect:
   - {mechanism: logistic, scale: 0.5, l1: 1}
@@ -197,7 +197,7 @@ Y
   "$SOTTO" account --verify runs/proved/protected/head-p1.safetensors.certificate.json
 }
 
-@test "a fine-tuned case: measured, labelled, reused, never released" {
+@test "a fine-tuned case: measured, marked as unprotected, reused, never released" {
   cat > tuned.yaml <<'Y'
 name: tuned
 data: {set: synthetic-images, public: 128, private: 60, heldout: 100, shadow: 40}

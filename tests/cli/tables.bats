@@ -77,7 +77,7 @@ trained() { # FOLDER
   [[ $output == *"contains no encoding of a table; give --encoding encoding.json"* ]]
 }
 
-@test "fitted on all rows: stamped, said, and the encoding stays beside the private files" {
+@test "fitted on all rows: marked, warned about, and the encoding stays beside the private files" {
   "$SOTTO" data import people.csv --name people --label ill
   sotto data split people --parts train=150,test=50 --one-hot -o f
   [ "$status" -eq 0 ]
@@ -107,7 +107,7 @@ trained() { # FOLDER
   [ "$status" -eq 64 ]
 }
 
-@test "paid for: bounds are in the ledger, and nothing else is found privately" {
+@test "private fit: bounds are charged in the ledger, and nothing else is fitted on private rows" {
   "$SOTTO" data import people.csv --name raw --label ill --dataset-id people
   sotto data split raw --parts train=150 --one-hot --private-fit 2 --dataset-id people -o r
   [ "$status" -eq 65 ]

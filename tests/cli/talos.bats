@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# pretrain --talos from the outside, and the attack that judges it.
+# pretrain --talos from the outside, and the attack that measures it.
 
 setup() {
   dir=$(mktemp -d)
@@ -18,7 +18,7 @@ refused() { # CODE TEXT COMMAND...
   [ ! -e e.safetensors ]
 }
 
-@test "pretrain --talos writes an encoder, says so, and logs the classifier" {
+@test "pretrain --talos writes an encoder, states it in the file, and logs the classifier" {
   run "$SOTTO" pretrain "${common[@]}" --lambda 2 --epochs 2 --metrics m.jsonl -o e.safetensors --json
   [ "$status" -eq 0 ]
   [[ "$output" == *'"adversary": {"loss": '* ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The figures of the Talos paper, as small as they get: every file runs, on one folder, and a second run finds everything done.
+# The figures of the Talos paper on the smallest data: every file runs, on one folder, and a second run finds everything done.
 
 setup_file() {
   export experiments=$BATS_TEST_DIRNAME/../../experiments dir=$(mktemp -d)
@@ -30,7 +30,7 @@ figure() { # FILE LINES: so many lines of a table
   figure fig20-24-membership-defended-more 5
 }
 
-@test "what is there is not made again" {
+@test "existing results are not computed again" {
   stat -c '%n %Y %s' "$dir"/f/*.safetensors "$dir"/f/*.npy "$dir"/f/*-*.json > "$dir/before"
   "$experiments/talos.sh" "$dir/f" > "$dir/steps"
   grep -q 'best improvement per metric' "$dir/steps"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# sotto attack --target-command: a well-behaved command gives what the file gives; every other one a clear line
+# sotto attack --target-command: a correct command gives the results of the file; every other one a clear error line
 # and nothing half-written. The commands are tests/support/serve_model.c; examples/serve_numpy.py where numpy is there.
 
 # npy FILE SHAPE < bytes: unsigned bytes
@@ -69,7 +69,7 @@ serve() { echo "$SOTTO_SERVE_MODEL $*"; }
   [ ! -d "/proc/$(cat pid)" ] || grep -q '^State:.*[ZX]' "/proc/$(cat pid)/status"
 }
 
-@test "garbage, wrong shapes, NaN, too much" {
+@test "garbage, wrong shapes, NaN and extra output are refused" {
   run attack --target-command "echo hello"
   [ "$status" -eq 65 ]
   [[ "$output" == *"'hello?' does not start like a .npy frame"* ]]
@@ -91,7 +91,7 @@ serve() { echo "$SOTTO_SERVE_MODEL $*"; }
   [[ "$output" == *"probabilities must sum to 1"* ]]
 }
 
-@test "options that contradict each other or make no sense" {
+@test "options that contradict each other or are out of range" {
   run attack --target-command true --target head.safetensors
   [ "$status" -eq 64 ]
   run attack --target-command true --classes 1

@@ -21,7 +21,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$("$SOTTO" inspect m.safetensors)" == *"model: cnn"*"statement: none: private records trained this network"* ]]
 }
 
-@test "the summary says what auto took, and why" {
+@test "the summary states which dtype and backend auto chose, and why" {
   tiny=(--data "$data" --hidden 4,8 --batch 8 --epochs 1 --threads 2 --quiet -o m.safetensors)
   run "$SOTTO" train "${tiny[@]}"
   [ "$status" -eq 0 ]
@@ -32,7 +32,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$output" == *'"dtype": "f32", "backend": "'*'", "choice": "short", "measured": [], "weights_sha256": '* ]]
 }
 
-@test "predict says the same about a set and about its rows of features" {
+@test "predict answers a data set and its feature rows alike" {
   "$SOTTO" train "${common[@]}" --epochs 1 -o m.safetensors
   "$SOTTO" data split "$data" --parts some=20 -o parts
   "$SOTTO" predict --model m.safetensors --data "$data" --indices parts/some-rows.npy --logits -o a.npy

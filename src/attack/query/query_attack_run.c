@@ -1,20 +1,20 @@
 /* The life of an attack on a model: check what was given, ask the target about the records, let the attack
  * score them, and leave the statistics to the audit. */
+#include "attack/query/query_decision.h"
+#include "attack/query/record_overlap.h"
+#include "attack/query_attack.h"
+#include "audit/audit_document.h"
+#include "audit/audit_memory.h"
+#include "base/reserved.h"
+#include "nn/nn.h"
+#include "par/par.h"
+#include "sotto/option.h"
+#include "train/network/network.h"
+#include "train/private/dp_sgd.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/reserved.h"
-#include "sotto/option.h"
-#include "audit/audit_document.h"
-#include "audit/audit_memory.h"
-#include "attack/query_attack.h"
-#include "attack/query/query_decision.h"
-#include "attack/query/record_overlap.h"
-#include "nn/nn.h"
-#include "par/par.h"
-#include "train/private/dp_sgd.h"
-#include "train/network/network.h"
 
 void sotto_attack_defaults(struct sotto_attack_options *o)
 {
@@ -435,6 +435,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
             "attack: shadows without residual perturbation need a network as target");
     TRY(choose(&in, &w, a, given, &o));
     given->target->repeats = o.repeats;
+    given->target->ctx = ctx;
     TRY(gather(&w, a, given));
     in.records = (struct head_data){w.x, w.y, n, d, k};
     in.posteriors = a->needs & (QUERY_POSTERIORS | QUERY_DECISIONS) ? w.posteriors : NULL;
@@ -457,6 +458,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     r = (struct sotto_audit_result){0};
 done:
     given->target->repeats = repeats_before;
+    given->target->ctx = NULL;
     clear(&w);
     base_free(fresh);
     facts_clear(&result.facts);

@@ -11,11 +11,12 @@
 #include "sotto/train.h"
 
 struct sotto_target {
-    const char *name;              /* for errors: a file or a command; owned by the maker of the target */
-    size_t inputs, classes;        /* of a row and of an answer */
-    uint64_t used, budget;         /* rows; budget UINT64_MAX: no limit */
-    size_t repeats;                /* answers averaged for every row, all counted; 0 and 1: one */
-    const struct sotto_head *head; /* weights, for white-box attacks; NULL: none to see */
+    const char *name;                /* for errors: a file or a command; owned by the maker of the target */
+    size_t inputs, classes;          /* of a row and of an answer */
+    uint64_t used, budget;           /* rows; budget UINT64_MAX: no limit */
+    const struct sotto_context *ctx; /* of the call that queries, asked between blocks of rows; or NULL */
+    size_t repeats;                  /* answers averaged for every row, all counted; 0 and 1: one */
+    const struct sotto_head *head;   /* weights, for white-box attacks; NULL: none to see */
     const struct sotto_network *network; /* likewise; at most one of the two */
     /* posteriors (n, classes) of rows (n, inputs); both were checked to be there, rows to be finite. */
     sotto_status (*query)(struct sotto_target *t, float *posteriors, const float *rows, size_t n);

@@ -10,9 +10,10 @@ struct function_target {
     char *name;
 };
 
-static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+enum { BLOCK = 1024 }; /* rows of a call */
+
+static sotto_status ask(const struct function_target *f, float *posteriors, const float *rows, size_t n)
 {
-    const struct function_target *f = (const struct function_target *)t;
     struct status_record before, after;
     status_get(&before);
     status_set(&(struct status_record){.code = SOTTO_OK});
@@ -21,7 +22,19 @@ static sotto_status query(struct sotto_target *t, float *posteriors, const float
     if (status == SOTTO_OK)
         status_set(&before); /* a failure that the function mended is none of ours */
     else if (after.code != status)
-        status_fail(status, "%s: the model's function returned %s", t->name, sotto_status_name(status));
+        status_fail(status, "%s: the model's function returned %s", f->name, sotto_status_name(status));
+    return status;
+}
+
+static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t first = 0; first < n; first += BLOCK) {
+        TRY(context_check(t->ctx, "%s: stopped after %zu of %zu rows", t->name, first, n));
+        TRY(ask((const struct function_target *)t, posteriors + first * t->classes, rows + first * t->inputs,
+                n - first < BLOCK ? n - first : BLOCK));
+    }
+done:
     return status;
 }
 

@@ -9,7 +9,7 @@ struct head_target {
 
 static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
-    return sotto_head_predict(posteriors, ((struct head_target *)t)->head, rows, n, t->inputs, 0, NULL);
+    return sotto_head_predict(posteriors, ((struct head_target *)t)->head, rows, n, t->inputs, 0, t->ctx);
 }
 
 static void close_head(struct sotto_target *t)

@@ -12,7 +12,7 @@ struct network_target {
 static sotto_status query(struct sotto_target *t, float *posteriors, const float *rows, size_t n)
 {
     struct network_target *w = (struct network_target *)t;
-    sotto_status status = network_query_run(posteriors, &w->query, rows, n, NULL, NULL);
+    sotto_status status = network_query_run(posteriors, &w->query, rows, n, NULL, t->ctx);
     if (status != SOTTO_OK)
         return status;
     network_softmax(posteriors, n, t->classes);

@@ -102,6 +102,7 @@ struct augment_config {
     size_t views;                   /* per image */
     int rotate; /* view v is first turned by v quarter turns (views <= 4, square images) */
     int threads;
+    const struct sotto_context *ctx; /* NULL, or asked before every few views; must outlive the augmenter */
 };
 struct augmenter;
 /** EINVAL: channels other than 1 or 3, strengths out of range, rotation of oblong images. ENOMEM. */
@@ -109,11 +110,11 @@ sotto_status augmenter_create(struct augmenter **out, const struct augment_confi
 void augmenter_free(struct augmenter *a);
 size_t augmenter_bytes(const struct augmenter *a);
 /** dst (views * n, H', W', 3): row v n + i is view v of images[rows[i]], drawn as index i * views + v of
- * `step`. Allocates nothing; the same bits for every thread count and level. */
-void augmenter_run(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows, size_t n,
-                   uint64_t seed, uint64_t step);
-/** dst (n, H', W', 3): the images as they are, scaled to [0, 1], padded and replicated. */
-void augmenter_run_plain(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
-                         size_t n);
+ * `step`. Allocates nothing; the same bits for every thread count and level. ESTOPPED: the context said so. */
+sotto_status augmenter_run(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
+                           size_t n, uint64_t seed, uint64_t step);
+/** dst (n, H', W', 3): the images as they are, scaled to [0, 1], padded and replicated. ESTOPPED. */
+sotto_status augmenter_run_plain(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
+                                 size_t n);
 
 #endif

@@ -155,21 +155,23 @@ static void run_view(const struct batch *b, size_t position, size_t view, int th
 static sotto_status run_chunk(void *arg, size_t chunk, int thread)
 {
     const struct batch *b = arg;
+    sotto_status status = context_check(b->augmenter->config.ctx, "stopped within a batch of views");
+    if (status != SOTTO_OK)
+        return status;
     size_t first = chunk * CHUNK, end = first + CHUNK < b->n * b->views ? first + CHUNK : b->n * b->views;
     for (size_t i = first; i < end; i++)
         run_view(b, i / b->views, i % b->views, thread);
     return SOTTO_OK;
 }
 
-static void run_batch(struct batch *b)
+static sotto_status run_batch(struct batch *b)
 {
     size_t chunks = (b->n * b->views + CHUNK - 1) / CHUNK;
-    sotto_status status = par_chunks(chunks, b->augmenter->config.threads, run_chunk, b);
-    (void)status; /* run_chunk cannot fail */
+    return par_chunks(chunks, b->augmenter->config.threads, run_chunk, b);
 }
 
-void augmenter_run(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows, size_t n,
-                   uint64_t seed, uint64_t step)
+sotto_status augmenter_run(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
+                           size_t n, uint64_t seed, uint64_t step)
 {
     struct batch b = {.augmenter = a,
                       .dst = dst,
@@ -179,13 +181,13 @@ void augmenter_run(struct augmenter *a, float *dst, const uint8_t *images, const
                       .views = a->config.views,
                       .seed = seed,
                       .step = step};
-    run_batch(&b);
+    return run_batch(&b);
 }
 
-void augmenter_run_plain(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
-                         size_t n)
+sotto_status augmenter_run_plain(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
+                                 size_t n)
 {
     struct batch b = {
         .augmenter = a, .dst = dst, .images = images, .rows = rows, .n = n, .views = 1, .plain = 1};
-    run_batch(&b);
+    return run_batch(&b);
 }

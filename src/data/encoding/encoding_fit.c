@@ -68,9 +68,8 @@ static sotto_status fit_classes(struct sotto_table_encoding *e, const struct sot
                                 const int64_t *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    bool *occurs = base_alloc(s->classes, sizeof *occurs);
-    if (!occurs)
-        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    bool *occurs = NULL;
+    NEW(occurs, s->classes);
     for (size_t i = 0; i < n; i++)
         occurs[s->labels[row_at(rows, i)]] = true;
     for (size_t k = 0; k < s->classes; k++)

@@ -62,9 +62,8 @@ sotto_status encoding_rows_open(struct encoding_rows **out, const struct sotto_t
                                 const struct sotto_dataset *s)
 {
     sotto_status status = SOTTO_OK;
-    struct encoding_rows *r = base_alloc(1, sizeof *r);
-    if (!r)
-        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    struct encoding_rows *r = NULL;
+    NEW(r, 1);
     REQUIRE(s->features && s->labels && dataset_behind(s) && dataset_behind(s)->column_count == s->columns,
             "%s: one-hot needs a table with described columns; import it as CSV first", s->name);
     *r = (struct encoding_rows){.e = e, .s = s};

@@ -96,7 +96,7 @@ static sotto_status verify(void)
         bytes_clear(&bytes);
         TRY(file_read(&bytes.owned, &bytes.size, path, (size_t)1 << 30));
         bytes.data = bytes.owned;
-        if ((status = bytes_gunzip(&bytes, (size_t)1 << 30)) != SOTTO_OK) {
+        if ((status = bytes_gunzip(&bytes, (size_t)1 << 30, NULL)) != SOTTO_OK) {
             status_prefix(path);
             goto done;
         }

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "data/files/bundle.h"
 #include "data/fetch/http.h"
+#include "data/files/bundle.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -179,9 +179,9 @@ static sotto_status check_contents(struct growing *g)
     if (!wanted) {
         wanted = g->file->unpacked_sha256;
         of = "what it holds ";
-        TRY(file_read(&bytes.owned, &bytes.size, g->path, UNPACKED_LIMIT));
+        TRY(file_read_asking(&bytes.owned, &bytes.size, g->path, UNPACKED_LIMIT, g->ctx));
         bytes.data = bytes.owned;
-        status = bytes_gunzip(&bytes, UNPACKED_LIMIT);
+        status = bytes_gunzip(&bytes, UNPACKED_LIMIT, g->ctx);
         if (status != SOTTO_OK) {
             status_prefix(g->url);
             goto done;

@@ -1,14 +1,14 @@
 /* Fetch: find out where a set is published, download its files, import them. Downloads gather in the hidden
  * folder
  * ".download-NAME" of the data folder, which goes away after the import. */
+#include "base/file.h"
 #include "base/reserved.h"
+#include "data/dataset.h"
 #include "data/fetch/download.h"
 #include "data/fetch/http.h"
+#include "data/files/bundle.h"
 #include "data/store/import.h"
 #include "data/store/store.h"
-#include "base/file.h"
-#include "data/files/bundle.h"
-#include "data/dataset.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -165,9 +165,7 @@ sotto_status sotto_data_fetch_plan(char **text, const char *name, const struct s
     REQUIRE(name && name[0], "data set: the name is empty");
     TRY(require_reserved(options->reserved, "data fetch"));
     TRY(make_plan(&p, name, options));
-    out = base_alloc(capacity, 1);
-    if (!out)
-        FAIL(SOTTO_ENOMEM, "data fetch: out of memory");
+    NEW(out, capacity);
     for (size_t i = 0; i < p.count && used < capacity; i++) {
         const struct remote_file *f = &p.files[i];
         char size[48] = "size not on record";

@@ -19,6 +19,8 @@ struct bundle {
     bool loose;   /* files from anywhere, named on their own */
     size_t count, capacity;
     struct bundle_entry *entries;
+    const struct sotto_context
+        *ctx; /* of the call that opened it, asked while entries are read; must outlive it */
 };
 /** What may be unpacked before the source counts as a decompression bomb. */
 struct bundle_limits {
@@ -33,8 +35,8 @@ extern const struct bundle_limits bundle_default_limits;
  *  ENOENT; EFORMAT: damaged, empty, over a limit, a name that is not UTF-8 or leaves the archive. */
 sotto_status bundle_open(struct bundle *out, const char *path, const struct sotto_context *ctx);
 /** Several files, opened under the last component of each path. */
-sotto_status bundle_open_files(struct bundle *out, const char *origin, const char *const *paths,
-                               size_t count);
+sotto_status bundle_open_files(struct bundle *out, const char *origin, const char *const *paths, size_t count,
+                               const struct sotto_context *ctx);
 /** The archive walk behind bundle_open(), on bytes. `name`: for messages and for the entry of a single
  * file. */
 sotto_status bundle_from_memory(struct bundle *out, const char *name, const void *data, size_t size,
@@ -69,8 +71,8 @@ sotto_status archive_stream_open(struct archive_stream **out, const char *path, 
 sotto_status archive_stream_read(size_t *got, struct archive_stream *s, void *block, size_t bytes);
 void archive_stream_close(struct archive_stream *s);
 /** If `b` starts like a gzip file, replaces it by what is inside. EFORMAT: damaged, or larger than
- * `limit`. */
-sotto_status bytes_gunzip(struct bytes *b, size_t limit);
+ * `limit`. ESTOPPED. */
+sotto_status bytes_gunzip(struct bytes *b, size_t limit, const struct sotto_context *ctx);
 
 /** How messages name an entry: "folder/name", "archive.tar: name", or "file.csv". */
 void bundle_where(char *out, size_t capacity, const struct bundle *b, size_t entry);

@@ -74,9 +74,8 @@ static sotto_status read_entry(struct bundle_entry *out, struct unpacking *u, la
     size_t capacity = declared > 0 && declared < GUESS_LIMIT ? (size_t)declared + 1 : BLOCK;
     size_t have = 0, size = 0, got = 1;
     bool left = u->on_disk && declared > 0 && (uint64_t)declared > u->limits->memory;
-    unsigned char *block = base_alloc(capacity + 1, 1);
-    if (!block)
-        FAIL(SOTTO_ENOMEM, "out of memory while unpacking");
+    unsigned char *block = NULL;
+    NEW(block, capacity + 1);
     while (got > 0) {
         left |= u->on_disk && have > u->limits->memory;
         if (left) {

@@ -7,7 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FILE_LIMIT_SHIFT = 33 }; /* no single file above 8 GiB */
+enum {
+    FILE_LIMIT_SHIFT = 33 /* no single file above 8 GiB */,
+    PIECE = 1 << 22 /* bytes between questions */
+};
 
 struct entry_stream {
     const struct bundle *bundle;
@@ -34,9 +37,8 @@ sotto_status entry_open(struct entry_stream **out, const struct bundle *b, size_
 {
     sotto_status status = SOTTO_OK;
     const struct bundle_entry *e = &b->entries[entry];
-    struct entry_stream *s = base_alloc(1, sizeof *s);
-    if (!s)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    struct entry_stream *s = NULL;
+    NEW(s, 1);
     *s = (struct entry_stream){.bundle = b, .entry = entry, .size = e->size};
     if (e->left)
         TRY(archive_stream_open(&s->archive, b->origin, e->name));
@@ -64,10 +66,12 @@ sotto_status entry_read(struct entry_stream *s, void *block, size_t bytes)
     if (e->data)
         memcpy(block, e->data + s->at, have = bytes);
     while (have < bytes) {
+        size_t piece = bytes - have < PIECE ? bytes - have : PIECE;
+        TRY(context_check(s->bundle->ctx, "stopped while it was read"));
         if (s->archive)
-            TRY(archive_stream_read(&got, s->archive, (unsigned char *)block + have, bytes - have));
+            TRY(archive_stream_read(&got, s->archive, (unsigned char *)block + have, piece));
         else
-            got = fread((unsigned char *)block + have, 1, bytes - have, s->file);
+            got = fread((unsigned char *)block + have, 1, piece, s->file);
         if (got == 0)
             FAIL(SOTTO_EIO, "became shorter while it was read");
         have += got;
@@ -119,7 +123,7 @@ sotto_status bundle_load(struct bytes *out, const struct bundle *b, size_t entry
         return load_left(out, b, entry);
     char path[4096];
     TRY(path_join(path, sizeof path, b->origin, e->name));
-    TRY(file_read(&out->owned, &out->size, path, (size_t)1 << FILE_LIMIT_SHIFT));
+    TRY(file_read_asking(&out->owned, &out->size, path, (size_t)1 << FILE_LIMIT_SHIFT, b->ctx));
     out->data = out->owned;
 done:
     return status;

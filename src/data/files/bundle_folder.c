@@ -72,23 +72,29 @@ done:
 
 sotto_status bundle_open(struct bundle *out, const char *path, const struct sotto_context *ctx)
 {
+    sotto_status status = SOTTO_OK;
     if (file_is_folder(path))
-        return open_folder(out, path);
-    if (!file_exists(path))
-        return status_fail(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
-    return bundle_from_archive(out, path, &bundle_default_limits, ctx);
+        TRY(open_folder(out, path));
+    else if (!file_exists(path))
+        FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
+    else
+        TRY(bundle_from_archive(out, path, &bundle_default_limits, ctx));
+    out->ctx = ctx;
+done:
+    return status;
 }
 
-sotto_status bundle_open_files(struct bundle *out, const char *origin, const char *const *paths, size_t count)
+sotto_status bundle_open_files(struct bundle *out, const char *origin, const char *const *paths, size_t count,
+                               const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct bundle b = {.origin = base_strdup(origin), .loose = true};
+    struct bundle b = {.origin = base_strdup(origin), .loose = true, .ctx = ctx};
     if (!b.origin)
         FAIL(SOTTO_ENOMEM, "%s: out of memory", origin);
     for (size_t i = 0; i < count; i++) {
         unsigned char *data;
         size_t size;
-        TRY(file_read(&data, &size, paths[i], bundle_default_limits.bytes));
+        TRY(file_read_asking(&data, &size, paths[i], bundle_default_limits.bytes, ctx));
         TRY(bundle_add(&b, path_base(paths[i]), data, size));
     }
     *out = b;

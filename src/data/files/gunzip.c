@@ -9,7 +9,23 @@
 
 enum { DEFLATE_BEST = 1032 }; /* deflate packs at most 1032 : 1 */
 
-static sotto_status inflate_all(unsigned char *out, size_t expected, const struct bytes *b)
+/* Into pieces of the output, for questions in between. */
+static sotto_status inflate_pieces(int *code, z_stream *z, size_t room, const struct sotto_context *ctx)
+{
+    enum { PIECE = 1 << 22 };
+    sotto_status status = SOTTO_OK;
+    do {
+        TRY(context_check(ctx, "stopped while a gzip file was unpacked"));
+        size_t left = room - z->total_out;
+        z->avail_out = (uInt)(left < PIECE ? left : PIECE);
+        *code = inflate(z, Z_FINISH);
+    } while (*code == Z_BUF_ERROR && z->avail_out == 0 && z->total_out < room);
+done:
+    return status;
+}
+
+static sotto_status inflate_all(unsigned char *out, size_t expected, const struct bytes *b,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     z_stream z = {0};
@@ -20,8 +36,8 @@ static sotto_status inflate_all(unsigned char *out, size_t expected, const struc
     z.next_in = (unsigned char *)(uintptr_t)b->data; /* zlib's interface predates const */
     z.avail_in = (uInt)b->size;
     z.next_out = out;
-    z.avail_out = (uInt)expected + 1; /* one spare byte, so that "too long" shows */
-    int code = inflate(&z, Z_FINISH);
+    int code;
+    TRY(inflate_pieces(&code, &z, expected + 1, ctx)); /* one spare byte, so that "too long" shows */
     if (code == Z_MEM_ERROR)
         FAIL(SOTTO_ENOMEM, "gzip: out of memory");
     if (code == Z_BUF_ERROR && z.avail_in == 0)
@@ -37,7 +53,7 @@ done:
     return status;
 }
 
-sotto_status bytes_gunzip(struct bytes *b, size_t limit)
+sotto_status bytes_gunzip(struct bytes *b, size_t limit, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     unsigned char *out = NULL;
@@ -56,7 +72,7 @@ sotto_status bytes_gunzip(struct bytes *b, size_t limit)
     out = base_alloc(expected + 1, 1);
     if (!out)
         FAIL(SOTTO_ENOMEM, "gzip: cannot allocate %zu bytes", expected);
-    TRY(inflate_all(out, expected, b));
+    TRY(inflate_all(out, expected, b, ctx));
     bytes_clear(b);
     *b = (struct bytes){out, expected, out};
     out = NULL;

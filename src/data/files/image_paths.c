@@ -135,9 +135,8 @@ sotto_status images_number(struct image_list *l, char ***names, size_t *count)
     for (size_t i = 0; i < l->n; i++) {
         struct image *p = &l->items[i];
         if (i == 0 || compare_classes(p - 1, p) != 0) {
-            char *name = base_alloc(p->class_length + 1, 1);
-            if (!name)
-                FAIL(SOTTO_ENOMEM, "images: out of memory");
+            char *name = NULL;
+            NEW(name, p->class_length + 1);
             memcpy(name, p->class_name, p->class_length);
             (*names)[(*count)++] = name;
         }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { BLOCK = 1024 }; /* rows between questions whether to go on */
+
 struct cursor {
     const struct text_bytes *text;
     const unsigned char *at, *end;
@@ -98,6 +100,8 @@ sotto_status bit_table_from_memory(struct dataset *d, const struct text_bytes *r
              rows->where, columns);
     TRY(dataset_reserve_features(d, n, columns, true));
     for (size_t i = 0; i < n; i++) {
+        if (i % BLOCK == 0)
+            TRY(context_check(d->ctx, "%s: stopped while it was read", rows->where));
         if (labels) {
             TRY(read_class(&classes, &d->labels[i]));
             TRY(read_end(&classes, "one class a line"));

@@ -4,8 +4,8 @@
 #ifndef DATA_FORMAT_CIFAR_H
 #define DATA_FORMAT_CIFAR_H
 
-#include "data/files/bundle.h"
 #include "data/dataset.h"
+#include "data/files/bundle.h"
 
 enum { CIFAR_PIXELS = 3 * 32 * 32, CIFAR_FILES = 6 };
 

@@ -57,10 +57,9 @@ static sotto_status distinct(const char ***values, size_t *count, const struct t
                              order less)
 {
     sotto_status status = SOTTO_OK;
-    const char **list = base_alloc(t->rows, sizeof *list);
+    const char **list = NULL;
     size_t kept = 0;
-    if (!list)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", t->where[0]);
+    NEW(list, t->rows);
     for (size_t i = 0; i < t->rows; i++)
         list[i] = table_cell(t, i, column);
     qsort((void *)list, t->rows, sizeof *list, less);
@@ -222,6 +221,7 @@ sotto_status table_fill_features(struct dataset *d, const struct table *t, size_
         char name[128];
         if (j == label)
             continue;
+        TRY(context_check(t->ctx, "%s: stopped while it was read", t->where[0]));
         TRY(all_numbers(t, j) ? fill_number(d->features + at, t, j)
                               : fill_codes(d->features + at, &codes, &count, t, j));
         table_column_name(name, sizeof name, t, j);

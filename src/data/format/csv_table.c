@@ -75,7 +75,7 @@ static sotto_status parse_part(struct table *t, const struct bundle *b, size_t e
     sotto_status status = SOTTO_OK;
     struct bytes bytes = {0};
     const char *name = b->entries[entry].name;
-    struct csv_style style = {.separator = name_ends(name, ".tsv") ? '\t' : 0, .trim = true};
+    struct csv_style style = {.separator = name_ends(name, ".tsv") ? '\t' : 0, .trim = true, .ctx = t->ctx};
     style.comment = name_ends(name, ".test") ? '|' : 0;
     bundle_where(t->where[p], sizeof t->where[p], b, entry);
     TRY(bundle_load(&bytes, b, entry));
@@ -142,10 +142,9 @@ static sotto_status read_table(struct dataset *d, const struct bundle *b,
                                const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct table t = {0};
+    struct table t = {.ctx = ctx};
     struct sotto_table_encoding *schema = NULL;
     size_t label;
-    (void)ctx;
     TRY(read_schema(&schema, d, options));
     t.schema = schema;
     TRY(parse_tables(&t, b));

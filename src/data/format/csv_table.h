@@ -12,6 +12,7 @@ struct table {
     bool adult;        /* called adult.data: its columns have known names */
     size_t count, rows, columns;
     const struct sotto_table_encoding *schema; /* borrowed; NULL: the rows decide */
+    const struct sotto_context *ctx;           /* asked before each column */
 };
 size_t table_part_rows(const struct table *t, size_t part);
 /** Which part record `row` is in, and which row of that part. */

@@ -112,9 +112,8 @@ sotto_status table_fill_declared(struct dataset *d, struct table *t)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_table_encoding *e = t->schema;
-    size_t label, used = encoding_used(e), at = 0, *where = base_alloc(e->count, sizeof *where);
-    if (!where)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", t->where[0]);
+    size_t label, used = encoding_used(e), at = 0, *where = NULL;
+    NEW(where, e->count);
     TRY(find_columns(where, &label, t));
     TRY(dataset_reserve_features(d, t->rows, used, true));
     d->set.n_train = table_part_rows(t, 0);
@@ -123,6 +122,7 @@ sotto_status table_fill_declared(struct dataset *d, struct table *t)
         if (e->columns[j].kind == COLUMN_IGNORED)
             continue;
         const struct encoding_column *c = &e->columns[j];
+        TRY(context_check(t->ctx, "%s: stopped while it was read", t->where[0]));
         fill_column(d->features + at, t, c, where[j], used);
         TRY(dataset_set_column(d, at++, c->name,
                                c->kind == COLUMN_CATEGORY ? (const char *const *)c->categories.texts : NULL,
@@ -186,9 +186,8 @@ sotto_status sotto_table_encode(struct sotto_array *x, const struct sotto_table_
     sotto_status status = SOTTO_OK;
     struct csv c = {0};
     const struct csv_style style = {.separator = name_ends(path, ".tsv") ? '\t' : 0, .trim = true};
-    size_t label, *where = base_alloc(e->count, sizeof *where);
-    if (!where)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    size_t label, *where = NULL;
+    NEW(where, e->count);
     TRY(csv_read_file(&c, path, &style));
     size_t skip = e->header || holds_names(&c, e);
     TRY(encoding_place(where, &label, e, header_of(&c, skip), c.columns, path));

@@ -3,8 +3,8 @@
 #ifndef DATA_FORMAT_FORMAT_H
 #define DATA_FORMAT_FORMAT_H
 
-#include "data/files/bundle.h"
 #include "data/dataset.h"
+#include "data/files/bundle.h"
 
 struct dataset_format {
     const char *name;   /* "idx" */

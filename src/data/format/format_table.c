@@ -27,7 +27,7 @@ sotto_status format_open_bundle(struct bundle *out, const char *path, const stru
         FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
     copy[colon - path] = '\0';
     const char *paths[2] = {copy, copy + (colon - path) + 1};
-    TRY(bundle_open_files(out, path, paths, 2));
+    TRY(bundle_open_files(out, path, paths, 2, ctx));
 done:
     base_free(copy);
     return status;

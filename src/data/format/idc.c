@@ -139,11 +139,10 @@ sotto_status idc_list(struct image_list *out, size_t *twice, const struct bundle
 {
     sotto_status status = SOTTO_OK;
     struct image_list l = {0};
-    struct patch *patches = base_alloc(b->count, sizeof *patches);
+    struct patch *patches = NULL;
     size_t n, kept = 0;
-    l.items = base_alloc(b->count, sizeof *l.items);
-    if (!patches || !l.items)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    NEW(patches, b->count);
+    NEW(l.items, b->count);
     TRY(collect(patches, &n, b));
     qsort(patches, n, sizeof *patches, by_patient);
     for (size_t i = 0; i < n; i++) {

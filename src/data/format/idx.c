@@ -106,7 +106,7 @@ static sotto_status load(struct bytes *bytes, struct idx *idx, const struct bund
     status = bundle_load(bytes, b, entry);
     if (status != SOTTO_OK)
         return status; /* names the file itself */
-    TRY(bytes_gunzip(bytes, bundle_default_limits.bytes));
+    TRY(bytes_gunzip(bytes, bundle_default_limits.bytes, b->ctx));
     TRY(idx_from_memory(idx, bytes->data, bytes->size));
     if (idx->ndim != ndim)
         FAIL(SOTTO_EFORMAT, "contains %s; expected %s", idx->ndim == 1 ? "labels" : "images",

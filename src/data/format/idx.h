@@ -3,8 +3,8 @@
 #ifndef DATA_FORMAT_IDX_H
 #define DATA_FORMAT_IDX_H
 
-#include "data/files/bundle.h"
 #include "data/dataset.h"
+#include "data/files/bundle.h"
 
 /** A view into the file's bytes. */
 struct idx {

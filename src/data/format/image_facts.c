@@ -21,9 +21,7 @@ sotto_status image_facts_add(struct image_facts *f, const char *path, size_t pat
             FAIL(SOTTO_ENOMEM, "out of memory for %zu images", capacity);
         f->items = grown, f->capacity = capacity;
     }
-    copy = base_alloc(path_length + 1, 1);
-    if (!copy)
-        FAIL(SOTTO_ENOMEM, "out of memory for a path");
+    NEW(copy, path_length + 1);
     memcpy(copy, path, path_length);
     struct image_fact *fact = &f->items[f->n++];
     *fact = (struct image_fact){.path = copy, .split = split};

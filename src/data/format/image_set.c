@@ -33,9 +33,8 @@ static sotto_status probe_chunk(void *arg, size_t chunk, int thread)
     struct folder_job *job = arg;
     struct bytes bytes = {0};
     size_t end = (chunk + 1) * CHUNK < job->list->n ? (chunk + 1) * CHUNK : job->list->n;
-    if (context_stopped(job->ctx))
-        FAIL(SOTTO_ESTOPPED, "stopped while reading %s", job->b->origin);
     for (size_t i = chunk * CHUNK; i < end; i++) {
+        TRY(context_check(job->ctx, "stopped while reading %s", job->b->origin));
         TRY(bundle_load(&bytes, job->b, job->list->items[i].entry));
         status = image_probe(&job->infos[i], bytes.data, bytes.size);
         bytes_clear(&bytes);
@@ -56,9 +55,8 @@ static sotto_status decode_chunk(void *arg, size_t chunk, int thread)
     struct bytes bytes = {0};
     const struct sotto_dataset *s = &job->d->set;
     size_t end = (chunk + 1) * CHUNK < job->list->n ? (chunk + 1) * CHUNK : job->list->n;
-    if (context_stopped(job->ctx))
-        FAIL(SOTTO_ESTOPPED, "stopped while reading %s", job->b->origin);
     for (size_t i = chunk * CHUNK; i < end; i++) {
+        TRY(context_check(job->ctx, "stopped while reading %s", job->b->origin));
         TRY(bundle_load(&bytes, job->b, job->list->items[i].entry));
         status = image_from_memory(job->d->images + i * s->channels * s->height * s->width, s->channels,
                                    s->height, s->width, bytes.data, bytes.size);
@@ -86,10 +84,9 @@ static sotto_status choose_size(size_t *height, size_t *width, const struct fold
                                 const struct sotto_import_options *options)
 {
     sotto_status status = SOTTO_OK;
-    struct image_info *sizes = base_alloc(job->list->n, sizeof *sizes);
+    struct image_info *sizes = NULL;
     size_t best = 0;
-    if (!sizes)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", job->b->origin);
+    NEW(sizes, job->list->n);
     for (size_t i = 0; i < job->list->n; i++)
         sizes[i] = job->infos[i];
     qsort(sizes, job->list->n, sizeof *sizes, by_size);

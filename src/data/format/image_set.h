@@ -2,8 +2,8 @@
 #ifndef DATA_FORMAT_IMAGE_SET_H
 #define DATA_FORMAT_IMAGE_SET_H
 
-#include "data/format/format.h"
 #include "data/files/image_paths.h"
+#include "data/format/format.h"
 
 /** Takes images of other sizes out of the list; *dropped: how many. EFORMAT: a image is damaged, or none
  * is left; ESTOPPED, ENOMEM. */

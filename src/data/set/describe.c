@@ -1,8 +1,8 @@
 /* What the verbs print: the list of sets, the facts on one, and whether its contents still are what was
  * recorded. */
+#include "base/file.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
-#include "base/file.h"
 #include "io/json/json.h"
 
 #include <stdarg.h>
@@ -262,7 +262,7 @@ static sotto_status check(const char **against, char hex[65], const char *name,
     if (!imported && !generated && source && source->verify)
         TRY(source->verify());
     TRY(sotto_dataset_open(&s, name, ctx));
-    dataset_hash(hex, s);
+    TRY(dataset_hash(hex, s, ctx));
     if (generated) {
         *against = strcmp(name, source->name) == 0 ? "the sum recorded in sotto"
                                                    : "nothing (generated with options)";

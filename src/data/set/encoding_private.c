@@ -4,10 +4,10 @@
  * The score of edge x for rank k is -|#{values < x} - k|. Replacing one record changes the count by at most 1
  * and k, which n decides, not at all, so scores have sensitivity 1 under replace-one, whatever the values
  * are. */
+#include "base/file.h"
 #include "data/encoding/encoding.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_registry.h"
-#include "base/file.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -163,10 +163,8 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
                                           .public_set = sotto_dataset_is_public(request->dataset_id)};
     struct encoding_release with_records = *request;
     TRY(encoding_rows_open(&r, e, s));
-    values = base_alloc(s->n, sizeof *values);
-    digests = base_alloc(s->n, sizeof *digests);
-    if (!values || !digests)
-        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    NEW(values, s->n);
+    NEW(digests, s->n);
     TRY(sotto_dataset_digests(digests, s, NULL, s->n, ctx));
     source.digests = source.public_set ? NULL : (const unsigned char(*)[SOTTO_DIGEST])digests;
     with_records.source = &source;

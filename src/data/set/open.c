@@ -1,8 +1,8 @@
 /* Opening a set by name or by path. A name means, in this order: a set made up here, an imported set, a
  * registered set found on this machine. Anything that is none of these is tried as a path. */
+#include "base/file.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
-#include "base/file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -96,11 +96,13 @@ static sotto_status open_and_check(struct sotto_dataset **out, struct dataset **
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    (*d)->ctx = ctx;
     TRY(open_any(*d, name, options, ctx));
     if ((status = dataset_finish(*d)) != SOTTO_OK) {
         status_prefix(name);
         goto done;
     }
+    (*d)->ctx = NULL;
     *out = &(*d)->set;
     *d = NULL;
 done:

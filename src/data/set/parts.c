@@ -4,11 +4,11 @@
  *
  * Tables with --one-hot go through an encoding (encoding.h); others are written as they are stored. Images
  * become rows of values in [0, 1]. */
-#include "sotto/option.h"
 #include "base/file.h"
 #include "data/set/split_encoding.h"
 #include "rng/rng.h"
 #include "sotto/io.h"
+#include "sotto/option.h"
 
 #include <stdio.h>
 #include <string.h>

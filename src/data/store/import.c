@@ -2,11 +2,11 @@
  * folder that no reader looks at; the next import of the same name sweeps it away. */
 #include "data/store/import.h"
 
+#include "base/file.h"
 #include "base/reserved.h"
+#include "base/sha256.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
-#include "base/file.h"
-#include "base/sha256.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -196,10 +196,11 @@ sotto_status import_set(const char *path, const char *name, const struct sotto_i
     TRY(import_check(folder, sizeof folder, name));
     TRY(dataset_create(&d));
     d->may_stream = true;
+    d->ctx = ctx;
     TRY(read_set(d, &b, &source, path, name, options, ctx));
     source.file = path_base(path);
     if (file_exists(path) && !file_is_folder(path)) {
-        TRY(sha256_file(hex, path));
+        TRY(sha256_file_asking(hex, path, ctx));
         source.sha256 = hex;
     }
     TRY(store_folder(root, sizeof root));

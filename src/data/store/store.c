@@ -1,49 +1,18 @@
-/* The folder of imported sets. dataset.json (schema sotto.dataset/1, docs/FORMATS.md) is written last, so a
+/* The files of an imported set. dataset.json (schema sotto.dataset/1, docs/FORMATS.md) is written last, so a
  * folder that has one is whole. */
 #include "data/store/store.h"
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "io/json/json.h"
 #include "io/array/npy.h"
+#include "io/json/json.h"
 
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STREAM_BLOCK = 512 }; /* images */
 
 static const char schema[] = "sotto.dataset/1";
-
-sotto_status store_folder(char *path, size_t capacity)
-{
-    sotto_status status = SOTTO_OK;
-    const char *own = getenv("SOTTO_DATA_DIR"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    int length;
-    if (own && own[0])
-        length = snprintf(path, capacity, "%s", own);
-    else if (data && data[0] == '/')
-        length = snprintf(path, capacity, "%s/sotto/data", data);
-    else if (home && home[0])
-        length = snprintf(path, capacity, "%s/.local/share/sotto/data", home);
-    else
-        FAIL(SOTTO_ENOENT, "data folder: none of SOTTO_DATA_DIR, XDG_DATA_HOME and HOME is set");
-    if (length < 0 || (size_t)length >= capacity)
-        FAIL(SOTTO_EINVAL, "data folder: path is too long");
-done:
-    return status;
-}
-
-bool store_find(char *path, size_t capacity, const char *name)
-{
-    char folder[4096], json[4096 + 16];
-    if (store_folder(folder, sizeof folder) != SOTTO_OK ||
-        path_join(path, capacity, folder, name) != SOTTO_OK)
-        return false;
-    snprintf(json, sizeof json, "%.4080s/dataset.json", path);
-    return file_exists(json);
-}
 
 static struct json *describe_shape(const struct sotto_dataset *s)
 {
@@ -205,7 +174,7 @@ sotto_status store_write(const char *folder, struct dataset *d, const struct sto
             sha256_update(&sha, s->attribute, s->n * sizeof *s->attribute);
         sha256_hex(&sha, s->sha256);
     } else {
-        TRY(sotto_npy_save(path, &values));
+        TRY(npy_save_asking(path, &values, ctx));
         TRY(sotto_provenance_save(path, &d->provenance));
     }
     if (s->labels)
@@ -258,14 +227,14 @@ done:
 }
 
 /* Takes the array's memory over when its shape is what dataset.json says. */
-static sotto_status read_array(void **data, const char *folder, const char *name, enum sotto_dtype dtype,
-                               int ndim, const size_t *shape)
+static sotto_status read_array(void **data, const struct dataset *d, const char *folder, const char *name,
+                               enum sotto_dtype dtype, int ndim, const size_t *shape)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array a = {0};
     char path[4096];
     TRY(path_join(path, sizeof path, folder, name));
-    TRY(sotto_npy_load(&a, path));
+    TRY(npy_load_asking(&a, path, d->ctx));
     if (a.dtype != dtype || a.ndim != ndim || memcmp(a.shape, shape, (size_t)ndim * sizeof *shape) != 0)
         FAIL(SOTTO_EFORMAT, "%s: shape or type differs from dataset.json; import the set again", path);
     *data = a.data;
@@ -359,7 +328,7 @@ static sotto_status read_attribute(struct dataset *d, const struct json *doc, co
     TRY(json_get_text(&name, doc, path, "attribute.name"));
     TRY(json_get_size(&values, doc, path, "attribute.values"));
     TRY(read_names(&names, json_find(doc, "attribute.value_names"), values, "value", path));
-    TRY(read_array(&data, folder, "attribute.npy", SOTTO_I8, 1, &d->set.n));
+    TRY(read_array(&data, d, folder, "attribute.npy", SOTTO_I8, 1, &d->set.n));
     status = dataset_reserve_attribute(d, name, values, names);
     if (status == SOTTO_OK)
         memcpy(d->attribute, data, d->set.n * sizeof *d->attribute);
@@ -384,16 +353,16 @@ sotto_status store_read(struct dataset *d, const char *folder)
         TRY(json_get_size(&s->height, doc, path, "images.height"));
         TRY(json_get_size(&s->width, doc, path, "images.width"));
         const size_t shape[4] = {s->n, s->channels, s->height, s->width};
-        TRY(read_array(&data, folder, "images.npy", SOTTO_U1, 4, shape));
+        TRY(read_array(&data, d, folder, "images.npy", SOTTO_U1, 4, shape));
         s->images = d->images = data;
     } else {
         TRY(json_get_size(&s->columns, doc, path, "features.columns"));
         const size_t shape[2] = {s->n, s->columns};
-        TRY(read_array(&data, folder, "features.npy", SOTTO_F4, 2, shape));
+        TRY(read_array(&data, d, folder, "features.npy", SOTTO_F4, 2, shape));
         s->features = d->features = data;
     }
     if (s->classes > 0) {
-        TRY(read_array(&data, folder, "labels.npy", SOTTO_I8, 1, &s->n));
+        TRY(read_array(&data, d, folder, "labels.npy", SOTTO_I8, 1, &s->n));
         s->labels = d->labels = data;
     }
     TRY(read_attribute(d, doc, folder, path));
@@ -419,48 +388,4 @@ sotto_status store_summarise(struct store_summary *out, const char *folder)
 done:
     json_free(doc);
     return status;
-}
-
-static int is_set(const struct dirent *entry)
-{
-    return dataset_name_is_valid(entry->d_name);
-}
-
-/* alphasort() depends on the locale. */
-static int by_bytes(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-sotto_status store_names(char ***names, size_t *count)
-{
-    sotto_status status = SOTTO_OK;
-    struct dirent **entries = NULL;
-    char folder[4096], path[4096], **list = NULL;
-    size_t kept = 0;
-    int found = 0;
-    TRY(store_folder(folder, sizeof folder));
-    found = scandir(folder, &entries, is_set, by_bytes);
-    NEW(list, found > 0 ? (size_t)found : 1);
-    for (int i = 0; i < found; i++) {
-        if (store_find(path, sizeof path, entries[i]->d_name) &&
-            !(list[kept++] = base_strdup(entries[i]->d_name)))
-            FAIL(SOTTO_ENOMEM, "%s: out of memory", folder);
-    }
-    *names = list;
-    *count = kept;
-    list = NULL;
-done:
-    for (int i = 0; i < found; i++)
-        free(entries[i]);
-    free(entries);
-    store_names_free(list, kept);
-    return status;
-}
-
-void store_names_free(char **names, size_t count)
-{
-    for (size_t i = 0; names && i < count; i++)
-        base_free(names[i]);
-    base_free(names);
 }

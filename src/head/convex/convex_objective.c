@@ -105,6 +105,13 @@ static void pad(struct head_convex *c)
     }
 }
 
+/* Whether to go on with a pass over the records; what was stopped once stays stopped. */
+static bool go_on(struct head_convex *c)
+{
+    c->stopped = c->stopped || context_stopped(c->ctx);
+    return !c->stopped;
+}
+
 void convex_gather(struct head_convex *c, const struct head_slots *slots, const struct head_subset *subset)
 {
     bool all = !subset || !subset->member;
@@ -112,6 +119,8 @@ void convex_gather(struct head_convex *c, const struct head_slots *slots, const 
     if (c->order) /* once for all epochs: the proof needs the same batches in every epoch */
         head_order(c->order, c->data->n, c->recipe->seed, 0);
     for (size_t s = 0; s < c->data->n; s++) {
+        if (s % CONVEX_BLOCK == 0 && !go_on(c))
+            break;
         size_t i = c->order ? (size_t)c->order[s] : s;
         if (slots && i == slots->replacement_slot)
             append(c, slots->replacement);
@@ -121,11 +130,22 @@ void convex_gather(struct head_convex *c, const struct head_slots *slots, const 
     pad(c);
 }
 
+/* gradient = the sum over `blocks` blocks from a lane on. Returns the summed loss when `loss`, else 0. */
+static double add_blocks(struct head_convex *c, double *gradient, const double *w, size_t lane, size_t blocks,
+                         int loss)
+{
+    double sum = 0;
+    memset(c->scratch.sums, 0, c->entries * CONVEX_LANES * sizeof *c->scratch.sums);
+    for (size_t b = 0; b < blocks && go_on(c); b++, lane += CONVEX_BLOCK)
+        sum += c->kernels->add(&c->shape, &c->scratch, w, lane_x(c, lane), c->y + lane, loss);
+    c->kernels->finish(gradient, &c->shape, &c->scratch);
+    return sum;
+}
+
 void convex_objective(struct head_convex *c, const double *w, double *gradient, double *value)
 {
     double share = 1 / (double)c->records, lambda = c->recipe->lambda, square = 0;
-    double loss = c->kernels->gradient(gradient, &c->shape, &c->scratch, w, c->x, c->y, blocks_of(c->records),
-                                       value != NULL);
+    double loss = add_blocks(c, gradient, w, 0, blocks_of(c->records), value != NULL);
     for (size_t e = 0; e < c->entries; e++) {
         gradient[e] = gradient[e] * share + lambda * w[e];
         square += w[e] * w[e];
@@ -137,9 +157,7 @@ void convex_objective(struct head_convex *c, const double *w, double *gradient, 
 void convex_batch_gradient(struct head_convex *c, size_t batch, const double *w, double *gradient)
 {
     double share = 1 / (double)convex_batch(c->recipe, c->records), lambda = c->recipe->lambda;
-    size_t lane = lane_of(c, batch, 0);
-    c->kernels->gradient(gradient, &c->shape, &c->scratch, w, lane_x(c, lane), c->y + lane,
-                         blocks_of(batch_records(c, batch)), 0);
+    add_blocks(c, gradient, w, lane_of(c, batch, 0), blocks_of(batch_records(c, batch)), 0);
     for (size_t e = 0; e < c->entries; e++)
         gradient[e] = gradient[e] * share + lambda * w[e];
 }

@@ -5,6 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+/* Asked behind a pass over the records, before its result is used. */
+static sotto_status check_stop(const struct head_convex *c)
+{
+    return c->stopped ? status_fail(SOTTO_ESTOPPED,
+                                    "stopped in a pass over the records of a head; nothing was written")
+                      : SOTTO_OK;
+}
+
 static void move(struct head_convex *c)
 {
     for (size_t e = 0; e < c->entries; e++)
@@ -21,6 +29,7 @@ static sotto_status descend_by_batches(struct head_convex *c, const struct sotto
         for (size_t batch = 0; batch * c->batch < c->records; batch++) {
             TRY(head_stop_check(ctx, epoch, r));
             convex_batch_gradient(c, batch, c->w, c->gradient);
+            TRY(check_stop(c));
             move(c);
         }
         if (stage)
@@ -39,6 +48,7 @@ static sotto_status descend(struct head_convex *c, const struct sotto_context *c
         TRY(context_check(ctx, "stopped in step %zu of %zu of a head; nothing was written", step + 1,
                           r->steps));
         convex_objective(c, c->w, c->gradient, NULL);
+        TRY(check_stop(c));
         move(c);
         if (stage)
             context_progress(ctx, stage, step + 1, r->steps, "steps");
@@ -53,7 +63,10 @@ sotto_status head_convex_run(struct head_convex *c, const struct head_slots *slo
 {
     enum { ITERATIONS = 1000 };
     sotto_status status = SOTTO_OK;
+    c->ctx = ctx;
+    c->stopped = false;
     convex_gather(c, slots, subset);
+    TRY(check_stop(c));
     TRY(convex_bound_find(&c->bound, c->recipe, c->records, c->shape.inputs, c->shape.classes));
     if (c->recipe->epochs)
         TRY(descend_by_batches(c, ctx, stage));
@@ -61,7 +74,9 @@ sotto_status head_convex_run(struct head_convex *c, const struct head_slots *slo
         TRY(descend(c, ctx, stage));
     else
         TRY(convex_lbfgs(c, ITERATIONS, NULL, ctx));
+    TRY(check_stop(c)); /* in a pass of L-BFGS, which cannot fail */
 done:
+    c->ctx = NULL;
     return status;
 }
 

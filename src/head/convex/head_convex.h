@@ -23,8 +23,10 @@ struct head_convex {
     int32_t *y;
     int64_t *order; /* (n): "convex-sgd" only */
     struct convex_scratch scratch;
-    double *w, *gradient; /* (entries) */
-    double *lbfgs;        /* its room; "convex-lbfgs" only */
+    double *w, *gradient;            /* (entries) */
+    double *lbfgs;                   /* its room; "convex-lbfgs" only */
+    const struct sotto_context *ctx; /* of the run: asked between blocks of records */
+    bool stopped;                    /* it said stop: what was computed since is of no use */
 };
 
 /** All memory for up to data->n records; recipe checked. */
@@ -39,6 +41,8 @@ sotto_status head_convex_run(struct head_convex *c, const struct head_slots *slo
 void head_convex_export(const struct head_convex *c, float *parameters);
 void head_convex_clear(struct head_convex *c);
 
+/* The three below ask c->ctx between blocks of records and set c->stopped, so a caller looks there before it uses a
+ * result. */
 /** Loads the records of a run: what head_convex_run() does first. */
 void convex_gather(struct head_convex *c, const struct head_slots *slots, const struct head_subset *subset);
 /** Gradient of J at w, and J itself if `value`; over all records, which must be one batch. */

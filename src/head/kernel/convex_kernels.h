@@ -26,11 +26,12 @@ struct convex_shape {
 };
 
 struct convex_kernels {
-    /** gradient (K, q) = sum over `blocks` blocks of (softmax - one-hot) x'. Returns the summed loss in nats
-     * when `loss`, else 0. x (blocks, d, CONVEX_BLOCK), y (blocks, CONVEX_BLOCK): -1 where there is no
-     * record. */
-    double (*gradient)(double *gradient, const struct convex_shape *shape, const struct convex_scratch *s,
-                       const double *w, const float *x, const int32_t *y, size_t blocks, int loss);
+    /** s->sums += the sums over one block of (softmax - one-hot) x'. Returns the summed loss in nats when `loss`, else
+     * 0. x (d, CONVEX_BLOCK), y (CONVEX_BLOCK): -1 where there is no record. */
+    double (*add)(const struct convex_shape *shape, const struct convex_scratch *s, const double *w,
+                  const float *x, const int32_t *y, int loss);
+    /** gradient (K, q) = s->sums, their lanes added up. */
+    void (*finish)(double *gradient, const struct convex_shape *shape, const struct convex_scratch *s);
 };
 const struct convex_kernels *convex_kernels_find(void);
 

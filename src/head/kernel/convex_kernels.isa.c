@@ -102,7 +102,7 @@ INLINE void corner_rows(double *sums, size_t q, const double *p, const double *x
     /* clang-format on */
 }
 
-static void add_block(const struct convex_scratch *s, const struct convex_shape *shape)
+static void add_errors(const struct convex_scratch *s, const struct convex_shape *shape)
 {
     size_t q = shape->inputs + 1, blocks = (shape->classes + CORNER_ROWS - 1) / CORNER_ROWS;
     for (size_t b = 0; b < blocks; b++) {
@@ -116,26 +116,26 @@ static void add_block(const struct convex_scratch *s, const struct convex_shape 
     }
 }
 
-static double gradient(double *gradient, const struct convex_shape *shape, const struct convex_scratch *s,
-                       const double *w, const float *x, const int32_t *y, size_t blocks, int want_loss)
+static double add(const struct convex_shape *shape, const struct convex_scratch *s, const double *w,
+                  const float *x, const int32_t *y, int want_loss)
+{
+    widen(s, shape, x);
+    logits(s, shape, w);
+    double loss = errors(s->p, shape->classes, y, want_loss);
+    add_errors(s, shape);
+    return loss;
+}
+
+static void finish(double *gradient, const struct convex_shape *shape, const struct convex_scratch *s)
 {
     size_t entries = shape->classes * (shape->inputs + 1);
-    double loss = 0;
-    memset(s->sums, 0, entries * CONVEX_LANES * sizeof *s->sums);
-    for (size_t b = 0; b < blocks; b++) {
-        widen(s, shape, x + b * shape->inputs * CONVEX_BLOCK);
-        logits(s, shape, w);
-        loss += errors(s->p, shape->classes, y + b * CONVEX_BLOCK, want_loss);
-        add_block(s, shape);
-    }
     for (size_t e = 0; e < entries; e++) {
         double sum = 0;
         for (size_t lane = 0; lane < LANES; lane++)
             sum += s->sums[e * CONVEX_LANES + lane];
         gradient[e] = sum;
     }
-    return loss;
 }
 
 extern const struct convex_kernels ISA_NAME(convex_kernels);
-const struct convex_kernels ISA_NAME(convex_kernels) = {gradient};
+const struct convex_kernels ISA_NAME(convex_kernels) = {add, finish};

@@ -1,10 +1,10 @@
+#include "base/cpu.h"
 #include "head/kernel/convex_kernels.h"
 #include "head/kernel/head_clip.h"
 #include "head/kernel/head_kernels.h"
 #include "head/kernel/head_lanes.h"
 #include "head/kernel/head_linear.h"
 #include "head/kernel/head_noisy.h"
-#include "base/cpu.h"
 
 ISA_TABLE(const struct head_kernels, head_kernels, head_kernels_find);
 ISA_TABLE(const struct head_lane_kernels, head_lane_kernels, head_lane_kernels_find);

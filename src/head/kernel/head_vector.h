@@ -5,8 +5,8 @@
 #ifndef HEAD_KERNEL_HEAD_VECTOR_H
 #define HEAD_KERNEL_HEAD_VECTOR_H
 
-#include "head/kernel/head_kernels.h"
 #include "base/simd.h"
+#include "head/kernel/head_kernels.h"
 
 enum { LANES = VECTOR_BYTES / sizeof(real) };
 

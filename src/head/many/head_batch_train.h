@@ -4,8 +4,8 @@
 #ifndef HEAD_MANY_HEAD_BATCH_TRAIN_H
 #define HEAD_MANY_HEAD_BATCH_TRAIN_H
 
-#include "head/many/head_block.h"
 #include "head/convex/head_convex.h"
+#include "head/many/head_block.h"
 
 struct head_worker {
     struct head_block block;   /* linear heads */

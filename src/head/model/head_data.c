@@ -59,9 +59,8 @@ static sotto_status check_labels(const struct head_part *p, bool convex, const s
     sotto_status status = SOTTO_OK;
     const int64_t *y = p->data->y;
     size_t present = 0, classes = p->data->classes;
-    size_t *counts = base_alloc(classes, sizeof *counts);
-    if (!counts)
-        FAIL(SOTTO_ENOMEM, "labels: cannot count %zu classes", classes);
+    size_t *counts = NULL;
+    NEW(counts, classes);
     for (size_t i = 0; i < p->n; i++) {
         int64_t label = y[head_part_record(p, i)];
         REQUIRE(label >= 0 && (uint64_t)label < classes, "labels: row %zu holds %lld; expected 0 to %zu", i,

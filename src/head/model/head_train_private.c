@@ -31,9 +31,7 @@ sotto_status sotto_head_save_private(const char *path, const struct sotto_head *
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX], *beside = NULL;
     size_t capacity = strlen(path) + 32;
-    beside = base_alloc(capacity, 1);
-    if (!beside)
-        FAIL(SOTTO_ENOMEM, "head: out of memory");
+    NEW(beside, capacity);
     snprintf(beside, capacity, "%s.certificate.json", path);
     TRY(sotto_head_save(path, h));
     TRY(sha256_file(hash, path));

@@ -1,7 +1,7 @@
 #define HEAD_REAL double
 #define HEAD_REAL_IS_DOUBLE
-#include "head/private/moments.h"
 #include "head/kernel/head_dense.h"
+#include "head/private/moments.h"
 
 static void add(double *sums, const double *z, size_t ld, size_t rows, size_t first, size_t strip,
                 double *tile)

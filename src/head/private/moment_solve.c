@@ -11,9 +11,8 @@ sotto_status moment_solve_ridge(struct noisy_moments *m, double lambda)
     enum { ATTEMPTS = 200 };
     sotto_status status = SOTTO_OK;
     size_t q = m->q;
-    double *a = base_alloc(q * q, sizeof *a);
-    if (!a)
-        FAIL(SOTTO_ENOMEM, "head: out of memory for %zu equations", q);
+    double *a = NULL;
+    NEW(a, q * q);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++, lambda *= 2) {
         memcpy(a, m->products, q * q * sizeof *a);
         for (size_t i = 0; i < q; i++)

@@ -1,5 +1,6 @@
 /* Texts are borrowed from the document; the trainer's check() replaces them by static ones. */
 #include "head/private/private_recipe.h"
+
 #include "io/json/json.h"
 
 sotto_status head_private_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)

@@ -216,9 +216,7 @@ sotto_status npy_header_parse(struct sotto_array *out, size_t *data_at, const st
     char *text = NULL, shown[256];
     size_t start = 0, length = 0, bytes;
     TRY(read_preamble(s, &start, &length));
-    text = base_alloc(length + 1, 1);
-    if (!text)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", s->name);
+    NEW(text, length + 1);
     TRY(source_read(s, text, start, length));
     TRY(parse_header(&(struct cursor){text, text + length, s->name}, &header));
     if (!array_bytes(&header.count, &bytes, header.dtype, header.ndim, header.shape))
@@ -261,9 +259,15 @@ sotto_status npy_from_memory(struct sotto_array *out, const void *data, size_t s
 
 sotto_status sotto_npy_load(struct sotto_array *out, const char *path)
 {
+    return npy_load_asking(out, path, NULL);
+}
+
+sotto_status npy_load_asking(struct sotto_array *out, const char *path, const struct sotto_context *ctx)
+{
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
     TRY(source_open(&s, path));
+    s.ctx = ctx;
     TRY(npy_read(out, &s));
 done:
     source_close(&s);
@@ -290,6 +294,12 @@ size_t npy_header(unsigned char out[NPY_HEADER_LIMIT], const struct sotto_array 
 
 sotto_status sotto_npy_save(const char *path, const struct sotto_array *a)
 {
+    return npy_save_asking(path, a, NULL);
+}
+
+sotto_status npy_save_asking(const char *path, const struct sotto_array *a, const struct sotto_context *ctx)
+{
+    enum { PIECE = 1 << 22 };
     sotto_status status = SOTTO_OK;
     struct atomic_file f = {0};
     unsigned char header[NPY_HEADER_LIMIT];
@@ -297,7 +307,11 @@ sotto_status sotto_npy_save(const char *path, const struct sotto_array *a)
             "%s: not a valid array", path);
     TRY(atomic_open(&f, path));
     atomic_write(&f, header, npy_header(header, a));
-    atomic_write(&f, a->data, a->count * sotto_dtype_size(a->dtype));
+    size_t bytes = a->count * sotto_dtype_size(a->dtype);
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        TRY(context_check(ctx, "%s: stopped while it was written", path));
+        atomic_write(&f, (const unsigned char *)a->data + at, bytes - at < PIECE ? bytes - at : PIECE);
+    }
     TRY(atomic_commit(&f));
 done:
     atomic_discard(&f);

@@ -11,6 +11,10 @@
 sotto_status npy_header_parse(struct sotto_array *out, size_t *data_at, const struct source *s);
 /** The strict reader behind sotto_npy_load(). */
 sotto_status npy_read(struct sotto_array *out, const struct source *s);
+/** sotto_npy_load(), asking ctx every few megabytes. ESTOPPED. */
+sotto_status npy_load_asking(struct sotto_array *out, const char *path, const struct sotto_context *ctx);
+/** sotto_npy_save(), likewise. */
+sotto_status npy_save_asking(const char *path, const struct sotto_array *a, const struct sotto_context *ctx);
 sotto_status npy_from_memory(struct sotto_array *out, const void *data, size_t size, const char *name);
 
 enum { NPY_HEADER_LIMIT = 384 };

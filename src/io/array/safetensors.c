@@ -190,9 +190,7 @@ static sotto_status read_header(struct json **out, size_t *data_start, const str
     if (length > HEADER_CAP)
         FAIL(SOTTO_EFORMAT, "%s: its header has %s; expected at most 100 MiB", s->name,
              source_bytes(shown, length));
-    text = base_alloc((size_t)length + 1, 1);
-    if (!text)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", s->name);
+    NEW(text, (size_t)length + 1);
     TRY(source_read(s, text, PREFIX, (size_t)length));
     if (text[0] != '{')
         FAIL(SOTTO_EFORMAT, "%s: its header does not start with '{'; not a .safetensors file", s->name);

@@ -74,9 +74,7 @@ sotto_status json_read_file(struct json **out, const char *path)
     TRY(source_open(&s, path));
     if (s.size > FILE_LIMIT)
         FAIL(SOTTO_EFORMAT, "%s: has %s; expected at most 64 MiB of JSON", path, source_bytes(shown, s.size));
-    text = base_alloc(s.size + 1, 1);
-    if (!text)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    NEW(text, s.size + 1);
     TRY(source_read(&s, text, 0, s.size));
     TRY(json_parse(out, text, s.size, path));
 done:

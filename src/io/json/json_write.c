@@ -1,6 +1,6 @@
 /* Text is measured, allocated by base, then written, so that callers free all text the same way. */
-#include "io/json/json.h"
 #include "base/file.h"
+#include "io/json/json.h"
 #include "sotto/io.h"
 
 #include <jansson.h>

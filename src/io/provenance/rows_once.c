@@ -32,9 +32,8 @@ static size_t first_repeated(const struct named *sorted, size_t n)
 sotto_status sotto_rows_once(const int64_t *rows, size_t n, const char *where)
 {
     sotto_status status = SOTTO_OK;
-    struct named *sorted = base_alloc(n, sizeof *sorted);
-    if (!sorted)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu row numbers", where, n);
+    struct named *sorted = NULL;
+    NEW(sorted, n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = (struct named){rows[i], i};
     qsort(sorted, n, sizeof *sorted, by_row);

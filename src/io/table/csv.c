@@ -114,8 +114,11 @@ static bool next_row(struct scanner *s)
 static sotto_status scan(struct csv *out, struct scanner s, char *scratch)
 {
     sotto_status status = SOTTO_OK;
+    enum { BLOCK = 4096 };
     size_t rows = 0, columns = 0;
     while (next_row(&s)) {
+        if (rows % BLOCK == 0)
+            TRY(context_check(s.style.ctx, "%s: stopped while it was read", s.name));
         size_t line = s.line, cells = 0;
         for (bool more = true; more; cells++) {
             char *cell = scratch ? scratch : s.p, *stop = cell;
@@ -179,9 +182,7 @@ static sotto_status parse_owned(struct csv *out, char *text, size_t size, const 
         FAIL(SOTTO_EFORMAT, "%s:%zu: is not UTF-8 text", name, bad);
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         s.p += 3; /* byte-order mark, as spreadsheets write */
-    scratch = base_alloc(size + 1, 1);
-    if (!scratch)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    NEW(scratch, size + 1);
     TRY(scan(&c, s, scratch));
     if (!size_multiply(&count, c.rows, c.columns))
         FAIL(SOTTO_ENOMEM, "%s: out of memory", name);

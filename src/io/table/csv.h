@@ -6,9 +6,10 @@
 #include "sotto/io.h"
 
 struct csv_style {
-    char separator; /* 0: comma */
-    bool trim;      /* blanks around cells are not part of them (Adult: ", ") */
-    char comment;   /* lines that start with it are skipped; 0: none (adult.test starts with "|1x3 ...") */
+    char separator;                  /* 0: comma */
+    bool trim;                       /* blanks around cells are not part of them (Adult: ", ") */
+    const struct sotto_context *ctx; /* NULL, or asked every few thousand rows */
+    char comment; /* lines that start with it are skipped; 0: none (adult.test starts with "|1x3 ...") */
 };
 /** Every row has the same number of cells; empty lines are skipped. Free with csv_clear(). */
 struct csv {
@@ -20,7 +21,7 @@ struct csv {
 };
 
 /** style NULL: comma, no trimming, no comments. `name` is borrowed. EFORMAT "name:LINE: what": a row of
- * another length, an open quote, a quote inside a cell, bytes that are no UTF-8, an empty file. ENOMEM. */
+ * another length, an open quote, a quote inside a cell, bytes that are no UTF-8, an empty file. ENOMEM, ESTOPPED. */
 sotto_status csv_parse(struct csv *out, const char *text, size_t size, const char *name,
                        const struct csv_style *style);
 /** At most 1 GiB. ENOENT, EIO, and as above. */

@@ -1,8 +1,8 @@
 #include "io/table/metric_log.h"
 
 #include "base/file.h"
-#include "io/table/csv.h"
 #include "io/json/json.h"
+#include "io/table/csv.h"
 #include "sotto/io.h"
 
 #include <errno.h>
@@ -47,9 +47,8 @@ sotto_status metric_log_open(struct metric_log **out, const char *path)
 {
     sotto_status status = SOTTO_OK;
     off_t length = 0;
-    struct metric_log *m = base_alloc(1, sizeof *m);
-    if (!m)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    struct metric_log *m = NULL;
+    NEW(m, 1);
     m->fd = -1;
     m->path = base_strdup(path);
     if (!m->path)

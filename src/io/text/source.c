@@ -38,6 +38,7 @@ struct source source_memory(const void *data, size_t size, const char *name)
 
 sotto_status source_read(const struct source *s, void *out, size_t offset, size_t bytes)
 {
+    enum { PIECE = 1 << 22 };
     if (offset > s->size || bytes > s->size - offset)
         return status_fail(SOTTO_EFORMAT, "%s: ends after %zu bytes; the file is cut or damaged", s->name,
                            s->size);
@@ -47,7 +48,11 @@ sotto_status source_read(const struct source *s, void *out, size_t offset, size_
         return SOTTO_OK;
     }
     for (size_t have = 0; have < bytes;) {
-        ssize_t got = pread(s->fd, (unsigned char *)out + have, bytes - have, (off_t)(offset + have));
+        sotto_status status = context_check(s->ctx, "%s: stopped while it was read", s->name);
+        if (status != SOTTO_OK)
+            return status;
+        size_t piece = bytes - have < PIECE ? bytes - have : PIECE;
+        ssize_t got = pread(s->fd, (unsigned char *)out + have, piece, (off_t)(offset + have));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

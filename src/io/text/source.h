@@ -10,12 +10,13 @@ struct source {
     size_t size;
     const unsigned char *memory; /* borrowed; NULL: read from fd */
     int fd;
+    const struct sotto_context *ctx; /* NULL, or asked every few megabytes of a read from fd */
 };
 
 /** A regular file. ENOENT (missing, a folder, no permission), EIO. Close with source_close(). */
 sotto_status source_open(struct source *out, const char *path);
 struct source source_memory(const void *data, size_t size, const char *name);
-/** Reads exactly `bytes` at `offset`. EFORMAT when they lie outside the source, EIO. */
+/** Reads exactly `bytes` at `offset`. EFORMAT when they lie outside the source, EIO, ESTOPPED. */
 sotto_status source_read(const struct source *s, void *out, size_t offset, size_t bytes);
 void source_close(struct source *s);
 

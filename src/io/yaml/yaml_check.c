@@ -1,6 +1,6 @@
 /* One value against one row. */
-#include "io/text/number_interval.h"
 #include "io/text/number.h"
+#include "io/text/number_interval.h"
 #include "io/text/utf8.h"
 #include "io/yaml/yaml_private.h"
 

@@ -33,9 +33,8 @@ int conv_image_fits(const struct conv_desc *d)
 sotto_status conv_image_create(struct conv_image **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
-    struct conv_image *c = base_alloc(1, sizeof *c);
-    if (!c)
-        FAIL(SOTTO_ENOMEM, "convolution: out of memory");
+    struct conv_image *c = NULL;
+    NEW(c, 1);
     c->desc = *d;
     c->kernels = conv_kernels_best();
     c->shape = (struct image){.rows = d->kernel_height,

@@ -8,8 +8,8 @@
  * Images are independent, so the thread count does not change bits. */
 #include "nn/conv/conv_taps.h"
 
-#include "nn/kernel/kernels.h"
 #include "nn/conv/pixel_lists.h"
+#include "nn/kernel/kernels.h"
 #include "par/par.h"
 
 #include <string.h>
@@ -41,9 +41,8 @@ int conv_taps_fits(const struct conv_desc *d)
 sotto_status conv_taps_create(struct conv_taps **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
-    struct conv_taps *t = base_alloc(1, sizeof *t);
-    if (!t)
-        FAIL(SOTTO_ENOMEM, "convolution: out of memory");
+    struct conv_taps *t = NULL;
+    NEW(t, 1);
     t->desc = *d;
     t->kernels = conv_kernels_best();
     t->pointwise = kernels_best();

@@ -44,9 +44,8 @@ int conv_weights_sums_bias(const struct conv_desc *d)
 sotto_status conv_weights_create(struct conv_weights **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
-    struct conv_weights *w = base_alloc(1, sizeof *w);
-    if (!w)
-        FAIL(SOTTO_ENOMEM, "convolution: out of memory");
+    struct conv_weights *w = NULL;
+    NEW(w, 1);
     w->desc = *d;
     w->kernels = conv_kernels_best();
     w->taps = d->kernel_height * d->kernel_width;

@@ -48,9 +48,8 @@ static struct winograd_tiles cut(struct nn_shape s)
 sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
-    struct conv_winograd *w = base_alloc(1, sizeof *w);
-    if (!w)
-        FAIL(SOTTO_ENOMEM, "convolution: out of memory");
+    struct conv_winograd *w = NULL;
+    NEW(w, 1);
     w->desc = *d;
     w->kernels = winograd_kernels_best();
     w->src = cut(d->src);

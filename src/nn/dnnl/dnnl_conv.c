@@ -167,9 +167,8 @@ done:
 sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, int winograd)
 {
     sotto_status status = SOTTO_OK;
-    struct conv *c = base_alloc(1, sizeof *c);
-    if (!c)
-        FAIL(SOTTO_ENOMEM, "convolution: out of memory");
+    struct conv *c = NULL;
+    NEW(c, 1);
     c->desc = *desc;
     c->kernels = kernels_best();
     c->way = choose(desc, winograd);

@@ -101,9 +101,8 @@ sotto_status weights_gradient_create(struct weights_gradient **out, const struct
 {
     sotto_status status = SOTTO_OK;
     struct description x = {0};
-    struct weights_gradient *w = base_alloc(1, sizeof *w);
-    if (!w)
-        FAIL(SOTTO_ENOMEM, "convolution: out of memory");
+    struct weights_gradient *w = NULL;
+    NEW(w, 1);
     TRY(dnnl_check(dnnl_engine_create(&w->engine, dnnl_cpu, 0), "engine"));
     TRY(dnnl_check(dnnl_stream_create(&w->stream, w->engine, dnnl_stream_default_flags), "stream"));
     status = describe(&x, w, d);

@@ -1,11 +1,11 @@
 /* The tables of this folder: each file NAME.isa.c has one for every instruction set. */
+#include "base/cpu.h"
 #include "nn/kernel/depthwise_kernels.h"
 #include "nn/kernel/example_kernels.h"
 #include "nn/kernel/kernels.h"
 #include "nn/kernel/loss_kernels.h"
 #include "nn/kernel/norm_kernels.h"
 #include "nn/kernel/row_kernels.h"
-#include "base/cpu.h"
 
 ISA_TABLE(const struct depthwise_kernels, depthwise_kernels, depthwise_kernels_best);
 ISA_TABLE(const struct example_kernels, example_kernels, example_kernels_best);

@@ -72,9 +72,8 @@ static sotto_status plan(struct layer_run *run)
     sotto_status status = SOTTO_OK;
     const struct layer_spec *spec = run->spec;
     struct nn_shape s = run->src->shape, d = run->dst->shape;
-    struct depthwise *w = base_alloc(1, sizeof *w);
-    if (!w)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", spec->path);
+    struct depthwise *w = NULL;
+    NEW(w, 1);
     run->state = w;
     NEW(w->reaches, d.height + d.width + s.height + s.width);
     struct depthwise_reach *r = w->reaches;

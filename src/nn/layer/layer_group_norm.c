@@ -47,9 +47,8 @@ static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const st
 static sotto_status plan(struct layer_run *run)
 {
     sotto_status status = SOTTO_OK;
-    struct group_norm *g = base_alloc(1, sizeof *g);
-    if (!g)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", run->spec->path);
+    struct group_norm *g = NULL;
+    NEW(g, 1);
     g->kernels = norm_kernels_best();
     g->channels = run->src->shape.channels;
     g->rows = run->src->shape.height * run->src->shape.width;

@@ -1,8 +1,8 @@
 #include "nn/layer/layer_product.h"
 
 #include "nn/backend.h"
-#include "nn/layer/example_product.h"
 #include "nn/kernel/kernels.h"
+#include "nn/layer/example_product.h"
 
 struct product {
     struct conv *conv;
@@ -36,9 +36,8 @@ sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t ke
         .mask_src = run->src->relu,
         .threads = run->threads,
     };
-    struct product *p = base_alloc(1, sizeof *p);
-    if (!p)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", run->spec->path);
+    struct product *p = NULL;
+    NEW(p, 1);
     run->state = p;
     if (run->views) {
         TRY(example_product_create(&p->examples, &desc, run->views));

@@ -1,7 +1,7 @@
 /* Kernels of residual_noise.h, sixteen numbers at a time. */
 #include "base/cpu.h"
-#include "nn/layer/residual_noise.h"
 #include "nn/kernel/vector_math.h"
+#include "nn/layer/residual_noise.h"
 
 /* ln x for x in (0, 1], never above 0: x = 2^k (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), and ln(1 + m) = m
  * - m^2 / 2 + m^3 P(m). P fits m^2 P(m) best over that range: the root of -2 ln x is right to 1e-6. */

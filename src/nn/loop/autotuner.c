@@ -1,8 +1,8 @@
 /* What is asked for by name is taken; else the checkpoint's choice, else what was or is measured. */
 #include "nn/loop/autotuner.h"
 
-#include "nn/loop/checkpoint.h"
 #include "nn/conv/conv_winograd.h"
+#include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
 #include "par/par.h"
 #include "rng/rng.h"
@@ -109,19 +109,22 @@ static void fill(float *out, size_t count, double scale)
 }
 
 /* Forward and backward, as training does them. `sum`: of a plan with views. */
-static void take_step(struct nn_plan *plan, const struct nn_model *m, double *sum,
-                      const struct autotune_request *r, uint64_t step)
+static sotto_status take_step(struct nn_plan *plan, const struct nn_model *m, double *sum,
+                              const struct autotune_request *r, uint64_t step)
 {
+    sotto_status status = SOTTO_OK;
     const struct nn_clip clip = {.norm = 1, .bound = 0x1p30};
     const uint32_t examples = r->views ? (uint32_t)(r->batch / r->views) : 0;
     const struct nn_chains chains = {&examples, 1};
-    nn_plan_forward(plan, 1, 0, step);
+    TRY(nn_plan_forward(plan, 1, 0, step));
     fill(nn_plan_diff_output(plan), r->batch * nn_model_output_width(m), 1e-3);
     fill(nn_plan_adversary_diff(plan), r->batch * r->model->adversary.values, 1e-3);
     if (r->views)
         nn_plan_clipped_sum(plan, sum, examples, &chains, &clip);
     else
-        nn_plan_backward(plan);
+        TRY(nn_plan_backward(plan));
+done:
+    return status;
 }
 
 /* Seconds of the fastest step. */
@@ -136,7 +139,7 @@ static sotto_status time_plan(double *out, struct nn_plan *plan, const struct nn
         if (context_stopped(ctx))
             FAIL(SOTTO_ESTOPPED, "stopped while dtype and backend were measured, before the first step");
         double started = clock->seconds(clock->state, c);
-        take_step(plan, m, sum, r, step);
+        TRY(take_step(plan, m, sum, r, step));
         double seconds = clock->seconds(clock->state, c) - started;
         if (step == 0)
             continue; /* caches and pages are still cold */
@@ -160,6 +163,7 @@ static sotto_status time_candidate(double *out, struct nn_model *m, const struct
     size_t inputs = r->batch * r->model->input.channels * r->model->input.height * r->model->input.width;
     TRY(nn_backend_find(&config.backend, c->backend));
     TRY(nn_plan_create(&plan, m, &config));
+    nn_plan_set_context(plan, ctx);
     NEW(sum, r->views ? nn_model_parameter_count(m, 1) : 1);
     fill(nn_plan_input(plan), inputs, 1);
     TRY(time_plan(out, plan, m, sum, c, r, ctx));

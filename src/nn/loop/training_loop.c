@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "io/table/metric_log.h"
+#include "nn/model/model.h"
 #include "rng/rng.h"
 
 #include <math.h>
@@ -110,13 +111,25 @@ done:
     return status;
 }
 
+/* A step that was stopped half-way leaves no trace: the run continues as if it had been stopped before it. */
+static sotto_status step_or_stop(struct training_loop *l)
+{
+    size_t bytes = l->model->statistic_count * sizeof *l->statistics;
+    if (context_stopped(l->ctx))
+        return stop(l);
+    memcpy(l->statistics, l->model->statistics, bytes);
+    sotto_status status = step(l);
+    if (status != SOTTO_ESTOPPED)
+        return status;
+    memcpy(l->model->statistics, l->statistics, bytes);
+    return stop(l);
+}
+
 static sotto_status train(struct training_loop *l, struct metric_log *log)
 {
     sotto_status status = SOTTO_OK;
     while (l->progress.step < l->origin.steps) {
-        if (context_stopped(l->ctx))
-            TRY(stop(l));
-        TRY(step(l));
+        TRY(step_or_stop(l));
         context_progress(l->ctx, l->stage, l->progress.step * l->batch, l->origin.steps * l->batch, l->unit);
         bool epoch_done = l->progress.step % l->steps_per_epoch == 0;
         if (epoch_done)
@@ -134,6 +147,7 @@ sotto_status training_loop_run(struct training_loop *l)
     struct metric_log *log = NULL;
     l->started = l->saved = now();
     l->first_step = l->progress.step;
+    NEW(l->statistics, l->model->statistic_count);
     if (l->metrics)
         TRY(metric_log_open(&log, l->metrics));
     if (!l->resumed)
@@ -143,6 +157,8 @@ sotto_status training_loop_run(struct training_loop *l)
     log = NULL;
     TRY(metric_log_close(whole));
 done:
+    base_free(l->statistics);
+    l->statistics = NULL;
     if (log) {
         struct status_record failure; /* that of the run, not of closing what it left open */
         status_get(&failure);

@@ -20,7 +20,8 @@ struct training_step {
     void *state;
     /** The records of this step, borrowed until the next call. */
     sotto_status (*draw)(const int64_t **rows, size_t *n, void *state, uint64_t step);
-    /** Leaves in the model the gradient that the optimizer is to follow. */
+    /** Leaves in the model the gradient that the optimizer is to follow. ESTOPPED: it is dropped, and the step is made
+     * anew when the run continues; nothing but the model's running statistics may have changed. */
     sotto_status (*gradient)(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step);
     /** Follows it; NULL: the loop's optimizer moves the whole model. */
@@ -47,6 +48,7 @@ struct training_loop {
     bool resumed;
     uint64_t first_step; /* of this process */
     double started, saved;
+    float *statistics; /* the model's running ones before this step */
 };
 /** Takes the state from the checkpoint, if there is one. Errors of checkpoint_load(). */
 sotto_status training_loop_resume(struct training_loop *l);

@@ -138,6 +138,7 @@ static void place_values(struct nn_model *m, struct arena *a)
     for (size_t i = 0; i < m->parameter_count; i++)
         *(m->parameters[i].statistic ? &statistics : &trainable) += padded(m->parameters[i].count);
     m->trainable = trainable;
+    m->statistic_count = statistics;
     m->values = arena_take(a, trainable, sizeof *m->values);
     m->statistics = arena_take(a, statistics, sizeof *m->statistics);
     float *value = m->values, *statistic = m->statistics;

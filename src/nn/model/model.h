@@ -28,6 +28,7 @@ struct nn_model {
      * optimizer is one loop. Tensors start on 64 bytes; the gaps stay zero in both. */
     size_t trainable;
     float *values, *diffs, *statistics;
+    size_t statistic_count;                      /* floats of `statistics`, in one span too */
     struct tensor tensors[MODEL_PARAMETERS_MAX]; /* the trainable ones, see nn_model_tensors */
     struct tensor_list tensor_list;
     struct arena memory, gradient_memory;

@@ -59,9 +59,8 @@ sotto_status optimizer_create(struct nn_optimizer **out, const struct tensor_lis
                               const struct nn_optimizer_config *c)
 {
     sotto_status status = SOTTO_OK;
-    struct nn_optimizer *o = base_alloc(1, sizeof *o);
-    if (!o)
-        FAIL(SOTTO_ENOMEM, "optimizer: out of memory");
+    struct nn_optimizer *o = NULL;
+    NEW(o, 1);
     TRY(find_kind(&o->kind, c->name));
     TRY(o->kind->check(c));
     REQUIRE(c->weight_decay >= 0 && isfinite(c->weight_decay), "%s: weight_decay must be >= 0 (got %g)",

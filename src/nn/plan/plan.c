@@ -194,17 +194,27 @@ static void forward_row(struct nn_plan *p, size_t i)
         tensor_relu(p->kernels, dst->dtype, dst->data, dst->count, p->threads);
 }
 
-void nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
+static sotto_status go_on(const struct nn_plan *p)
 {
+    return context_check(p->ctx, "stopped within a pass of a network");
+}
+
+sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
+{
+    sotto_status status = SOTTO_OK;
     struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
 
     p->pass = (struct pass){.training = training, .seed = seed, .step = step};
     if (input->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, input->data, p->input, input->count, p->threads);
-    for (size_t i = 0; i < p->row_count; i++)
+    for (size_t i = 0; i < p->row_count; i++) {
+        TRY(go_on(p));
         forward_row(p, i);
+    }
     if (output->dtype == NN_BF16)
         tensor_to_f32(p->kernels, p->output, output->data, output->count, p->threads);
+done:
+    return status;
 }
 
 /* The row's gradient also belongs to its residual source: the sum passes it on unchanged, in the same memory
@@ -257,17 +267,22 @@ void plan_backward_row(struct nn_plan *p, size_t i)
         residual_noise_backward(&p->runs[i], source, RESIDUAL_SHARED, &p->pass);
 }
 
-void nn_plan_backward(struct nn_plan *p)
+sotto_status nn_plan_backward(struct nn_plan *p)
 {
+    sotto_status status = SOTTO_OK;
     struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
 
     assert(!p->config.views); /* nn_plan_clipped_sum() */
     if (output->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, output->diff, p->diff_output, output->count, p->threads);
-    for (size_t i = p->row_count; i-- > 0;)
+    for (size_t i = p->row_count; i-- > 0;) {
+        TRY(go_on(p));
         plan_backward_row(p, i);
+    }
     if (p->diff_input && input->dtype == NN_BF16)
         tensor_to_f32(p->kernels, p->diff_input, input->diff, input->count, p->threads);
+done:
+    return status;
 }
 
 /* All above the reversal. */
@@ -284,6 +299,11 @@ void nn_plan_forward_adversary(struct nn_plan *p)
 }
 
 /* ---- what the caller sees ---- */
+
+void nn_plan_set_context(struct nn_plan *p, const struct sotto_context *ctx)
+{
+    p->ctx = ctx;
+}
 
 size_t nn_plan_bytes(const struct nn_plan *p)
 {

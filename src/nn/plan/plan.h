@@ -17,6 +17,7 @@ struct nn_plan {
     struct nn_plan_config config;
     const struct kernels *kernels;
     int threads;
+    const struct sotto_context *ctx; /* asked before each row; or NULL */
     size_t row_count;
     /* results that are read from outside; adversary_row: its logits, or SOURCE_NONE */
     int output_row, adversary_row;

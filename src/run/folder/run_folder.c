@@ -39,11 +39,11 @@ done:
     return status;
 }
 
-sotto_status run_folder_open(struct run_folder *f, const char *path)
+sotto_status run_folder_open(struct run_folder *f, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char file[RUN_PATH];
-    *f = (struct run_folder){.lock = -1};
+    *f = (struct run_folder){.lock = -1, .ctx = ctx};
     if (snprintf(f->path, sizeof f->path, "%s", path) >= (int)sizeof f->path - 256)
         FAIL(SOTTO_EINVAL, "%.40s...: path is too long", path);
     TRY(folder_make(path));
@@ -104,17 +104,25 @@ static const struct json *finished(const struct run_folder *f, const char *name)
 }
 
 /* A finished stage counts only while all its files are as it left them. */
-static bool intact(const struct run_folder *f, const struct json *stage)
+static sotto_status check_files(bool *intact, const struct run_folder *f, const struct json *stage)
 {
+    sotto_status status = SOTTO_OK;
     const struct json *outputs = json_member(stage, "outputs");
     for (const char *name = json_first_key(outputs); name; name = json_next_key(outputs, name)) {
         char path[RUN_PATH], hex[SHA256_HEX];
         const char *expected = json_text(json_member(outputs, name));
-        if (path_join(path, sizeof path, f->path, name) != SOTTO_OK || sha256_file(hex, path) != SOTTO_OK ||
-            !expected || strcmp(hex, expected) != 0)
-            return false;
+        *intact = false;
+        if (path_join(path, sizeof path, f->path, name) != SOTTO_OK)
+            goto done;
+        sotto_status read = sha256_file_asking(hex, path, f->ctx);
+        if (read == SOTTO_ESTOPPED)
+            TRY(read);
+        if (read != SOTTO_OK || !expected || strcmp(hex, expected) != 0)
+            goto done;
     }
-    return true;
+    *intact = true;
+done:
+    return status;
 }
 
 sotto_status run_stage_begin(struct run_stage *stage, struct run_folder *f, const char *name,
@@ -122,14 +130,18 @@ sotto_status run_stage_begin(struct run_stage *stage, struct run_folder *f, cons
 {
     sotto_status status = SOTTO_OK;
     char *text = NULL;
+    bool intact = false;
     *stage = (struct run_stage){.name = name, .started = seconds_now()};
+    TRY(context_check(f->ctx, "run: stopped before stage '%s'; the same command continues", name));
     json_put_text(&key, "stage", name);
     json_put_integer(&key, "format", RUN_FORMAT);
     TRY(json_dump(&text, key, JSON_LINE | JSON_SORTED));
     sha256_of(stage->hash, text, strlen(text));
     const struct json *old = finished(f, name);
     const char *old_hash = old ? json_text(json_member(old, "hash")) : NULL;
-    if (old_hash && strcmp(old_hash, stage->hash) == 0 && intact(f, old)) {
+    if (old_hash && strcmp(old_hash, stage->hash) == 0)
+        TRY(check_files(&intact, f, old));
+    if (intact) {
         stage->reused = true;
         stage->result = json_member(old, "result");
     }

@@ -16,13 +16,14 @@ enum { RUN_PATH = 1024, RUN_FORMAT = 1 /* part of every stage hash: bump when a 
 
 struct run_folder {
     char path[RUN_PATH];
-    struct json *document; /* run.json */
-    int lock;              /* descriptor that holds the folder's lock */
+    struct json *document;           /* run.json */
+    int lock;                        /* descriptor that holds the folder's lock */
+    const struct sotto_context *ctx; /* asked at the start of each stage */
 };
 
-/** Makes or continues the folder. `document` starts with what run.json already holds about stages.
+/** Makes or continues the folder; ctx must outlive it. `document` starts with what run.json already holds about stages.
  *  ECREATE, EFORMAT (a run.json that is not ours), EAGAIN (another process works in it). */
-sotto_status run_folder_open(struct run_folder *f, const char *path);
+sotto_status run_folder_open(struct run_folder *f, const char *path, const struct sotto_context *ctx);
 void run_folder_close(struct run_folder *f);
 /** "<folder>/<name>", with sub-folders made. */
 sotto_status run_folder_path(char out[RUN_PATH], const struct run_folder *f, const char *name);
@@ -36,11 +37,11 @@ struct run_stage {
     const struct json *result; /* of the finished stage when it is reused; borrowed */
     bool reused;
 };
-/** Computes the hash of `key` (consumed) and looks for a finished stage with it. */
+/** Computes the hash of `key` (consumed) and looks for a finished stage with it. ESTOPPED. */
 sotto_status run_stage_begin(struct run_stage *stage, struct run_folder *f, const char *name,
                              struct json *key);
 /** Records outputs (file names inside the folder, NULL-terminated) and result (consumed), and saves
- * run.json. */
+ * run.json. It does not ask whether to go on: the work is done, and may have been charged to a ledger. */
 sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const char *const *outputs,
                            struct json *result);
 /** Hash of a finished stage, to go into the keys of the stages that read its outputs. */

@@ -1,8 +1,10 @@
 /* Pre-training on the public part, embeddings of the private and held-out parts, and how good the encoder
  * is. */
-#include "options/option_values.h"
 #include "run/stages/run_stages.h"
+
 #include "base/cpu.h"
+#include "io/array/npy.h"
+#include "options/option_values.h"
 #include "par/par.h"
 #include "sotto/io.h"
 #include "ssl/pretrain.h"
@@ -156,9 +158,9 @@ static sotto_status embed_part(const struct run *r, const struct sotto_encoder *
     for (size_t i = 0; i < n; i++)
         ((int64_t *)y.data)[i] = r->data->labels[r->split.rows[part][i]];
     TRY(run_folder_path(path, &r->folder, x_name));
-    TRY(sotto_npy_save(path, &x));
+    TRY(npy_save_asking(path, &x, r->ctx));
     TRY(run_folder_path(path, &r->folder, y_name));
-    TRY(sotto_npy_save(path, &y));
+    TRY(npy_save_asking(path, &y, r->ctx));
 done:
     sotto_array_clear(&x);
     sotto_array_clear(&y);
@@ -170,7 +172,7 @@ static sotto_status load(struct sotto_array *out, const struct run *r, const cha
     sotto_status status = SOTTO_OK;
     char path[RUN_PATH];
     TRY(run_folder_path(path, &r->folder, name));
-    TRY(sotto_npy_load(out, path));
+    TRY(npy_load_asking(out, path, r->ctx));
 done:
     return status;
 }

@@ -2,6 +2,7 @@
  * beside those of the frozen encoder, and queries to the case's head use them (run_answers.c). */
 #include "run/stages/run_stages.h"
 
+#include "io/array/npy.h"
 #include "io/provenance/statement.h"
 #include "sotto/fine_tune.h"
 #include "ssl/encoder.h"
@@ -73,7 +74,7 @@ static sotto_status embed(const char *name, const struct run *r, const struct so
     TRY(sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){n, sotto_encoder_width(encoder)}));
     TRY(sotto_embed(x.data, encoder, r->data, rows, n, r->ctx));
     TRY(run_folder_path(path, &r->folder, name));
-    TRY(sotto_npy_save(path, &x));
+    TRY(npy_save_asking(path, &x, r->ctx));
 done:
     sotto_array_clear(&x);
     return status;
@@ -128,9 +129,9 @@ sotto_status run_load_tuned(struct sotto_array *member, struct sotto_array *nonm
     char path[RUN_PATH];
     file_names(&files, r, index);
     TRY(run_folder_path(path, &r->folder, files.member));
-    TRY(sotto_npy_load(member, path));
+    TRY(npy_load_asking(member, path, r->ctx));
     TRY(run_folder_path(path, &r->folder, files.nonmember));
-    TRY(sotto_npy_load(nonmember, path));
+    TRY(npy_load_asking(nonmember, path, r->ctx));
 done:
     return status;
 }

@@ -1,8 +1,8 @@
 /* Heads on slices of the private part, and their sampled sensitivity. Slices are disjoint, so that releases
  * of different cases concern different people. */
+#include "base/cpu.h"
 #include "options/option_values.h"
 #include "run/stages/run_stages.h"
-#include "base/cpu.h"
 #include "sotto/io.h"
 
 #include <stdio.h>

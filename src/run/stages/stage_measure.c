@@ -57,13 +57,12 @@ static sotto_status measure_draws(struct spread *accuracy, struct spread *auc, s
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *head = NULL, *noisy = NULL;
-    double *member = base_alloc(a->n_member, sizeof *member),
-           *nonmember = base_alloc(a->n_nonmember, sizeof *nonmember);
+    double *member = NULL, *nonmember = NULL;
     struct run_model plain;
     char name[RUN_PATH], path[RUN_PATH];
     const char *mechanism = r->config.cases[m->index].protections[m->protection].mechanism;
-    if (!member || !nonmember)
-        FAIL(SOTTO_ENOMEM, "measure: out of memory for %zu scores", a->n_member + a->n_nonmember);
+    NEW(member, a->n_member);
+    NEW(nonmember, a->n_nonmember);
     run_model_name(&plain, r, m->index, -1);
     run_model_file(name, &plain);
     TRY(run_folder_path(path, &r->folder, name));

@@ -3,12 +3,11 @@
 #include "run/stages/run_stages.h"
 
 #include "dp/ledger/ledger_json.h"
+#include "sotto/io.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "sotto/io.h"
 
 /* The sensitivity that noise is scaled to: what the user states, otherwise what was sampled for this very
  * head (the release checks that it was). */

@@ -191,11 +191,9 @@ sotto_status run_shadow_load(struct run_shadow *s, const struct run *r, size_t i
         TRY(sotto_head_load(&s->own, path));
         s->own_x = r->shadow_x.data;
         s->own_y = r->shadow_y.data;
-        s->own_logits = base_alloc(s->own_n * r->classes, sizeof *s->own_logits);
-        s->own_outputs = base_alloc(s->own_n * r->classes, sizeof *s->own_outputs);
-        s->own_trained = base_alloc(s->own_n, 1);
-        if (!s->own_logits || !s->own_outputs || !s->own_trained)
-            FAIL(SOTTO_ENOMEM, "shadow: out of memory for %zu records", s->own_n);
+        NEW(s->own_logits, s->own_n * r->classes);
+        NEW(s->own_outputs, s->own_n * r->classes);
+        NEW(s->own_trained, s->own_n);
         for (size_t i = 0; i < s->own_n; i++)
             s->own_trained[i] = i < s->own_n / 2;
     }

@@ -1,203 +1,17 @@
 /* Sweeps: what noise costs and what it stops, over many draws of every setting. Nothing here is released and
  * no budget is spent: the noise only measures, and the results are functions of the private data
- * (docs/PRIVACY.md).
- *
- * The attacker adapts: the shadow models are noised by the same mechanism at the same scale. Thresholds are
- * chosen on the even records and scored on the odd ones. */
-#include "run/stages/run_ceiling.h"
-#include "run/stages/run_shadow.h"
-#include "audit/score/score_attack.h"
-#include "audit/measure/metrics.h"
+ * (docs/PRIVACY.md). */
+#include "run/stages/run_sweep.h"
+
 #include "num/beta.h"
 #include "par/par.h"
+#include "run/stages/run_ceiling.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    ATTACKS = 3,
-    NETWORK_SIDE = 1000 /* members, and as many others, that the attack network judges in a draw */
-};
-enum attack_slot { BY_LOSS, BY_LIRA, BY_NETWORK };
-static const char *const attack_names[ATTACKS] = {"loss", "lira", "shadow-network"};
-
-struct setting {
-    const char *name;      /* as in the configuration */
-    const char *mechanism; /* the law of the noise */
-    double epsilon;        /* what it is meant for; NAN: a scale was given */
-    double scale;
-};
-
-struct result {
-    double auc, balanced, tpr[RUN_RATES];
-};
-struct drawn {
-    double accuracy, utility_loss;
-    struct result attacks[ATTACKS];
-};
-
-/* One setting being measured; draws run in parallel and only write their own slots. */
-struct sweep {
-    const struct run *r;
-    size_t index;
-    const struct sotto_head *head;
-    const struct run_shadow *shadow;
-    struct run_answers *answers; /* one a thread */
-    double unprotected;          /* accuracy */
-    size_t parameters;
-    struct sotto_sensitivity sensitivity; /* entrywise: what the account of a scale rests on */
-    struct sotto_sensitivity assumed;     /* what scales are found for: the same, or the paper's norms */
-    struct setting setting;
-    struct drawn *drawn;   /* (draws) */
-    double *network_input; /* (draws, 2 network_side, classes): logits for the attack network */
-    int64_t *network_labels;
-    size_t network_side;
-};
-
-static sotto_status split_curve(struct roc *out, const double *scores, size_t n_member, size_t n,
-                                size_t parity)
-{
-    sotto_status status = SOTTO_OK;
-    size_t m = 0, o = 0;
-    double *member = base_alloc(n_member + 1, sizeof *member),
-           *other = base_alloc(n - n_member + 1, sizeof *other);
-    if (!member || !other)
-        FAIL(SOTTO_ENOMEM, "sweep: out of memory for %zu scores", n);
-    for (size_t i = 0; i < n; i++) {
-        if (i < n_member && i % 2 == parity)
-            member[m++] = scores[i];
-        else if (i >= n_member && (i - n_member) % 2 == parity)
-            other[o++] = scores[i];
-    }
-    TRY(curve_make(out, member, m, other, o));
-done:
-    base_free(member);
-    base_free(other);
-    return status;
-}
-
-/* scores: members first. Rates that the non-members cannot resolve are NAN. */
-static sotto_status measure_scores(struct result *out, const double *scores, size_t n_member, size_t n,
-                                   const struct run_config *config)
-{
-    sotto_status status = SOTTO_OK;
-    struct roc calibration = {0}, scored = {0};
-    struct sotto_estimate area;
-    TRY(sotto_auc(&area, scores, n_member, scores + n_member, n - n_member, config->confidence));
-    TRY(split_curve(&calibration, scores, n_member, n, 0));
-    TRY(split_curve(&scored, scores, n_member, n, 1));
-    out->auc = area.estimate;
-    out->balanced =
-        curve_balanced(&scored, curve_threshold_balanced(&calibration), config->confidence).estimate;
-    for (size_t i = 0; i < config->rate_count; i++) {
-        double threshold = curve_threshold_at_fpr(&calibration, config->rates[i]);
-        bool resolved = (double)(n - n_member) * config->rates[i] >= 1;
-        out->tpr[i] = resolved ? curve_rates(&scored, threshold, config->confidence).tpr.estimate : NAN;
-    }
-done:
-    curve_clear(&calibration);
-    curve_clear(&scored);
-    return status;
-}
-
-/* Loss and LiRA see every record of the draw. */
-static sotto_status attack_answers(struct drawn *out, const struct sweep *s, const struct run_answers *a)
-{
-    sotto_status status = SOTTO_OK;
-    size_t n = a->n_member + a->n_nonmember, members = a->n_member * a->classes;
-    double *outputs = base_alloc(n * a->classes, sizeof *outputs), *scores = base_alloc(n, sizeof *scores);
-    int64_t *labels = base_alloc(n, sizeof *labels);
-    if (!outputs || !scores || !labels)
-        FAIL(SOTTO_ENOMEM, "sweep: out of memory for %zu records", n);
-    for (size_t i = 0; i < n * a->classes; i++)
-        outputs[i] = i < members ? a->member[i] : a->nonmember[i - members];
-    memcpy(labels, a->member_y, a->n_member * sizeof *labels);
-    memcpy(labels + a->n_member, a->nonmember_y, a->n_nonmember * sizeof *labels);
-    struct attack_input in = {.outputs = outputs,
-                              .labels = labels,
-                              .n = n,
-                              .classes = a->classes,
-                              .reference = s->shadow->signals,
-                              .trained = s->shadow->trained,
-                              .models = s->shadow->heads.models};
-    TRY(attack_run(scores, attack_find("loss"), &in));
-    TRY(measure_scores(&out->attacks[BY_LOSS], scores, a->n_member, n, &s->r->config));
-    if (s->shadow->signals) {
-        TRY(attack_run(scores, attack_find("lira"), &in));
-        TRY(measure_scores(&out->attacks[BY_LIRA], scores, a->n_member, n, &s->r->config));
-    }
-done:
-    base_free(outputs);
-    base_free(scores);
-    base_free(labels);
-    return status;
-}
-
-static void keep_for_network(const struct sweep *s, const struct run_answers *a, size_t draw)
-{
-    size_t side = s->network_side, width = a->classes;
-    double *out = s->network_input + draw * 2 * side * width;
-    int64_t *y = s->network_labels + draw * 2 * side;
-    for (size_t i = 0; i < side * width; i++) {
-        out[i] = a->member[i];
-        out[side * width + i] = a->nonmember[i];
-    }
-    memcpy(y, a->member_y, side * sizeof *y);
-    memcpy(y + side, a->nonmember_y, side * sizeof *y);
-}
-
-static sotto_status measure_draw(void *arg, size_t draw, int thread)
-{
-    sotto_status status = SOTTO_OK;
-    const struct sweep *s = arg;
-    struct run_answers *a = &s->answers[thread];
-    struct drawn *out = &s->drawn[draw];
-    struct sotto_head *noisy = NULL;
-    size_t count;
-    if (context_stopped(s->r->ctx))
-        FAIL(SOTTO_ESTOPPED, "stopped while sweeping %s", s->r->config.cases[s->index].name);
-    TRY(sotto_head_copy(&noisy, s->head));
-    float *parameters = sotto_head_parameters(noisy, &count);
-    TRY(sotto_noise_simulate(parameters, count, s->setting.mechanism, s->setting.scale, s->r->config.seed,
-                             draw));
-    TRY(run_answers_ask(a, noisy));
-    out->accuracy = (double)run_count_right(a->nonmember, a->nonmember_y, a->n_nonmember, a->classes) /
-                    (double)a->n_nonmember;
-    out->utility_loss = run_utility_loss(out->accuracy, s->unprotected);
-    TRY(attack_answers(out, s, a));
-    if (s->shadow->own)
-        keep_for_network(s, a, draw);
-done:
-    sotto_head_free(noisy);
-    return status;
-}
-
-/* The network is trained once per setting and judges all draws together. */
-static sotto_status judge_by_network(const struct sweep *s)
-{
-    sotto_status status = SOTTO_OK;
-    const struct run_config *config = &s->r->config;
-    size_t rows = 2 * s->network_side, n = config->draws * rows;
-    double *scores = base_alloc(n, sizeof *scores);
-    if (!scores)
-        FAIL(SOTTO_ENOMEM, "sweep: out of memory for %zu scores", n);
-    struct attack_input in = {.outputs = s->network_input,
-                              .labels = s->network_labels,
-                              .n = n,
-                              .classes = s->r->classes,
-                              .shadow_outputs = s->shadow->own_outputs,
-                              .shadow_labels = s->shadow->own_y,
-                              .shadow_trained = s->shadow->own_trained,
-                              .shadow_n = s->shadow->own_n};
-    TRY(attack_run(scores, attack_find("shadow-network"), &in));
-    for (size_t draw = 0; draw < config->draws; draw++)
-        TRY(measure_scores(&s->drawn[draw].attacks[BY_NETWORK], scores + draw * rows, s->network_side, rows,
-                           config));
-done:
-    base_free(scores);
-    return status;
-}
+static const char *const attack_names[SWEEP_ATTACKS] = {"loss", "lira", "shadow-network"};
 
 /* Mean over draws with Student's interval: how the noise spreads, for this head and these records. */
 static struct json *mean_json(const struct sweep *s, size_t offset)
@@ -225,14 +39,14 @@ static struct json *mean_json(const struct sweep *s, size_t offset)
 
 static struct json *attack_json(const struct sweep *s, size_t slot)
 {
-    size_t at = offsetof(struct drawn, attacks) + slot * sizeof(struct result);
+    size_t at = offsetof(struct sweep_draw, attacks) + slot * sizeof(struct sweep_scores);
     struct json *j = json_make_object(), *rates = json_make_object();
-    json_put(&j, "auc", mean_json(s, at + offsetof(struct result, auc)));
-    json_put(&j, "balanced_accuracy", mean_json(s, at + offsetof(struct result, balanced)));
+    json_put(&j, "auc", mean_json(s, at + offsetof(struct sweep_scores, auc)));
+    json_put(&j, "balanced_accuracy", mean_json(s, at + offsetof(struct sweep_scores, balanced)));
     for (size_t i = 0; i < s->r->config.rate_count; i++) {
         char key[32];
         snprintf(key, sizeof key, "%.12g", s->r->config.rates[i]);
-        json_put(&rates, key, mean_json(s, at + offsetof(struct result, tpr) + i * sizeof(double)));
+        json_put(&rates, key, mean_json(s, at + offsetof(struct sweep_scores, tpr) + i * sizeof(double)));
     }
     json_put(&j, "tpr_at_fpr", rates);
     return j;
@@ -280,8 +94,8 @@ static sotto_status point_json(struct json **out, const struct sweep *s)
     json_put_real(&j, "scale", s->setting.scale);
     json_put_real(&j, "standard_deviation", account.standard_deviation);
     TRY(put_ceilings(&j, s));
-    json_put(&j, "accuracy", mean_json(s, offsetof(struct drawn, accuracy)));
-    json_put(&j, "utility_loss", mean_json(s, offsetof(struct drawn, utility_loss)));
+    json_put(&j, "accuracy", mean_json(s, offsetof(struct sweep_draw, accuracy)));
+    json_put(&j, "utility_loss", mean_json(s, offsetof(struct sweep_draw, utility_loss)));
     json_put(&attacks, attack_names[BY_LOSS], attack_json(s, BY_LOSS));
     if (s->shadow->signals)
         json_put(&attacks, attack_names[BY_LIRA], attack_json(s, BY_LIRA));
@@ -296,7 +110,7 @@ done:
 }
 
 /* The noise scale of a named setting at a target, for the given sensitivity. */
-static sotto_status find_scale(struct setting *out, const struct sweep *s, double delta)
+static sotto_status find_scale(struct sweep_setting *out, const struct sweep *s, double delta)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_sensitivity by_l1 = s->assumed, by_l2 = s->assumed;
@@ -330,9 +144,9 @@ static sotto_status measure_setting(struct json **points, struct sweep *s, uint6
     struct json *point = NULL;
     struct run_shadow *shadow = (struct run_shadow *)s->shadow;
     TRY(run_shadow_ask(shadow, s->r, s->setting.mechanism, s->setting.scale, number));
-    TRY(par_each(s->r->config.draws, s->r->ctx, measure_draw, s));
+    TRY(par_each(s->r->config.draws, s->r->ctx, sweep_measure_draw, s));
     if (shadow->own)
-        TRY(judge_by_network(s));
+        TRY(sweep_judge_by_network(s));
     TRY(point_json(&point, s));
     json_push(points, point);
 done:
@@ -348,10 +162,11 @@ static sotto_status sweep_mechanism(struct json **out, struct sweep *s, const ch
     size_t total = config->epsilon_count + config->scale_count;
     for (size_t i = 0; i < total; i++) {
         bool target = i < config->epsilon_count;
-        s->setting = (struct setting){.name = name,
-                                      .mechanism = law_of(name),
-                                      .epsilon = target ? config->epsilons[i] : NAN,
-                                      .scale = target ? NAN : config->scales[i - config->epsilon_count]};
+        s->setting =
+            (struct sweep_setting){.name = name,
+                                   .mechanism = law_of(name),
+                                   .epsilon = target ? config->epsilons[i] : NAN,
+                                   .scale = target ? NAN : config->scales[i - config->epsilon_count]};
         if (target)
             TRY(find_scale(&s->setting, s, config->delta));
         TRY(measure_setting(&points, s, i));
@@ -383,7 +198,8 @@ static sotto_status open_sweep(struct sweep *s, struct run_shadow *shadow, struc
         TRY(run_answers_make(&s->answers[t], r, s->index));
     if (run_has_shadow(r, s->index))
         TRY(run_shadow_load(shadow, r, s->index, &s->answers[0]));
-    s->network_side = s->answers[0].n_member < NETWORK_SIDE ? s->answers[0].n_member : NETWORK_SIDE;
+    s->network_side =
+        s->answers[0].n_member < SWEEP_NETWORK_SIDE ? s->answers[0].n_member : SWEEP_NETWORK_SIDE;
     if (s->network_side > s->answers[0].n_nonmember)
         s->network_side = s->answers[0].n_nonmember;
     size_t rows = r->config.draws * 2 * s->network_side;

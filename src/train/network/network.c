@@ -2,8 +2,8 @@
  * record do not change its bits. */
 #include "train/network/network.h"
 
-#include "options/option_values.h"
 #include "io/provenance/statement.h"
+#include "options/option_values.h"
 #include "par/par.h"
 #include "rng/noise.h"
 
@@ -194,16 +194,17 @@ static void add_probabilities(float *sum, const float *z, size_t k, double share
     }
 }
 
-/* Answers to the batch in the plan's input, averaged over repeats. */
-static const float *ask(struct network_query *a)
+/* Answers to the batch in the plan's input, averaged over repeats; borrowed. */
+static sotto_status ask(const float **out, struct network_query *a)
 {
+    sotto_status status = SOTTO_OK;
     const float *answer = nn_plan_output(a->plan);
     size_t repeats = a->sum ? a->network->repeats : 1, cells = BATCH * a->width;
     bool probabilities = a->network->mean_of_probabilities && a->width == a->network->config.classes;
     for (size_t k = 0; k < repeats; k++) {
-        nn_plan_forward(a->plan, 0, a->noise_seed, a->step++);
+        TRY(nn_plan_forward(a->plan, 0, a->noise_seed, a->step++));
         if (!a->sum)
-            return answer;
+            break;
         if (k == 0)
             memset(a->sum, 0, cells * sizeof *a->sum);
         if (probabilities)
@@ -213,7 +214,9 @@ static const float *ask(struct network_query *a)
     }
     for (size_t i = 0; probabilities && i < cells; i++)
         a->sum[i] = logf(fmaxf(a->sum[i], 1e-30f));
-    return a->sum;
+    *out = a->sum ? a->sum : answer;
+done:
+    return status;
 }
 
 /* Rows are where `source` says, BATCH at a time. */
@@ -224,6 +227,8 @@ static sotto_status run(float *out, struct network_query *a, const struct record
     sotto_status status = SOTTO_OK;
     int pool = par_set_threads(a->threads);
     struct record_view views[BATCH];
+    const float *answers;
+    nn_plan_set_context(a->plan, ctx);
     for (size_t i = 0; view && i < BATCH; i++)
         views[i] = *view;
     for (size_t first = 0; first < n; first += BATCH) {
@@ -235,9 +240,11 @@ static sotto_status run(float *out, struct network_query *a, const struct record
             batch[i] = rows ? rows[at] : (int64_t)at;
         }
         record_input_fill(nn_plan_input(a->plan), source, batch, BATCH, view ? views : NULL);
-        memcpy(out + first * a->width, ask(a), count * a->width * sizeof *out);
+        TRY(ask(&answers, a));
+        memcpy(out + first * a->width, answers, count * a->width * sizeof *out);
     }
 done:
+    nn_plan_set_context(a->plan, NULL);
     par_set_threads(pool);
     return status;
 }

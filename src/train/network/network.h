@@ -2,9 +2,9 @@
 #ifndef TRAIN_NETWORK_NETWORK_H
 #define TRAIN_NETWORK_NETWORK_H
 
-#include "train/network/record_input.h"
 #include "head/model/head_model.h"
 #include "sotto/train.h"
+#include "train/network/record_input.h"
 
 enum { NETWORK_FACTS = 24, TRAIN_RECIPE_TEXT = 1408 };
 

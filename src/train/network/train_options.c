@@ -1,7 +1,7 @@
 /* Options of supervised training: defaults and checks. Their text is in train_recipe.c. */
 #include "base/reserved.h"
-#include "train/network/network.h"
 #include "sotto/option.h"
+#include "train/network/network.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * that nothing is proved about them. */
 #include "sotto/fine_tune.h"
 
-#include "sotto/option.h"
 #include "base/cpu.h"
 #include "base/file.h"
 #include "data/augment/augment.h"
@@ -12,6 +11,7 @@
 #include "nn/loop/autotuner.h"
 #include "nn/loop/training_loop.h"
 #include "par/par.h"
+#include "sotto/option.h"
 #include "ssl/encoder.h"
 
 #include <math.h>
@@ -119,9 +119,11 @@ static sotto_status make_step(struct tuning *t, const int64_t *rows)
         .height = t->data->height,
         .width = t->data->width,
         .views = 1,
-        .threads = threads};
+        .threads = threads,
+        .ctx = t->ctx};
     TRY(augmenter_create(&t->augmenter, &augment));
     TRY(nn_plan_create(&t->plan, t->model, &plan));
+    nn_plan_set_context(t->plan, t->ctx);
     TRY(nn_optimizer_create(&t->optimizer, t->model, &adam));
     TRY(epoch_order_make(&t->order, rows, t->n, t->batch, o->seed));
     NEW(t->labels, t->batch);
@@ -142,16 +144,18 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step)
 {
+    sotto_status status = SOTTO_OK;
     struct tuning *t = state;
     uint64_t seed = t->options->seed;
     for (size_t i = 0; i < n; i++)
         t->labels[i] = t->data->labels[rows[i]];
-    augmenter_run(t->augmenter, nn_plan_input(t->plan), t->data->images, rows, n, seed, step);
-    nn_plan_forward(t->plan, 1, seed, step);
+    TRY(augmenter_run(t->augmenter, nn_plan_input(t->plan), t->data->images, rows, n, seed, step));
+    TRY(nn_plan_forward(t->plan, 1, seed, step));
     out->loss = loss_softmax_cross_entropy(nn_plan_diff_output(t->plan), nn_plan_output(t->plan), t->labels,
                                            n, t->data->classes);
-    nn_plan_backward(t->plan);
-    return SOTTO_OK;
+    TRY(nn_plan_backward(t->plan));
+done:
+    return status;
 }
 
 static sotto_status train(struct tuning *t)

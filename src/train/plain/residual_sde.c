@@ -180,10 +180,8 @@ sotto_status sotto_sde_demo(struct sotto_sde_run runs[SOTTO_SDE_RUNS], const cha
     struct field f = {.height = data->height, .width = data->width};
     size_t n = numbers(&f), plane = f.height * f.width;
     draw_kernels(&f, seed);
-    image = base_alloc(4 * n, sizeof *image);
-    bytes = base_alloc(n, 1);
-    if (!image || !bytes)
-        FAIL(SOTTO_ENOMEM, "out of memory for an image of %zu x %zu pixels", f.width, f.height);
+    NEW(image, 4 * n);
+    NEW(bytes, n);
     u = image + n, v = u + n, end = v + n;
     const uint8_t *pixels = data->images + (size_t)row * data->channels * plane;
     for (size_t i = 0; i < n; i++) {

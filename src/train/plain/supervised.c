@@ -215,15 +215,17 @@ size_t supervised_right(const float *logits, const int64_t *labels, size_t n, si
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step)
 {
+    sotto_status status = SOTTO_OK;
     struct supervised *t = state;
     size_t classes = t->config.classes;
     supervised_fill(t, rows, n, step);
-    nn_plan_forward(t->plan, 1, t->options.seed, step);
+    TRY(nn_plan_forward(t->plan, 1, t->options.seed, step));
     out->loss = loss_softmax_cross_entropy(nn_plan_diff_output(t->plan), nn_plan_output(t->plan), t->labels,
                                            n, classes);
     out->accuracy = (double)supervised_right(nn_plan_output(t->plan), t->labels, n, classes) / (double)n;
-    nn_plan_backward(t->plan);
-    return SOTTO_OK;
+    TRY(nn_plan_backward(t->plan));
+done:
+    return status;
 }
 
 void supervised_loop(struct training_loop *out, struct supervised *t)
@@ -330,6 +332,7 @@ sotto_status supervised_train(struct sotto_network **out, struct sotto_train_res
     TRY(check_labels(data, t.rows, n)); /* a private training asks neither */
     TRY(check_values(data, t.rows, n));
     TRY(supervised_plan(&t));
+    nn_plan_set_context(t.plan, ctx); /* a private step, once drawn, goes to its end */
     supervised_loop(&loop, &t);
     TRY(training_loop_resume(&loop));
     supervised_announce(&t, &loop);

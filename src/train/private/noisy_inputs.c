@@ -6,7 +6,6 @@
  *
  * The network is trained without its row of input noise, because its inputs have it already, and gets that
  * row back at the end: it answers as one that was trained with noise of its own. */
-#include "train/private/dp_sgd.h"
 #include "train/private/noisy_inputs.h"
 
 #include "base/file.h"
@@ -16,8 +15,9 @@
 #include "io/json/json.h"
 #include "nn/model/model.h"
 #include "par/par.h"
-#include "train/private/silent_records.h"
 #include "train/plain/supervised.h"
+#include "train/private/dp_sgd.h"
+#include "train/private/silent_records.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "head/convex/convex_bound.h"
 #include "head/private/moments.h"
 #include "sotto/verify.h"
-#include "train/private/dp_sgd.h"
 #include "train/network/network.h"
+#include "train/private/dp_sgd.h"
 
 #include <math.h>
 #include <stdio.h>

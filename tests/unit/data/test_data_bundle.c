@@ -232,22 +232,22 @@ static void gzip_is_checked(void **state)
     deflateEnd(&z);
 
     struct bytes b = {packed, size, NULL};
-    assert_int_equal(bytes_gunzip(&b, 1 << 20), SOTTO_OK);
+    assert_int_equal(bytes_gunzip(&b, 1 << 20, NULL), SOTTO_OK);
     assert_int_equal(b.size, sizeof plain);
     assert_memory_equal(b.data, plain, sizeof plain);
-    assert_int_equal(bytes_gunzip(&b, 1 << 20), SOTTO_OK); /* not packed: left alone */
+    assert_int_equal(bytes_gunzip(&b, 1 << 20, NULL), SOTTO_OK); /* not packed: left alone */
     bytes_clear(&b);
 
     for (size_t cut = 2; cut < size; cut++) { /* every shorter file is refused, whatever its last bytes say */
         b = (struct bytes){packed, cut, NULL};
-        assert_int_equal(bytes_gunzip(&b, 1 << 20), SOTTO_EFORMAT);
+        assert_int_equal(bytes_gunzip(&b, 1 << 20, NULL), SOTTO_EFORMAT);
         assert_ptr_equal(b.data, packed);
     }
     b = (struct bytes){packed, size, NULL};
-    assert_int_equal(bytes_gunzip(&b, 4999), SOTTO_EFORMAT);
+    assert_int_equal(bytes_gunzip(&b, 4999, NULL), SOTTO_EFORMAT);
     assert_string_equal(sotto_error_text(), "gzip data unpacks to 5000 bytes; expected at most 4999");
     packed[size - 6] ^= 1; /* the CRC */
-    assert_int_equal(bytes_gunzip(&b, 1 << 20), SOTTO_EFORMAT);
+    assert_int_equal(bytes_gunzip(&b, 1 << 20, NULL), SOTTO_EFORMAT);
     assert_string_equal(sotto_error_text(), "gzip data is damaged (incorrect data check)");
 }
 

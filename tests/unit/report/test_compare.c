@@ -78,7 +78,7 @@ static void changes_by_hand(void **state)
 
 /* One defence at several strengths: the strongest that costs nothing is chosen, not the strongest, and none
  * where the intervals meet. */
-static void the_choice_mends_most_and_breaks_nothing(void **state)
+static void the_choice_improves_most_without_a_loss(void **state)
 {
     (void)state;
     struct sotto_compare_row rows[] = {
@@ -251,7 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_by_hand),
-        cmocka_unit_test(the_choice_mends_most_and_breaks_nothing),
+        cmocka_unit_test(the_choice_improves_most_without_a_loss),
         cmocka_unit_test(what_was_not_measured_does_not_win),
         cmocka_unit_test(dominated_models_leave_the_front),
         cmocka_unit_test_setup_teardown(files_become_a_document_and_a_page, set_up, tear_down),

@@ -157,7 +157,7 @@ static void stages_are_reused_only_while_nothing_changed(void **state)
     static const char *const outputs[] = {"models/a.bin", NULL};
     struct run_folder f;
     struct run_stage stage;
-    assert_int_equal(run_folder_open(&f, s->path), SOTTO_OK);
+    assert_int_equal(run_folder_open(&f, s->path, NULL), SOTTO_OK);
     assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(1)), SOTTO_OK);
     assert_false(stage.reused);
     write_output(&f, "weights");
@@ -166,7 +166,7 @@ static void stages_are_reused_only_while_nothing_changed(void **state)
     assert_int_equal(run_stage_end(&stage, &f, outputs, result), SOTTO_OK);
     run_folder_close(&f);
 
-    assert_int_equal(run_folder_open(&f, s->path), SOTTO_OK);
+    assert_int_equal(run_folder_open(&f, s->path, NULL), SOTTO_OK);
     assert_int_equal(run_stage_begin(&stage, &f, "head", key_with(1)), SOTTO_OK);
     assert_true(stage.reused);
     assert_true(json_number(json_member(stage.result, "accuracy")) == 0.5);
@@ -186,7 +186,7 @@ static void a_changed_encoder_is_noticed(void **state)
     struct run r = {0};
     struct run_stage stage;
     char path[RUN_PATH];
-    assert_int_equal(run_folder_open(&r.folder, s->path), SOTTO_OK);
+    assert_int_equal(run_folder_open(&r.folder, s->path, NULL), SOTTO_OK);
     assert_int_equal(run_folder_path(path, &r.folder, outputs[0]), SOTTO_OK);
     assert_int_equal(file_write(path, "weights", 7), SOTTO_OK);
     assert_int_equal(run_stage_begin(&stage, &r.folder, "pretrain", key_with(1)), SOTTO_OK);
@@ -204,10 +204,10 @@ static void one_process_at_a_time(void **state)
 {
     struct folder_state *s = *state;
     struct run_folder first, second;
-    assert_int_equal(run_folder_open(&first, s->path), SOTTO_OK);
-    assert_int_equal(run_folder_open(&second, s->path), SOTTO_EAGAIN);
+    assert_int_equal(run_folder_open(&first, s->path, NULL), SOTTO_OK);
+    assert_int_equal(run_folder_open(&second, s->path, NULL), SOTTO_EAGAIN);
     run_folder_close(&first);
-    assert_int_equal(run_folder_open(&second, s->path), SOTTO_OK);
+    assert_int_equal(run_folder_open(&second, s->path, NULL), SOTTO_OK);
     run_folder_close(&second);
 }
 
@@ -218,9 +218,9 @@ static void a_foreign_run_json_is_refused(void **state)
     char path[RUN_PATH];
     assert_int_equal(path_join(path, sizeof path, s->path, "run.json"), SOTTO_OK);
     assert_int_equal(file_write(path, "{\"schema\": \"other/1\"}", 21), SOTTO_OK);
-    assert_int_equal(run_folder_open(&f, s->path), SOTTO_EFORMAT);
+    assert_int_equal(run_folder_open(&f, s->path, NULL), SOTTO_EFORMAT);
     assert_int_equal(file_write(path, "{\"sch", 5), SOTTO_OK);
-    assert_int_equal(run_folder_open(&f, s->path), SOTTO_EFORMAT);
+    assert_int_equal(run_folder_open(&f, s->path, NULL), SOTTO_EFORMAT);
 }
 
 int main(void)

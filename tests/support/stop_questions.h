@@ -1,0 +1,68 @@
+/* Stopping a call. Every question whether to go on passes through this file (the linker's --wrap), so a call is stopped at
+ * any question that it asks, and the questions are counted against the work between them. No clock takes part. For a
+ * program of one .c file, behind cmocka.h. */
+#ifndef TESTS_STOP_QUESTIONS_H
+#define TESTS_STOP_QUESTIONS_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+static volatile sig_atomic_t stop;
+static size_t asked, stop_at; /* the question that is answered by a stop; 0: none */
+
+int __real_context_stopped(const struct sotto_context *ctx);
+int __wrap_context_stopped(const struct sotto_context *ctx);
+sotto_status __real_context_check(const struct sotto_context *ctx, const char *format, ...);
+sotto_status __wrap_context_check(const struct sotto_context *ctx, const char *format, ...);
+
+static void count(const struct sotto_context *ctx)
+{
+    if (ctx && ctx->stop == &stop && ++asked == stop_at)
+        stop = 1;
+}
+
+int __wrap_context_stopped(const struct sotto_context *ctx)
+{
+    count(ctx);
+    return __real_context_stopped(ctx);
+}
+
+sotto_status __wrap_context_check(const struct sotto_context *ctx, const char *format, ...)
+{
+    count(ctx);
+    return __real_context_check(ctx, "%s", format);
+}
+
+static const struct sotto_context context = {.threads = 1, .stop = &stop};
+
+static void reset(size_t at)
+{
+    stop = 0;
+    asked = 0;
+    stop_at = at;
+}
+
+/* Stops `call` at its first, second, middle and last question; unstopped it asks at least `least` questions. */
+static void stops(const char *name, sotto_status (*call)(void), size_t least)
+{
+    reset(0);
+    sotto_status whole = call();
+    if (whole != SOTTO_OK)
+        fail_msg("%s: %s", name, sotto_error_text());
+    size_t all = asked;
+    if (all < least)
+        fail_msg("%s asks %zu times; expected %zu or more", name, all, least);
+    for (size_t i = 0; i < 4; i++) {
+        reset((const size_t[]){1, all > 1 ? 2 : 1, (all + 1) / 2, all}[i]);
+        sotto_status status = call();
+        if (status != SOTTO_ESTOPPED)
+            fail_msg("%s, stopped at question %zu of %zu: %s", name, stop_at, all, sotto_status_name(status));
+        if (asked > stop_at + 64) /* what is left is a search that ends at once */
+            fail_msg("%s went on for %zu questions after a stop", name, asked - stop_at);
+    }
+    reset(0);
+}
+#define STOPS(call, least) stops(#call, call, least)
+
+#endif
