@@ -5,7 +5,7 @@ setup() {
   dir=$(mktemp -d)
   cd "$dir"
   export XDG_DATA_HOME="$dir/home"
-  common=(--data synthetic-images-n64 --hidden 4,8 --batch 16 --seed 3 --dtype f32 --backend dnnl --threads 2 --quiet --dp-sgd --noise-mode fast)
+  common=(--data synthetic-images-n64 --hidden 4,8 --batch 16 --seed 3 --dtype f32 --backend dnnl --threads 2 --quiet --dp-sgd)
 }
 teardown() { cd /; rm -rf "$dir"; }
 

@@ -290,34 +290,30 @@ refused() {
   [ "$status" -eq 0 ]
   [[ "$("$SOTTO" inspect h.safetensors)" == *'"clip":1,'*'"refuse_larger":0'* ]]
   rm -f h.safetensors*
-  refused 64 "head: --momentum, --max-grad-norm, --noise-mode and --sampling need --trainer dp-sgd or dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
+  refused 64 "head: --momentum, --max-grad-norm and --sampling need --trainer dp-sgd or dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
   refused 64 "--adjacency add-remove: this trainer supports replace-one only (DP-SGD with --sampling poisson supports both)" plain --trainer taylor --adjacency add-remove --epsilon 2
   refused 64 "expected replace-one or zero-out" plain --trainer dp-sgd --adjacency both --epsilon 2
   refused 65 "supports linear heads only (got" plain --trainer functional --hidden 3 --clip 2 --epsilon 2 --dataset-id moments
   refused 64 "head: --cross-weight needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --cross-weight 2
 }
 
-@test "fast noise: only where it is asked for, said everywhere, the same bits for any threads" {
+@test "noise is exact: the same bits for any threads, and there is no other mode" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
-  run plain --trainer dp-sgd --batch 4 --epsilon 2 --delta 1e-3 --dataset-id fast --noise-mode fast
+  run plain --trainer dp-sgd --batch 4 --epsilon 2 --delta 1e-3 --dataset-id exact
   echo "$output"
   [ "$status" -eq 0 ]
-  [[ "$output" == *"note: fast noise: proved for real numbers; floating-point and timing attacks"* ]]
-  grep -q '"noise_mode":"fast"' sotto/ledger/fast.jsonl
-  "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/fast.jsonl
-  run plain --trainer dp-sgd --batch 4 --epsilon 2 --delta 1e-3 --dataset-id fast
-  [[ "$output" != *"fast"* ]]
-  grep -q '"noise_mode":"exact"' sotto/ledger/fast.jsonl
+  grep -q '"lattice_exponent":-' sotto/ledger/exact.jsonl
+  "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/exact.jsonl
   for threads in 1 2; do
-    run plain --trainer dp-sgd --batch 4 --noise-multiplier 1 --dataset-id fast --noise-mode fast --insecure-noise-seed 3 --threads $threads
+    run plain --trainer dp-sgd --batch 4 --noise-multiplier 1 --dataset-id exact --insecure-noise-seed 3 --threads $threads
     [[ "$output" == *"noise was seeded: no privacy guarantee"* ]]
     mv h.safetensors $threads.safetensors
   done
   cmp 1.safetensors 2.safetensors
   rm -f h.safetensors*
-  refused 65 "noise mode 'quick' is unknown; expected exact or fast" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode quick
-  refused 64 "head: --noise-mode needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --noise-mode fast
-  refused 64 "head: --momentum, --max-grad-norm, --noise-mode and --sampling need --trainer dp-sgd or dp-adam" plain --trainer covariance --clip 2 --epsilon 2 --noise-mode fast
+  for mode in exact fast; do
+    refused 64 "--noise-mode was removed: all noise is exact now; leave it out" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode $mode
+  done
 }
 
 @test "private and convex trainers: classes are public and given, a row counts once" {
