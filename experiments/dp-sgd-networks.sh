@@ -23,7 +23,7 @@ network() {
   local set=$1 name=$2-$seed charged=() TIMEFORMAT='%U s of processor time'
   shift 2
   [ "$("$sotto" data info "$set" --json | sed -n 's/^  "dataset_id": "\(.*\)",/\1/p')" != "$set" ] || charged=(--ledger "$out/$name.jsonl")
-  [ -e "$out/$name.safetensors" ] || { time "$sotto" train --dp-sgd --noise-mode fast --adjacency zero-out --delta 1e-5 --optimizer sgd "$@" --seed "$seed" --threads "$threads" \
+  [ -e "$out/$name.safetensors" ] || { time "$sotto" train --dp-sgd --adjacency zero-out --delta 1e-5 --optimizer sgd "$@" --seed "$seed" --threads "$threads" \
     "${charged[@]}" -o "$out/$name.safetensors" > "$out/$name.txt"; } 2> "$out/$name.log" ||
     { cat "$out/$name.log" >&2; exit 1; }
   echo "$name: $(head -n 1 "$out/$name.txt" | sed 's/^[^:]*: //'); $(grep 'processor time' "$out/$name.log")"

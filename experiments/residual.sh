@@ -57,7 +57,7 @@ train() {
   mkdir -p "$folder"
   if [ "$2" = dpsgd ]; then
     read -ra how <<< "$(setting dpsgd)"
-    how=(--dp-sgd --noise-mode fast --noise-multiplier 1.1 --max-grad-norm 1 --adjacency zero-out --delta 1e-5 "${how[@]}")
+    how=(--dp-sgd --noise-multiplier 1.1 --max-grad-norm 1 --adjacency zero-out --delta 1e-5 "${how[@]}")
     classes=$("$sotto" data info "$set" --json | grep -o '"classes": *[0-9]*' | head -n 1 | grep -o '[0-9]*$')
     how+=(--classes "$classes")
     # an experiment, not a release: neither the set nor its ledger is among the user's own

@@ -25,7 +25,7 @@ static const struct option_row rows[] = {
      "step of the grid that all values lie on, a power of two (discrete mechanisms)"},
     {"classes", OPTION_COUNT, "K", "0", "number of classes, with labels 0 to K - 1 (randomised-response)"},
     {"flat-doubt", OPTION_FLAG, NULL, NULL,
-     "exact noise whose slow draws tell next to nothing about its size (logistic, laplace, gaussian, "
+     "exact noise; which draws are slow tells next to nothing about its size (logistic, laplace, gaussian, "
      "discrete-laplace)"},
     OPTION_GROUP("Sensitivity"),
     {"sensitivity", OPTION_TEXT, "FILE", NULL, "sensitivity.json of 'sotto sensitivity', sampled or proved"},

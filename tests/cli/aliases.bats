@@ -44,7 +44,7 @@ same() {
   grep -qF 'noise_multiplier\":5' h.safetensors
   grep -qF 'max_grad_norm\":0.5' h.safetensors
   "$SOTTO" "${head[@]}" --target-epsilon 2 --ledger l2.jsonl -o g.safetensors
-  train=(train --data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --dtype f32 --backend dnnl --quiet --dp-sgd --noise-mode fast)
+  train=(train --data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --dtype f32 --backend dnnl --quiet --dp-sgd)
   "$SOTTO" "${train[@]}" --sigma 5 --clip-norm 0.5 --ledger l3.jsonl -o m.safetensors
   grep -q 'noise_multiplier=5' m.safetensors
   "$SOTTO" "${train[@]}" --target-epsilon 2 --ledger l4.jsonl -o n.safetensors

@@ -154,7 +154,7 @@ refused() {
   refused 65 "X.npy" "$SOTTO" predict --head X.npy --features X.npy -o p.npy
 }
 
-@test "an interrupted run reports it and leaves no file" {
+@test "an interrupted run says so and leaves nothing behind" {
   # enough epochs to be caught in the middle
   "$SOTTO" head --features X.npy --labels y.npy --hidden 512,512 --epochs 4000000 --batch 1 -o slow.safetensors 2> log &
   pid=$!
@@ -167,7 +167,7 @@ refused() {
   grep -q "stopped in epoch" log
 }
 
-@test "predict: options that contradict each other" {
+@test "predict: what contradicts" {
   fit
   refused 64 "either --features" "$SOTTO" predict --head h.safetensors -o p.npy
   refused 64 "either --features" "$SOTTO" predict --head h.safetensors --features X.npy --data X.npy:y.npy -o p.npy
@@ -207,7 +207,7 @@ refused() {
   run "$SOTTO" account --verify p.safetensors.certificate.json
   [ "$status" -eq 0 ]
   [[ "$output" == *"proved       sensitivity and account"*"derived again from the file's recipe and 12 records"* ]]
-  # without --sensitivity the one in the head file is used
+  # without --sensitivity the head brings its own
   XDG_DATA_HOME=$dir "$SOTTO" protect --head h.safetensors --mechanism knorm --epsilon 1 -o p.safetensors --dataset-id toy
   grep -q '"source": "proved"' p.safetensors.certificate.json
   # the protected head still clips its queries
@@ -228,7 +228,7 @@ refused() {
     "$SOTTO" protect --head h.safetensors --sensitivity proved.json --epsilon 1 --delta 1e-3 -o p.safetensors --dataset-id toy
   refused 65 "is out of range; expected above 0 and at most 2 / (beta + lambda)" plain --trainer convex --step-size 3
   refused 65 "supports linear heads only (got" plain --trainer convex --hidden 4
-  # a proof holds for one head: its file ties weights, recipe and records together
+  # a proof is of a head; its file binds weights, recipe and records to one another
   plain --trainer convex --steps 50
   "$SOTTO" sensitivity --head h.safetensors -o proved.json
   refused 64 "proves the sensitivity of a head; give that head by --head" \
@@ -242,7 +242,7 @@ refused() {
   refused 64 "--pairs" "$SOTTO" sensitivity --head h.safetensors -o s.json
 }
 
-@test "dp trainers: charged, certified, and nothing else about the records is printed" {
+@test "dp trainers: charged, certified, and nothing else is said of the records" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
   run plain --trainer dp-adam --batch 4 --lr 0.1 --epsilon 2 --delta 1e-3 --dataset-id toy
   echo "$output"
@@ -269,7 +269,7 @@ refused() {
   refused 77 "budget" plain --trainer dp-sgd --batch 4 --noise-multiplier 0.5 --dataset-id toy --budget-epsilon 0.1 --budget-delta 1e-5
 }
 
-@test "heads from one noisy release: certified, and larger records are scaled without a message" {
+@test "heads from one noisy release: certified, and larger records are scaled in silence" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
   for trainer in covariance functional functional-linear taylor; do
     run plain --trainer $trainer --clip 2 --epsilon 2 --delta 1e-3 --dataset-id moments
@@ -290,34 +290,30 @@ refused() {
   [ "$status" -eq 0 ]
   [[ "$("$SOTTO" inspect h.safetensors)" == *'"clip":1,'*'"refuse_larger":0'* ]]
   rm -f h.safetensors*
-  refused 64 "head: --momentum, --max-grad-norm, --noise-mode and --sampling need --trainer dp-sgd or dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
+  refused 64 "head: --momentum, --max-grad-norm and --sampling need --trainer dp-sgd or dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
   refused 64 "--adjacency add-remove: this trainer supports replace-one only (DP-SGD with --sampling poisson supports both)" plain --trainer taylor --adjacency add-remove --epsilon 2
   refused 64 "expected replace-one or zero-out" plain --trainer dp-sgd --adjacency both --epsilon 2
   refused 65 "supports linear heads only (got" plain --trainer functional --hidden 3 --clip 2 --epsilon 2 --dataset-id moments
   refused 64 "head: --cross-weight needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --cross-weight 2
 }
 
-@test "fast noise: only on request, stated everywhere, the same bits for any number of threads" {
+@test "noise is exact: the same bits for any threads, and there is no other mode" {
   export XDG_DATA_HOME=$dir classes="--classes 2"
-  run plain --trainer dp-sgd --batch 4 --epsilon 2 --delta 1e-3 --dataset-id fast --noise-mode fast
+  run plain --trainer dp-sgd --batch 4 --epsilon 2 --delta 1e-3 --dataset-id exact
   echo "$output"
   [ "$status" -eq 0 ]
-  [[ "$output" == *"note: fast noise: proved for real numbers; floating-point and timing attacks"* ]]
-  grep -q '"noise_mode":"fast"' sotto/ledger/fast.jsonl
-  "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/fast.jsonl
-  run plain --trainer dp-sgd --batch 4 --epsilon 2 --delta 1e-3 --dataset-id fast
-  [[ "$output" != *"fast"* ]]
-  grep -q '"noise_mode":"exact"' sotto/ledger/fast.jsonl
+  grep -q '"lattice_exponent":-' sotto/ledger/exact.jsonl
+  "$SOTTO" account --verify h.safetensors.certificate.json --ledger sotto/ledger/exact.jsonl
   for threads in 1 2; do
-    run plain --trainer dp-sgd --batch 4 --noise-multiplier 1 --dataset-id fast --noise-mode fast --insecure-noise-seed 3 --threads $threads
+    run plain --trainer dp-sgd --batch 4 --noise-multiplier 1 --dataset-id exact --insecure-noise-seed 3 --threads $threads
     [[ "$output" == *"noise was seeded: no privacy guarantee"* ]]
     mv h.safetensors $threads.safetensors
   done
   cmp 1.safetensors 2.safetensors
   rm -f h.safetensors*
-  refused 65 "noise mode 'quick' is unknown; expected exact or fast" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode quick
-  refused 64 "head: --noise-mode needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --noise-mode fast
-  refused 64 "head: --momentum, --max-grad-norm, --noise-mode and --sampling need --trainer dp-sgd or dp-adam" plain --trainer covariance --clip 2 --epsilon 2 --noise-mode fast
+  for mode in exact fast; do
+    refused 64 "--noise-mode was removed: all noise is exact now; leave it out" plain --trainer dp-sgd --noise-multiplier 1 --noise-mode $mode
+  done
 }
 
 @test "private and convex trainers: classes are public and given, a row counts once" {

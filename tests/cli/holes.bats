@@ -69,7 +69,7 @@ refused() {
     rm -rf home/sotto/ledger l.jsonl h.safetensors n.safetensors
     private "$1" --trainer covariance --epsilon 1 "${@:2}" || :
     rm -rf home/sotto/ledger # the set has another identity
-    "$SOTTO" train --data "$1" --model mlp --hidden 2 --batch 4 --epochs 1 --threads 1 --dp-sgd --noise-mode fast --noise-multiplier 1 \
+    "$SOTTO" train --data "$1" --model mlp --hidden 2 --batch 4 --epochs 1 --threads 1 --dp-sgd --noise-multiplier 1 \
       -o n.safetensors "${@:2}" || :
     sizes="$(size h.safetensors) $(size n.safetensors)"
   }
@@ -145,7 +145,7 @@ END
     [[ "$output" == *"under replace-one adjacency (epsilon "*" under zero-out)"* ]]
   }
   trained private toy --classes 2 --trainer dp-sgd --batch 4
-  trained "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --threads 1 --dp-sgd --noise-mode fast --delta 1e-3 --ledger n.jsonl -o n.safetensors
+  trained "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --threads 1 --dp-sgd --delta 1e-3 --ledger n.jsonl -o n.safetensors
 }
 
 @test "metadata that another program wrote into a head is not released" {
@@ -186,7 +186,7 @@ END
   mkdir taken.npy
   for target in nodir/x.npy taken.npy; do
     refused 73 "" protect --vector v.npy -o $target
-    refused 73 "" "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --threads 1 --dp-sgd --noise-mode fast \
+    refused 73 "" "$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --threads 1 --dp-sgd \
       --noise-multiplier 1 --ledger l.jsonl -o $target
     [ "$(charges)" -eq 0 ] || { echo "$(charges) charged, no $target"; false; }
   done

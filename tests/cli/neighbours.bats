@@ -86,7 +86,7 @@ head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dat
 
 @test "heads by DP-SGD print the same for neighbouring data" {
   head_of --trainer dp-sgd --batch 4 --epochs 2
-  head_of --trainer dp-adam --batch 4 --epochs 1 --hidden 3 --sampling fixed --noise-mode fast --json
+  head_of --trainer dp-adam --batch 4 --epochs 1 --hidden 3 --sampling fixed --json
 }
 
 @test "heads from one noisy release print the same for neighbouring data" {
@@ -127,7 +127,7 @@ train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1
   import base-absent 2
   import base-beyond 9
   train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 1
-  train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --clipping quantile --noise-mode fast --json
+  train_of --model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --clipping quantile --json
 }
 
 @test "train --certify-inputs prints the same for neighbouring data" {
@@ -142,6 +142,6 @@ train_of() { same "$SOTTO" train --data toy "${classes[@]}" --batch 4 --epochs 1
     import $d 0
   done
   import base-absent 2
-  train_of --model resnet8 --certify-inputs --radius 3 --input-noise 2 --noise-mode fast
-  train_of --model resnet8 --certify-inputs --radius 3 --input-noise 2 --noise-mode fast --label-epsilon 1
+  train_of --model resnet8 --certify-inputs --radius 3 --input-noise 2
+  train_of --model resnet8 --certify-inputs --radius 3 --input-noise 2 --label-epsilon 1
 }

@@ -87,7 +87,7 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
 @test "train --certify-inputs: certificate and ledger agree; what breaks the proof is refused" {
   cd "$BATS_TEST_TMPDIR"
   export XDG_DATA_HOME="$BATS_TEST_TMPDIR/home"
-  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 16 --epochs 2 --dtype f32 --backend dnnl --threads 1 --quiet --noise-mode fast -o m.safetensors)
+  train=("$SOTTO" train --data synthetic-images-n64 --model resnet8 --batch 16 --epochs 2 --dtype f32 --backend dnnl --threads 1 --quiet -o m.safetensors)
   run "${train[@]}" --certify-inputs --radius 5 --epsilon 8 --residual-perturbation additive --gamma 0.5 --ledger l.jsonl
   echo "$output"
   [ "$status" = 0 ]

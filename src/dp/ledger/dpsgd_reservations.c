@@ -35,6 +35,22 @@ double run_multiplier(const struct dpsgd_facts *f)
     return iv_div(iv(f->scale), iv_add(iv(f->max_grad_norm), rounding)).lo;
 }
 
+/* The lattice depends on the scale: a few rounds, each as far up as the last one fell short. */
+double run_noise_multiplier(double accounted, const struct dpsgd_facts *facts, size_t records)
+{
+    struct dpsgd_facts f = *facts;
+    double multiplier = accounted;
+    for (int i = 0; i < 64; i++) {
+        f.scale = multiplier * f.max_grad_norm;
+        f.lattice_exponent = run_lattice(&f, records);
+        const double got = run_multiplier(&f);
+        if (got >= accounted)
+            break;
+        multiplier = next_up(multiplier * (accounted / got));
+    }
+    return multiplier;
+}
+
 /* NAN: no bound, and none of the sum. */
 static double plus(double x, double y)
 {

@@ -27,6 +27,9 @@ struct dpsgd_facts {
  * up to 2^40, so that dimension / m is at most 2^-20; and in any case so coarse that `records` contributions (0:
  * unknown, then no finer than for L2) are at most 2^50 steps. All of it is public. */
 int run_lattice(const struct dpsgd_facts *facts, size_t records);
+/** The noise multiplier of such a run (its scale is not read) with which run_multiplier() is `accounted`, and hardly
+ * more. */
+double run_noise_multiplier(double accounted, const struct dpsgd_facts *facts, size_t records);
 /** The lattice of runs that do not name one. */
 int run_early_lattice(double scale);
 /** What is accounted: a clipping norm that is enlarged by rounding sums to the lattice. With n values and

@@ -339,7 +339,7 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
     return status;
 }
 
-/* The smallest noise for the target. What rounding to the lattice takes is below the last 1e-9. */
+/* The smallest noise for the target, as accounted. */
 static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struct sotto_head_privacy *p,
                               const struct sotto_context *ctx)
 {
@@ -355,9 +355,16 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
                                           .adjacency = p->adjacency,
                                           .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon, ctx));
-    r->noise_multiplier *= 1 + 1e-9;
 done:
     return status;
+}
+
+/* And what rounding to the lattice takes, once the number of weights is known. */
+static void add_rounding(struct sotto_head_recipe *r, size_t dimension, size_t n, const struct sotto_head_privacy *p)
+{
+    const struct dpsgd_facts facts = {.max_grad_norm = r->max_grad_norm, .dimension = dimension};
+    if (spend_given(p->target.epsilon))
+        r->noise_multiplier = run_noise_multiplier(r->noise_multiplier, &facts, n);
 }
 
 static sotto_status train_private(struct sotto_head **out, struct sotto_certificate **certificate,
@@ -391,6 +398,7 @@ static sotto_status train_private(struct sotto_head **out, struct sotto_certific
     chunked = r;
     chunked.batch = CHUNK;
     TRY(plan(&trainer, &data, &chunked));
+    add_rounding(&r, trainer.count, n, &own);
     TRY(begin(&run, &data));
     if (own.output)
         TRY(file_hold(&held, own.output, trainer.count * sizeof(float) + OUTPUT_ROOM));

@@ -187,7 +187,8 @@ static sotto_status calibrate(struct noisy_run *r, size_t epochs, const struct s
     double left = (r->p.target.epsilon - r->p.label_epsilon) * (1 - 0x1p-40); /* sums are rounded up */
     TRY(sotto_calibrate_sampled(&multiplier, &sampled, r->p.label_epsilon > 0 ? left : r->p.target.epsilon,
                                 ctx));
-    r->noise = multiplier * r->radius * (1 + 0x1p-30);
+    const struct dpsgd_facts facts = {.max_grad_norm = r->radius, .dimension = r->n * r->d};
+    r->noise = run_noise_multiplier(multiplier, &facts, r->n) * r->radius * (1 + 0x1p-50);
 done:
     return status;
 }

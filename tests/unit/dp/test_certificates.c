@@ -297,7 +297,7 @@ static void only_the_same_run_goes_on(void **state)
     REFUSED(r.run = "0123456789abcdef0123456789abcdef", "has no reservation in");
     REFUSED(
         r.sampled.sample_rate = 0.5,
-        "another mechanism, scale, norm, sampling, dimension, noise mode, adjacency or release of labels");
+        "another mechanism, scale, norm, sampling, dimension, adjacency or release of labels");
     REFUSED(r.sampled.noise_multiplier = 5, "another mechanism, scale");
     REFUSED(r.max_grad_norm = 1; r.sampled.noise_multiplier = 2, "another mechanism, scale");
     REFUSED(r.dimension = 4, "another mechanism, scale");
@@ -416,7 +416,7 @@ static void lines_for_people_are_checked(void **state)
     static const char *const changes[][3] = {
         {"\"statement\": \"(0.5, 0)", "\"statement\": \"(0.1, 0)", "statement"},
         {"\"statement\": \"proved for", "\"statement\": \"carved for", "sensitivity"},
-        {"\"sampler\": \"exact", "\"sampler\": \"quick", "sampler"},
+        {"\"sampler\": \"exact", "\"sampler\": \"quick", "lattice"},
         {"\"purpose\": \"a release", "\"purpose\": \"no release", "recorded facts"},
         {"\"bounds\": {", "\"bounds\": {\"magic\": 0.1, ", "recorded account"}};
     release_to(ledger, 2);

@@ -121,7 +121,8 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         {"discrete-laplace", "\"lattice_exponent\": 0", "\"lattice_exponent\": -9999", "lattice"},
         {"randomised-response", "\"lattice_exponent\": 0", "\"lattice_exponent\": 3", "lattice"},
         {"knorm", "\"lattice_exponent\": -5", "\"lattice_exponent\": -4", "lattice"},
-        {"logistic", "fixed number of steps", "exact, of course now!", "epsilon"},
+        {"logistic", "exact, doubts flat:", "exact: floor of the", "lattice"},
+        {"logistic", "\"lattice_exponent\": -", "\"lattice_exponent\": -1", "lattice"},
         {"knorm", "\"mechanism\": \"knorm\"", "\"mechanism\": \"gnome\"",
          "sampler"}, /* seeded: claims nothing */
     };

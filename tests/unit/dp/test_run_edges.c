@@ -191,10 +191,6 @@ static void steps_out_of_turn(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
         assert_true(count <= 8);
-        assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);
-        assert_non_null(
-            strstr(sotto_error_text(),
-                   "sotto_dp_sample() was already called for this step; call sotto_dp_step() first"));
         assert_int_equal(sotto_dpsgd_session_used(s), i);
         sum[1] = i ? NAN : 1e300; /* whatever the records do, the step goes on */
         assert_int_equal(sotto_dp_step(s, sum), SOTTO_OK);
