@@ -382,6 +382,16 @@ static const char *member_text(const struct options *o, const struct sotto_optio
                                                                            : NULL;
 }
 
+/* EINVAL for a given 0 which the library would take for "not given". */
+static sotto_status refuse_zero(const struct sotto_option *row, const char *text)
+{
+    const char *dot = strrchr(row->key, '.');
+    if (row->type != SOTTO_OPTION_REAL || row->value || !row->range || strncmp(row->range, "(0,", 3) != 0 ||
+        strtod(text, NULL) != 0)
+        return SOTTO_OK;
+    return cli_fail(SOTTO_EINVAL, "%s must be > 0 (got 0)", dot ? dot + 1 : row->key);
+}
+
 sotto_status option_members_checked(void *out, const struct sotto_option *table, const char *keys,
                                     const struct options *o)
 {
@@ -389,6 +399,8 @@ sotto_status option_members_checked(void *out, const struct sotto_option *table,
         const char *text = member_text(o, table);
         if (text && sotto_option_set(out, table, text) != SOTTO_OK)
             return cli_fail(SOTTO_EUSAGE, "--%s", sotto_error_text());
+        if (text && refuse_zero(table, text) != SOTTO_OK)
+            return SOTTO_EINVAL;
         if (text && option_listed(keys, table->key, strlen(table->key)) &&
             sotto_options_check(out, table, table->key) != SOTTO_OK)
             return cli_fail(SOTTO_EUSAGE, "%s: %s", o->verb->name, sotto_error_text());

@@ -89,7 +89,7 @@ double option_delta(const struct options *o, const char *name);
 sotto_status option_positive(const struct options *o, const char *name);
 sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only);
 
-/* Sets those members of *out that were given or have an OPTION_DEFAULT. EUSAGE. */
+/* Sets those members of *out that were given or have an OPTION_DEFAULT. EUSAGE; EINVAL: 0 for a number above 0. */
 sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o);
 /* The same; EUSAGE also for one of the keys ("confidence|delta") outside of its range. */
 sotto_status option_members_checked(void *out, const struct sotto_option *table, const char *keys,

@@ -54,7 +54,7 @@ static const char *const private_options[] = {
     "noise",        "noise-mode", "max-grad-norm",       "noise-multiplier", "epsilon",
     "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
     "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
-    "sampling",     "fresh",      "same-people-as",      "ledger-move"};
+    "sampling",     "fresh",      "same-people-as",      "ledger-move",      "read-from-data"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct head_inputs *in, const struct options *o)

@@ -16,13 +16,15 @@ enum sotto_option_type {
     SOTTO_OPTION_COUNT, /**< size_t */
     SOTTO_OPTION_SEED,  /**< uint64_t */
     SOTTO_OPTION_REAL,  /**< double */
-    SOTTO_OPTION_SIZES  /**< size_t[capacity] and a size_t that counts them */
+    SOTTO_OPTION_SIZES, /**< size_t[capacity] and a size_t that counts them */
+    SOTTO_OPTION_CHOICE /**< an enum: the number of a name in the range "replace-one|add-remove", from 0 */
 };
 
 /** One member of a struct. */
 struct sotto_option {
     const char *name; /**< on the command line, without dashes: "step-size"; NULL ends a table */
-    const char *key;  /**< name of the member, and of the key in a YAML file: "step_size" */
+    const char *
+        key; /**< name of the member: "step_size", "target.epsilon"; its last part is the key in a YAML file */
     enum sotto_option_type type;
     size_t offset;
     size_t count,
@@ -30,7 +32,8 @@ struct sotto_option {
     const char *unit; /**< what stands for the value in help: "N"; NULL for flags */
     /** Default as text; NULL: none (0, NULL); "auto" of a number: the call finds it. */
     const char *value;
-    const char *range;     /**< numbers: an interval, "[1,inf)", "(0,1)"; NULL: any */
+    const char
+        *range; /**< numbers: an interval, "[1,inf)", "(0,1)"; NULL: any; texts and choices: names, "l2|l1" */
     const char *group;     /**< heading in help */
     const char *help;      /**< noun phrase with unit */
     const char *aliases;   /**< other names, kept for good: "clip-norm|C"; NULL: none */
@@ -67,6 +70,14 @@ SOTTO_API const struct sotto_option *sotto_command_option_table(void);
 SOTTO_API const struct sotto_option *sotto_defence_option_table(void);
 /** Of struct sotto_split_options. */
 SOTTO_API const struct sotto_option *sotto_split_option_table(void);
+/** Of struct sotto_release. */
+SOTTO_API const struct sotto_option *sotto_release_option_table(void);
+/** Of struct sotto_sampled. */
+SOTTO_API const struct sotto_option *sotto_sampled_option_table(void);
+/** Of struct sotto_spend. */
+SOTTO_API const struct sotto_option *sotto_spend_option_table(void);
+/** Of struct sotto_protect, without its release. */
+SOTTO_API const struct sotto_option *sotto_protect_option_table(void);
 /** Of struct sotto_selftest_options. */
 SOTTO_API const struct sotto_option *sotto_selftest_option_table(void);
 

@@ -21,7 +21,8 @@ static const struct {
               [SOTTO_OPTION_COUNT] = {sizeof(size_t), {.count = SOTTO_NONE}},
               [SOTTO_OPTION_SEED] = {sizeof(uint64_t), {.seed = SOTTO_SEED_ZERO}},
               [SOTTO_OPTION_REAL] = {sizeof(double), {.real = SOTTO_ZERO}},
-              [SOTTO_OPTION_SIZES] = {sizeof(size_t), {0}}};
+              [SOTTO_OPTION_SIZES] = {sizeof(size_t), {0}},
+              [SOTTO_OPTION_CHOICE] = {sizeof(int), {0}}};
 
 /* Address of an option's member; for a list, of the member that holds its length. */
 static void *place(void *options, const struct sotto_option *row)

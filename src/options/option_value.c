@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,41 @@ done:
     return status;
 }
 
+/* "clipping must be l2 or l1 (got 'linf')" */
+static sotto_status refuse_choice(const struct sotto_option *row, const char *text)
+{
+    char names[128];
+    size_t used = 0;
+    for (const char *name = row->range; *name;) {
+        size_t length = strcspn(name, "|");
+        bool last = !name[length];
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
+                                 !used  ? ""
+                                 : last ? " or "
+                                        : ", ",
+                                 (int)length, name);
+        name += length + !last;
+    }
+    return status_fail(SOTTO_EINVAL, "%s must be %s (got '%s')", row->name, names, text);
+}
+
+static sotto_status set_choice(void *to, const struct sotto_option *row, const char *text)
+{
+    sotto_status status = SOTTO_OK;
+    int number = 0;
+    const char *name = row->range;
+    while (*name && (strcspn(name, "|") != strlen(text) || strncmp(name, text, strlen(text)) != 0)) {
+        name += strcspn(name, "|");
+        name += *name == '|';
+        number++;
+    }
+    if (!*name)
+        TRY(refuse_choice(row, text));
+    memcpy(to, &number, sizeof number);
+done:
+    return status;
+}
+
 /* Also beyond 2^63: what is too large is said by the range. The largest of all is a mark. */
 static bool read_whole(uint64_t *out, const char *text)
 {
@@ -80,6 +116,9 @@ sotto_status option_put(void *out, const struct sotto_option *row, const char *t
         break;
     case SOTTO_OPTION_SIZES:
         status = set_sizes(out, row, text);
+        break;
+    case SOTTO_OPTION_CHOICE:
+        status = set_choice(to, row, text);
         break;
     default:
         REQUIRE(read_whole(&whole, text), "%s: '%s' is not a whole number >= 0", row->name, text);
