@@ -41,9 +41,8 @@ static struct option_row of_member(const struct sotto_option *m)
         [SOTTO_OPTION_COUNT] = OPTION_COUNT, [SOTTO_OPTION_SEED] = OPTION_COUNT,
         [SOTTO_OPTION_REAL] = OPTION_REAL,   [SOTTO_OPTION_SIZES] = OPTION_TEXT,
         [SOTTO_OPTION_CHOICE] = OPTION_TEXT};
-    bool given =
-        m->value && m->type != SOTTO_OPTION_FLAG &&
-        (m->type != SOTTO_OPTION_REAL || (strcmp(m->value, "auto") != 0 && strcmp(m->value, "nan") != 0));
+    bool given = m->value && m->type != SOTTO_OPTION_FLAG &&
+                 (kinds[m->type] == OPTION_TEXT || strcmp(m->value, "auto") != 0);
     return (struct option_row){.name = m->name,
                                .kind = kinds[m->type],
                                .value = m->unit,

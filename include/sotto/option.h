@@ -62,6 +62,8 @@ SOTTO_API const struct sotto_option *sotto_talos_option_table(void);
 SOTTO_API const struct sotto_option *sotto_audit_option_table(void);
 /** Of struct sotto_attack_options. */
 SOTTO_API const struct sotto_option *sotto_attack_option_table(void);
+/** Of struct sotto_shadow_recipe. */
+SOTTO_API const struct sotto_option *sotto_shadow_option_table(void);
 /** Of struct sotto_encoder_attack_input. */
 SOTTO_API const struct sotto_option *sotto_encoder_attack_option_table(void);
 /** Of struct sotto_command_options. */
@@ -91,8 +93,8 @@ SOTTO_API void sotto_options_defaults(void *out, const struct sotto_option *tabl
 /** What a call makes of the options that it is given. Ranges are not checked.
  *
  *  In:      given   the table's struct; NULL: {0}
- *  Out:     *out    a copy. Each member that is 0 or NULL gets its default ("auto": NAN); each SOTTO_ZERO, SOTTO_NONE or
- *                   SOTTO_SEED_ZERO becomes 0. Members without a row are copied.
+ *  Out:     *out    a copy. Each member that is 0 or NULL gets its default ("auto": NAN, or 0 of a whole number);
+ *                   each SOTTO_ZERO, SOTTO_NONE or SOTTO_SEED_ZERO becomes 0. Members without a row are copied.
  *  Returns: EINVAL  a reserved member is not 0 */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_options_resolve(void *out, const void *given,
                                                               const struct sotto_option *table);

@@ -1,6 +1,7 @@
 /* Rows by name, and values of options from text. */
 #include "base/status.h"
 #include "io/text/number.h"
+#include "io/text/number_interval.h"
 #include "options/option_values.h"
 
 #include <errno.h>
@@ -32,8 +33,10 @@ static sotto_status set_sizes(void *out, const struct sotto_option *row, const c
 {
     sotto_status status = SOTTO_OK;
     size_t sizes[32], n = 0;
+    const struct interval range = interval_read(row->range);
+    const bool none = row->range && interval_holds(&range, 0) && strcmp(text, "0") == 0;
     const char *p = text + (text[0] == '['), *end = text + strlen(text) - (text[0] == '[');
-    for (bool more = p < end; more;) {
+    for (bool more = p < end && !none; more;) {
         int64_t x;
         size_t length = strcspn(p, ",]");
         REQUIRE(number_whole(&x, p, length) && x > 0,
@@ -46,7 +49,7 @@ static sotto_status set_sizes(void *out, const struct sotto_option *row, const c
         p += strspn(p, " ");
     }
     memcpy(option_at(out, row->offset), sizes, n * sizeof *sizes);
-    memcpy(option_at(out, row->count), &n, sizeof n);
+    memcpy(option_at(out, row->count), none ? &(size_t){SOTTO_NONE} : &n, sizeof n);
 done:
     return status;
 }
