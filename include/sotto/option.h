@@ -48,6 +48,8 @@ SOTTO_API const struct sotto_option *sotto_head_recipe_options(void);
 SOTTO_API const struct sotto_option *sotto_train_option_table(void);
 /** Of struct sotto_train_privacy. */
 SOTTO_API const struct sotto_option *sotto_train_privacy_options(void);
+/** Of struct sotto_answer_options. */
+SOTTO_API const struct sotto_option *sotto_answer_option_table(void);
 /** Of struct sotto_pretrain_options. */
 SOTTO_API const struct sotto_option *sotto_pretrain_option_table(void);
 /** Of struct sotto_fine_tune_options. */

@@ -116,3 +116,20 @@ const struct sotto_option *sotto_train_privacy_options(void)
 {
     return privacy_rows;
 }
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_answer_options
+
+static const struct sotto_option answer_rows[] = {
+    {"repeats", COUNT(repeats, "N"), .value = "1", .range = "[1,inf)", .group = "Networks with noise",
+     .help = "number of answers to average for each record"},
+    {"average", CHOICE(average, "NAME", "logits|softmax"), .value = "logits", .group = "Networks with noise",
+     .help = "average over --repeats: of logits or of softmax"},
+    {"seed", ANY_SEED(seed), .value = "auto", .group = "Networks with noise",
+     .help = "seed of the noise (default: a fresh one in each run)"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_answer_option_table(void)
+{
+    return answer_rows;
+}

@@ -19,7 +19,7 @@ static const struct sotto_option *(*const tables[])(void) = {
     sotto_command_option_table,   sotto_defence_option_table,  sotto_encoder_attack_option_table,
     sotto_split_option_table,     sotto_selftest_option_table, sotto_release_option_table,
     sotto_sampled_option_table,   sotto_spend_option_table,    sotto_shadow_option_table,
-    sotto_protect_option_table};
+    sotto_answer_option_table,    sotto_protect_option_table};
 enum { TABLES = sizeof tables / sizeof *tables, LARGEST = 4096 };
 
 /* Any of the structs. */
