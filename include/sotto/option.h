@@ -74,6 +74,10 @@ SOTTO_API const struct sotto_option *sotto_command_option_table(void);
 SOTTO_API const struct sotto_option *sotto_defence_option_table(void);
 /** Of struct sotto_split_options. */
 SOTTO_API const struct sotto_option *sotto_split_option_table(void);
+/** Of struct sotto_residual_input: what the command line takes; no member has a default in C. */
+SOTTO_API const struct sotto_option *sotto_residual_input_table(void);
+/** Of struct sotto_residual_answers, in the same way. */
+SOTTO_API const struct sotto_option *sotto_residual_answers_table(void);
 /** Of struct sotto_release. */
 SOTTO_API const struct sotto_option *sotto_release_option_table(void);
 /** Of struct sotto_sampled. */

@@ -1,5 +1,6 @@
-/* Options of releases, of sampled steps, and of what they are charged to. */
+/* Options of releases, of sampled steps, of what they are charged to, and of residual perturbation. */
 #include "sotto/dp.h"
+#include "sotto/residual.h"
 
 #define OPTIONS_OF struct sotto_release
 #include "options/option_row.h"
@@ -99,4 +100,57 @@ static const struct sotto_option protect_rows[] = {
 const struct sotto_option *sotto_protect_option_table(void)
 {
     return protect_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_residual_input
+
+static const struct sotto_option residual_input_rows[] = {
+    {"radius", REAL(radius, "R"), .range = "(0,inf)", .group = "Additive residual perturbation",
+     .help = "L2 norm to which every input is clipped"},
+    {"input-noise", REAL(noise, "PI"), .range = "(0,inf)", .group = "Additive residual perturbation",
+     .help = "standard deviation of the noise on inputs"},
+    {"uses", COUNT(uses, "E"), .range = "[1,inf)", .group = "Additive residual perturbation",
+     .help = "uses of each record in training (epochs)"},
+    {"copies", COUNT(copies, "N"), .value = "1", .range = "[1,inf)",
+     .group = "Additive residual perturbation",
+     .help = "independent noisy copies in each use (networks of an ensemble with separate inputs)"},
+    {"label-epsilon", REAL(label_epsilon, "E"), .value = "0", .range = "[0,inf)",
+     .group = "Additive residual perturbation",
+     .help = "epsilon of randomised response on labels; 0: labels are public"},
+    {"delta", REAL(delta, "D"), .range = "(0,1)", .group = "Additive residual perturbation",
+     .help = "delta of (epsilon, delta)-DP"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_residual_input_table(void)
+{
+    return residual_input_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_residual_answers
+
+static const struct sotto_option residual_answers_rows[] = {
+    {"gamma", REAL(gamma, "G"), .range = "(0,inf)", .group = "Residual perturbation",
+     .help = "standard deviation of the noise in every block"},
+    {"mappings", COUNT(mappings, "M"), .value = "3", .range = "[1,inf)", .group = "Residual perturbation",
+     .help = "number of residual blocks"},
+    {"branch-bound", REAL(branch_bound, "B"), .range = "(0,inf)",
+     .group = "Multiplicative residual perturbation", .help = "L2 norm to which every branch is clipped"},
+    {"floor", REAL(floor, "ETA"), .value = "0", .range = "[0,inf)",
+     .group = "Multiplicative residual perturbation",
+     .help = "lower limit of the absolute activations that scale the noise"},
+    {"weight-bound", REAL(weight_bound, "A"), .range = "(0,inf)",
+     .group = "Multiplicative residual perturbation", .help = "L1 norm of the output weights"},
+    {"output-noise", REAL(output, "PI"), .range = "(0,inf)", .group = "Multiplicative residual perturbation",
+     .help = "standard deviation of the output noise, relative to the largest activation"},
+    {"queries", COUNT(queries, "K"), .value = "1", .range = "[1,inf)",
+     .group = "Multiplicative residual perturbation", .help = "number of answers to one adversary"},
+    {"delta", REAL(delta, "D"), .range = "(0,1)", .group = "Multiplicative residual perturbation",
+     .help = "delta of (epsilon, delta)-DP"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_residual_answers_table(void)
+{
+    return residual_answers_rows;
 }

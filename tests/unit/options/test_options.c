@@ -17,7 +17,8 @@ static const struct sotto_option *(*const tables[])(void) = {
     sotto_attack_option_table,         sotto_command_option_table,   sotto_defence_option_table,
     sotto_encoder_attack_option_table, sotto_split_option_table,     sotto_selftest_option_table,
     sotto_release_option_table,        sotto_sampled_option_table,   sotto_spend_option_table,
-    sotto_shadow_option_table,         sotto_answer_option_table,    sotto_protect_option_table};
+    sotto_shadow_option_table,         sotto_residual_input_table,   sotto_residual_answers_table,
+    sotto_answer_option_table,         sotto_protect_option_table};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static void rows_are_complete(void **state)
