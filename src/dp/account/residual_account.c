@@ -2,7 +2,6 @@
  * assumptions, so they are computed in plain double and rounded up by a hair; the proved one goes through the
  * accountant. */
 #include "base/reserved.h"
-#include "base/status.h"
 #include "sotto/residual.h"
 
 #include <math.h>

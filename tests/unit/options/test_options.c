@@ -11,14 +11,14 @@
 #include <string.h>
 
 static const struct sotto_option *(*const tables[])(void) = {
-    sotto_head_recipe_options,         sotto_train_option_table,     sotto_train_privacy_options,
-    sotto_pretrain_option_table,       sotto_fine_tune_option_table, sotto_view_option_table,
-    sotto_scattering_option_table,     sotto_talos_option_table,     sotto_audit_option_table,
-    sotto_attack_option_table,         sotto_command_option_table,   sotto_defence_option_table,
-    sotto_encoder_attack_option_table, sotto_split_option_table,     sotto_selftest_option_table,
-    sotto_release_option_table,        sotto_sampled_option_table,   sotto_spend_option_table,
-    sotto_shadow_option_table,         sotto_residual_input_table,   sotto_residual_answers_table,
-    sotto_answer_option_table,         sotto_protect_option_table};
+    sotto_head_recipe_options,    sotto_head_privacy_options,        sotto_train_option_table,
+    sotto_train_privacy_options,  sotto_pretrain_option_table,       sotto_fine_tune_option_table,
+    sotto_view_option_table,      sotto_scattering_option_table,     sotto_talos_option_table,
+    sotto_audit_option_table,     sotto_attack_option_table,         sotto_command_option_table,
+    sotto_defence_option_table,   sotto_encoder_attack_option_table, sotto_split_option_table,
+    sotto_selftest_option_table,  sotto_release_option_table,        sotto_sampled_option_table,
+    sotto_spend_option_table,     sotto_shadow_option_table,         sotto_residual_input_table,
+    sotto_residual_answers_table, sotto_answer_option_table,         sotto_protect_option_table};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static void rows_are_complete(void **state)
