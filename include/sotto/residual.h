@@ -62,6 +62,7 @@ struct sotto_residual_theorem1 {
     double epsilon;            /**< In for ..._noise(), Out for ..._epsilon() */
     double input_noise, gamma; /**< Out for ..._noise(), In for ..._epsilon() */
     double alpha;              /**< Out: order of the Renyi divergence */
+    uint64_t reserved[4];      /**< zeros: room for later members */
 };
 /** Noise for an epsilon.
  *

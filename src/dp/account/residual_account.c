@@ -109,6 +109,7 @@ double sotto_label_keep_probability(double epsilon, size_t classes)
 static sotto_status check_theorem1(const struct sotto_residual_theorem1 *t)
 {
     sotto_status status = SOTTO_OK;
+    TRY(require_reserved(t->reserved, "residual theorem 1"));
     TRY(check_positive("radius", t->radius));
     TRY(check_positive("mapping bound", t->mapping_bound));
     TRY(check_positive("uses", t->uses));

@@ -292,7 +292,7 @@ sotto_status json_get_sizes(size_t *out, size_t *count, size_t capacity, const s
                             const char *name, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    const struct json *list;
+    const struct json *list = NULL;
     *count = 0;
     TRY(json_get_array(&list, j, name, path));
     if (json_count(list) > capacity)
