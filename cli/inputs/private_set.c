@@ -6,29 +6,23 @@
 
 const struct option_row private_set_rows[] = {
     OPTION_GROUP("Ledger"),
-    {"dataset-id", OPTION_TEXT, "NAME", NULL,
-     "identity of the private data set, for inputs without a recorded identity"},
-    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
+    OPTION_TABLE(sotto_spend_option_table, "dataset-id|ledger"),
     {"same-people-as", OPTION_LIST, "ID", NULL,
      "identity of another data set about the same people; its ledger is charged too (repeatable)"},
     {"ledger-move", OPTION_FLAG, NULL, NULL, "permission to move the data set's ledger to --ledger"},
-    {"budget-epsilon", OPTION_REAL, "E", NULL,
-     "privacy budget: largest epsilon of all ledger entries together; a release beyond it is refused (exit "
-     "77)"},
-    {"budget-delta", OPTION_REAL, "D", NULL, "delta of the privacy budget (default: delta of the release)"},
-    {"purpose", OPTION_TEXT, "TEXT", NULL, "purpose of the release, recorded in ledger and certificate"},
-    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "seed of the noise, for tests and papers only: NO PRIVACY; recorded in every output"},
+    OPTION_TABLE(sotto_spend_option_table, "budget-epsilon|budget-delta|purpose"),
+    {"read-from-data", OPTION_LIST, "NAME", NULL,
+     "option, such as l2 or max-grad-norm, with a value that was read from the private data; epsilon is then "
+     "conditional on it and nothing is proved (repeatable)"},
+    OPTION_TABLE(sotto_spend_option_table, "insecure-noise-seed"),
     OPTION_END};
 
-static sotto_status read_budget(struct sotto_dp *budget, const struct options *o, const char *verb)
+static sotto_status check_budget(const struct options *o, const char *verb)
 {
     if (option_given(o, "budget-delta") && !option_given(o, "budget-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "%s: --budget-delta needs --budget-epsilon", verb);
     if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
         return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
-    if (option_given(o, "budget-epsilon"))
-        *budget = (struct sotto_dp){option_real(o, "budget-epsilon"), option_delta(o, "budget-delta")};
     return SOTTO_OK;
 }
 
@@ -59,14 +53,15 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
     if (s->source.move_ledger && !option_given(o, "ledger"))
         return cli_fail(SOTTO_EUSAGE,
                         "%s: --ledger-move needs the new path of the ledger; give --ledger FILE", verb);
-    s->spend = (struct sotto_spend){.dataset_id = carried[0] ? carried : given,
-                                    .ledger = option_text(o, "ledger"),
-                                    .purpose = option_text(o, "purpose"),
-                                    .provenance = provenance,
+    s->spend = (struct sotto_spend){.provenance = provenance,
                                     .source = &s->source,
-                                    .insecure = option_given(o, "insecure-noise-seed"),
-                                    .insecure_seed = option_count(o, "insecure-noise-seed")};
-    return read_budget(&s->spend.budget, o, verb);
+                                    .read_from_data = option_list(o, "read-from-data"),
+                                    .insecure = option_given(o, "insecure-noise-seed")};
+    sotto_status status = check_budget(o, verb);
+    if (status == SOTTO_OK)
+        status = option_members(&s->spend, sotto_spend_option_table(), o);
+    s->spend.dataset_id = carried[0] ? carried : given;
+    return status;
 }
 
 static sotto_status make_room(struct private_set *s, size_t n)

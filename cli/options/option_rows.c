@@ -39,10 +39,10 @@ static struct option_row of_member(const struct sotto_option *m)
     static const enum option_kind kinds[] = {
         [SOTTO_OPTION_FLAG] = OPTION_FLAG,   [SOTTO_OPTION_TEXT] = OPTION_TEXT,
         [SOTTO_OPTION_COUNT] = OPTION_COUNT, [SOTTO_OPTION_SEED] = OPTION_COUNT,
-        [SOTTO_OPTION_REAL] = OPTION_REAL,   [SOTTO_OPTION_SIZES] = OPTION_TEXT};
-    bool given =
-        m->value && m->type != SOTTO_OPTION_FLAG &&
-        (m->type != SOTTO_OPTION_REAL || (strcmp(m->value, "auto") != 0 && strcmp(m->value, "nan") != 0));
+        [SOTTO_OPTION_REAL] = OPTION_REAL,   [SOTTO_OPTION_SIZES] = OPTION_TEXT,
+        [SOTTO_OPTION_CHOICE] = OPTION_TEXT};
+    bool given = m->value && m->type != SOTTO_OPTION_FLAG &&
+                 (kinds[m->type] == OPTION_TEXT || strcmp(m->value, "auto") != 0);
     return (struct option_row){.name = m->name,
                                .kind = kinds[m->type],
                                .value = m->unit,
@@ -67,6 +67,14 @@ static void set_default(struct option_rows *out, const struct option_row *row)
         i++;
     assert(i < out->count && "a default stands below its option");
     out->row[i].fallback = row->fallback;
+}
+
+/* A verb with an option of its own by that name has no such alias. */
+static void drop_taken_alias(struct option_rows *rows, struct option_row *row)
+{
+    for (size_t i = 0; row->aliases && i < rows->count; i++)
+        if (strcmp(rows->row[i].name, row->aliases) == 0)
+            row->aliases = NULL;
 }
 
 /* Returns the heading that now holds. */
@@ -97,6 +105,8 @@ void option_rows_of(struct option_rows *out, const struct verb *verb)
     out->count = 0;
     add_all(out, verb->options, NULL);
     add_all(out, common_rows, NULL);
+    for (size_t i = 0; i < out->count; i++)
+        drop_taken_alias(out, &out->row[i]);
 }
 
 bool option_opens_group(const struct option_rows *rows, size_t i)

@@ -347,30 +347,15 @@ sotto_status option_check_report(const struct options *o)
     return SOTTO_OK;
 }
 
-double option_delta(const struct options *o, const char *name)
-{
-    return !option_given(o, name) ? 0 : option_real(o, name) == 0 ? SOTTO_DELTA_PURE : option_real(o, name);
-}
-
-sotto_status option_positive(const struct options *o, const char *name)
-{
-    if (option_given(o, name) && option_real(o, name) == 0)
-        return cli_fail(SOTTO_EINVAL, "%s must be > 0 (got 0)", name);
-    return SOTTO_OK;
-}
-
 sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only)
 {
-    const char *word = option_text(o, "adjacency");
-    bool zero_out = strcmp(word, "zero-out") == 0 || strcmp(word, "add-remove") == 0;
-    if (!zero_out && strcmp(word, "replace-one") != 0)
-        return cli_fail(SOTTO_EUSAGE, "--adjacency '%s' is unknown; expected replace-one or zero-out", word);
-    if (zero_out && replace_only)
+    if (*adjacency == SOTTO_ADD_REMOVE)
+        *adjacency = SOTTO_ZERO_OUT;
+    if (*adjacency == SOTTO_ZERO_OUT && replace_only)
         return cli_fail(SOTTO_EUSAGE,
                         "--adjacency %s: this trainer supports replace-one only (DP-SGD with --sampling "
                         "poisson supports both)",
-                        word);
-    *adjacency = zero_out ? SOTTO_ZERO_OUT : SOTTO_REPLACE_ONE;
+                        option_text(o, "adjacency"));
     return SOTTO_OK;
 }
 
@@ -392,6 +377,17 @@ static const char *member_text(const struct options *o, const struct sotto_optio
                                                                            : NULL;
 }
 
+/* EINVAL for a given 0 which the library would take for "not given". */
+static sotto_status refuse_zero(const struct sotto_option *row, const char *text)
+{
+    const char *dot = strrchr(row->key, '.');
+    bool unknown = !row->value || strcmp(row->value, "auto") == 0;
+    if (row->type != SOTTO_OPTION_REAL || !unknown || !row->range || strncmp(row->range, "(0,", 3) != 0 ||
+        strtod(text, NULL) != 0)
+        return SOTTO_OK;
+    return cli_fail(SOTTO_EINVAL, "%s must be > 0 (got 0)", dot ? dot + 1 : row->key);
+}
+
 sotto_status option_members_checked(void *out, const struct sotto_option *table, const char *keys,
                                     const struct options *o)
 {
@@ -399,6 +395,8 @@ sotto_status option_members_checked(void *out, const struct sotto_option *table,
         const char *text = member_text(o, table);
         if (text && sotto_option_set(out, table, text) != SOTTO_OK)
             return cli_fail(SOTTO_EUSAGE, "--%s", sotto_error_text());
+        if (text && refuse_zero(table, text) != SOTTO_OK)
+            return SOTTO_EINVAL;
         if (text && option_listed(keys, table->key, strlen(table->key)) &&
             sotto_options_check(out, table, table->key) != SOTTO_OK)
             return cli_fail(SOTTO_EUSAGE, "%s: %s", o->verb->name, sotto_error_text());

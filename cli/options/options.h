@@ -81,15 +81,11 @@ sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const str
 sotto_status option_fractions(double *out, size_t capacity, size_t *count, const struct options *o,
                               const char *name);
 
-/* --adjacency of a private trainer: 0 replace-one, 1 zero-out (also "add-remove"). EUSAGE: another word, or
- * zero-out where only replaced records are accounted. */
-/* A delta as a member of a target or budget: 0 where it is not given, SOTTO_DELTA_PURE for a given 0. */
-double option_delta(const struct options *o, const char *name);
-/* EINVAL for an option that is given as 0, which the library would take for "not given". */
-sotto_status option_positive(const struct options *o, const char *name);
+/* The adjacency of a private trainer, where add-remove is another name of zero-out. EUSAGE: zero-out where only replaced
+ * records are accounted. */
 sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only);
 
-/* Sets those members of *out that were given or have an OPTION_DEFAULT. EUSAGE. */
+/* Sets those members of *out that were given or have an OPTION_DEFAULT. EUSAGE; EINVAL: 0 for a number above 0. */
 sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o);
 /* The same; EUSAGE also for one of the keys ("confidence|delta") outside of its range. */
 sotto_status option_members_checked(void *out, const struct sotto_option *table, const char *keys,

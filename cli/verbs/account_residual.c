@@ -96,12 +96,11 @@ static sotto_status additive(const struct options *o, int json)
     if (option_given(o, "gamma") != option_given(o, "mapping-bound") && !searched)
         return cli_fail(SOTTO_EUSAGE,
                         "account: --gamma and --mapping-bound must be given together (Theorem 1 needs both)");
-    struct sotto_residual_input in = {.radius = option_real(o, "radius"),
-                                      .noise = option_real(o, "input-noise"),
-                                      .uses = (size_t)option_count(o, "uses"),
-                                      .copies = (size_t)option_count(o, "copies"),
-                                      .label_epsilon = option_real(o, "label-epsilon"),
-                                      .delta = option_real(o, "delta")};
+    struct sotto_residual_input in = {0};
+    status = option_members(&in, sotto_residual_input_table(), o);
+    if (status == SOTTO_OK)
+        status = sotto_options_resolve(&in, &in, sotto_residual_input_table());
+    in.delta = option_real(o, "delta");
     struct sotto_residual_account account;
     struct sotto_residual_theorem1 t = {.radius = in.radius,
                                         .mapping_bound = option_real(o, "mapping-bound"),
@@ -111,7 +110,7 @@ static sotto_status additive(const struct options *o, int json)
                                         .epsilon = option_real(o, "epsilon"),
                                         .input_noise = in.noise,
                                         .gamma = option_real(o, "gamma")};
-    if (searched)
+    if (status == SOTTO_OK && searched)
         status = sotto_residual_input_noise(&in.noise, t.epsilon, &in);
     if (status == SOTTO_OK)
         status = sotto_residual_input(&account, &in);
@@ -136,16 +135,13 @@ static sotto_status multiplicative(const struct options *o, int json)
         return status;
     if (searched == option_given(o, "gamma") || searched == option_given(o, "output-noise"))
         return cli_fail(SOTTO_EUSAGE, "account: give either --gamma and --output-noise, or --epsilon");
-    struct sotto_residual_answers in = {.branch_bound = option_real(o, "branch-bound"),
-                                        .floor = option_real(o, "floor"),
-                                        .weight_bound = option_real(o, "weight-bound"),
-                                        .mappings = (size_t)option_count(o, "mappings"),
-                                        .queries = (size_t)option_count(o, "queries"),
-                                        .delta = option_real(o, "delta"),
-                                        .gamma = option_real(o, "gamma"),
-                                        .output = option_real(o, "output-noise")};
+    struct sotto_residual_answers in = {0};
+    status = option_members(&in, sotto_residual_answers_table(), o);
+    if (status == SOTTO_OK)
+        status = sotto_options_resolve(&in, &in, sotto_residual_answers_table());
+    in.delta = option_real(o, "delta");
     double epsilon, published;
-    if (searched)
+    if (status == SOTTO_OK && searched)
         status = sotto_residual_answers_noise(&in, option_real(o, "epsilon"));
     if (status == SOTTO_OK)
         status = sotto_residual_answers(&epsilon, &published, &in);

@@ -8,26 +8,36 @@
 static const struct {
     const char *name;
     bool inputs; /* means something to --certify-inputs too */
-} private_options[] = {{"noise", false},         {"noise-multiplier", false},
-                       {"epsilon", true},        {"delta", true},        {"max-grad-norm", false},
-                       {"clipping", false},      {"quantile", false},    {"views", false},
-                       {"steps", false},         {"classes", true},      {"ema", false},
-                       {"adjacency", false},     {"sampling", false},    {"ledger", true},
-                       {"reserve-steps", true},  {"micro-batch", false}, {"dataset-id", true},
-                       {"same-people-as", true}, {"ledger-move", true},  {"budget-epsilon", true},
-                       {"budget-delta", true},   {"purpose", true},      {"insecure-noise-seed", true}};
+} private_options[] = {{"noise", false},
+                       {"noise-multiplier", false},
+                       {"epsilon", true},
+                       {"delta", true},
+                       {"max-grad-norm", false},
+                       {"clipping", false},
+                       {"quantile", false},
+                       {"views", false},
+                       {"steps", false},
+                       {"classes", true},
+                       {"ema", false},
+                       {"adjacency", false},
+                       {"sampling", false},
+                       {"ledger", true},
+                       {"reserve-steps", true},
+                       {"micro-batch", false},
+                       {"dataset-id", true},
+                       {"same-people-as", true},
+                       {"ledger-move", true},
+                       {"budget-epsilon", true},
+                       {"budget-delta", true},
+                       {"purpose", true},
+                       {"read-from-data", true},
+                       {"insecure-noise-seed", true}};
 enum { OPTIONS = sizeof private_options / sizeof *private_options };
 
 /* What both kinds of certificate take. */
 static sotto_status read_shared(struct sotto_train_privacy *p, const struct options *o)
 {
-    sotto_status status = option_positive(o, "epsilon");
-    if (status == SOTTO_OK)
-        status = option_members(p, sotto_train_privacy_options(), o);
-    if (status != SOTTO_OK)
-        return status;
-    p->target.delta = option_delta(o, "delta");
-    return SOTTO_OK;
+    return option_members(p, sotto_train_privacy_options(), o);
 }
 
 /* What has a meaning for noisy inputs alone. */
@@ -49,14 +59,11 @@ sotto_status train_privacy_of_sgd(struct sotto_train_privacy *p, const struct op
         return SOTTO_EUSAGE;
     if (option_given(o, "noise-multiplier") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "train: give exactly one of --noise-multiplier and --epsilon");
-    sotto_status status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
-    if (status == SOTTO_OK)
-        status = option_adjacency(&p->adjacency, o, p->sampling == SOTTO_SAMPLING_FIXED);
-    if (status != SOTTO_OK)
-        return status;
     if (option_given(o, "steps") && option_given(o, "epochs"))
         return cli_fail(SOTTO_EUSAGE, "train: give --steps or --epochs, not both");
-    return read_shared(p, o);
+    sotto_status status = read_shared(p, o);
+    return status == SOTTO_OK ? option_adjacency(&p->adjacency, o, p->sampling == SOTTO_SAMPLING_FIXED)
+                              : status;
 }
 
 sotto_status train_privacy_of_inputs(struct sotto_train_privacy *p, const struct options *o)

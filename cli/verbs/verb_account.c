@@ -10,36 +10,20 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Mechanism"),
-    {"mechanism", OPTION_TEXT, "NAME", NULL,
-     "mechanism: logistic, laplace, gaussian, gaussian-classical, discrete-laplace, discrete-gaussian, "
-     "knorm, "
-     "exponential or randomised-response"},
-    {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), in units of the sensitivity"},
+    OPTION_TABLE(sotto_release_option_table, "mechanism|scale"),
     {"sigma", OPTION_REAL, "S", NULL, "alias of --scale; with --sample-rate, of --noise-multiplier"},
-    {"epsilon", OPTION_REAL, "E", NULL,
-     "target epsilon instead of --scale or --noise-multiplier; the smallest noise that meets it is found",
-     NULL, "target-epsilon"},
-    {"delta", OPTION_REAL, "D", NULL, "delta of (epsilon, delta)-DP; omit for pure epsilon-DP"},
-    {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity"},
-    {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity"},
-    {"dimension", OPTION_COUNT, "N", NULL,
-     "number of released values; tightens bounds from --l2 (default: unknown)"},
-    {"value-step", OPTION_REAL, "R", "0",
-     "step of the grid that all values lie on, a power of two (1: integers, 0: no grid)"},
+    OPTION_TABLE(sotto_release_option_table, "epsilon|delta|value-step"),
     {"compose", OPTION_COUNT, "K", "1", "number of identical releases with independent noise"},
-    {"adjacency", OPTION_TEXT, "NAME", NULL,
-     "adjacency: replace-one (default) or add-remove (default for Poisson batches)"},
+    OPTION_TABLE(sotto_sampled_option_table, "adjacency"),
     {"choose", OPTION_FLAG, NULL, NULL,
      "table of the noise that each mechanism needs for --epsilon, smallest first"},
     {"certified", OPTION_FLAG, NULL, NULL, "bounds by ball arithmetic, valid under rounding (takes seconds)"},
-    OPTION_GROUP("DP-SGD"),
-    {"noise-multiplier", OPTION_REAL, "M", NULL, "noise scale / clipping norm"},
-    {"sample-rate", OPTION_REAL, "Q", NULL,
-     "sampling rate: probability that a record is in a step, in (0, 1]", "sampling-rate", "sampling_rate"},
-    {"sampling", OPTION_TEXT, "NAME", "poisson",
-     "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
-    {"steps", OPTION_COUNT, "N", NULL, "number of steps"},
-    {"clipping", OPTION_TEXT, "NORM", "l2", "norm of gradient clipping: l1 or l2 (laplace: l1)"},
+    OPTION_TABLE(sotto_release_option_table, "l1|l2|dimension"),
+    OPTION_GROUP("Sensitivity"),
+    {"read-from-data", OPTION_LIST, "NAME", NULL,
+     "option, such as l2 or clipping, with a value that was read from the private data; the account is then "
+     "conditional on it and nothing is proved (repeatable)"},
+    OPTION_TABLE(sotto_sampled_option_table, "noise-multiplier|sample-rate|sampling|steps|clipping"),
     OPTION_GROUP("Files"),
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
      "certificate to verify, as by 'sotto verify CERTIFICATE'; uses the released file beside it and "
@@ -55,36 +39,34 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Residual perturbation"),
     {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
      "noise in residual blocks: additive (protects training records) or multiplicative (protects answers)"},
-    {"gamma", OPTION_REAL, "G", NULL, "standard deviation of the noise in every block"},
-    {"mappings", OPTION_COUNT, "M", "3", "number of residual blocks"},
+    OPTION_TABLE(sotto_residual_answers_table, "gamma|mappings"),
+    OPTION_TABLE(sotto_residual_input_table, "radius|input-noise|uses|copies|label-epsilon"),
     OPTION_GROUP("Additive residual perturbation"),
-    {"radius", OPTION_REAL, "R", NULL, "L2 norm to which every input is clipped"},
-    {"input-noise", OPTION_REAL, "PI", NULL, "standard deviation of the noise on inputs"},
-    {"uses", OPTION_COUNT, "E", NULL, "uses of each record in training (epochs)"},
-    {"copies", OPTION_COUNT, "N", "1",
-     "independent noisy copies in each use (networks of an ensemble with separate inputs)"},
-    {"label-epsilon", OPTION_REAL, "E", "0",
-     "epsilon of randomised response on labels; 0: labels are public"},
     {"mapping-bound", OPTION_REAL, "G", NULL,
      "bound on the expected output of a residual block, for the published, unproved epsilon"},
-    OPTION_GROUP("Multiplicative residual perturbation"),
-    {"branch-bound", OPTION_REAL, "B", NULL, "L2 norm to which every branch is clipped"},
-    {"floor", OPTION_REAL, "ETA", "0", "lower limit of the absolute activations that scale the noise"},
-    {"weight-bound", OPTION_REAL, "A", NULL, "L1 norm of the output weights"},
-    {"output-noise", OPTION_REAL, "PI", NULL,
-     "standard deviation of the output noise, relative to the largest activation"},
-    {"queries", OPTION_COUNT, "K", "1", "number of answers to one adversary"},
+    OPTION_TABLE(sotto_residual_answers_table, "branch-bound|floor|weight-bound|output-noise|queries"),
     OPTION_END};
 
-/* One name out of two; *second: it is the second. */
-static sotto_status either(int *second, const struct options *o, const char *option, const char *one,
-                           const char *other)
+/* What is asked for, by the tables. */
+struct request {
+    struct sotto_release release;
+    struct sotto_sampled sampled;
+    size_t compose;
+};
+
+static sotto_status read_request(struct request *q, const struct options *o)
 {
-    const char *text = option_text(o, option);
-    *second = text && strcmp(text, other) == 0;
-    if (text && !*second && strcmp(text, one) != 0)
-        return cli_fail(SOTTO_EUSAGE, "account: --%s must be %s or %s (got '%s')", option, one, other, text);
-    return SOTTO_OK;
+    *q = (struct request){.compose = (size_t)option_count(o, "compose")};
+    sotto_status status = option_members(&q->release, sotto_release_option_table(), o);
+    if (status == SOTTO_OK)
+        status = option_members(&q->sampled, sotto_sampled_option_table(), o);
+    q->sampled.mechanism = q->release.mechanism;
+    q->sampled.delta = q->release.target.delta;
+    if (option_given(o, "sigma"))
+        q->release.scale = q->sampled.noise_multiplier = option_real(o, "sigma");
+    if (!option_given(o, "adjacency") && q->sampled.sampling == SOTTO_SAMPLING_POISSON)
+        q->sampled.adjacency = SOTTO_ADD_REMOVE;
+    return status;
 }
 
 /* --sigma is the scale of a release and the noise multiplier of DP-SGD. */
@@ -93,25 +75,17 @@ static int noise_given(const struct options *o, const char *name)
     return option_given(o, name) + option_given(o, "sigma");
 }
 
-static double noise(const struct options *o, const char *name)
-{
-    return option_real(o, option_given(o, name) ? name : "sigma");
-}
-
 static sotto_status check(const struct options *o)
 {
-    int ignored;
     if (!option_given(o, "mechanism"))
         return option_require(o, "mechanism");
     if (noise_given(o, "scale") + option_given(o, "epsilon") != 1)
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --epsilon");
     if (!option_given(o, "l1") && !option_given(o, "l2"))
         return cli_fail(SOTTO_EUSAGE, "account: the sensitivity is missing; give --l1, --l2 or both");
-    if (option_positive(o, "l1") != SOTTO_OK || option_positive(o, "l2") != SOTTO_OK)
-        return SOTTO_EINVAL;
     if (option_given(o, "clipping"))
         return cli_fail(SOTTO_EUSAGE, "account: --clipping needs --sample-rate and --steps");
-    return either(&ignored, o, "adjacency", "replace-one", "add-remove");
+    return SOTTO_OK;
 }
 
 static sotto_status check_sampled(const struct options *o)
@@ -177,37 +151,16 @@ static void print_account(const struct sotto_account *a)
         printf("  %-24s %.10g\n", a->bounds[i].name, a->bounds[i].epsilon);
 }
 
-static sotto_status account_of_sampled(struct sotto_account *account, const struct options *o,
-                                       const struct sotto_context *ctx)
+static sotto_status account_of_sampled(struct sotto_account *account, const struct request *q,
+                                       const struct options *o, const struct sotto_context *ctx)
 {
-    int by_l2, add_remove;
     sotto_status status = check_sampled(o);
-    if (status == SOTTO_OK)
-        status = either(&by_l2, o, "clipping", "l1", "l2");
-    if (status == SOTTO_OK)
-        status = either(&add_remove, o, "adjacency", "replace-one", "add-remove");
-    if (status != SOTTO_OK)
-        return status;
-    enum sotto_sampling sampling;
-    status = sotto_sampling_find(&sampling, option_text(o, "sampling"));
-    if (status != SOTTO_OK)
-        return status;
-    int fixed = sampling == SOTTO_SAMPLING_FIXED;
-    double delta = option_real(o, "delta"), target = option_real(o, "epsilon");
+    struct sotto_sampled s = q->sampled;
+    double target = q->release.target.epsilon;
     int certified = option_flag(o, "certified");
-    struct sotto_sampled s = {.mechanism = option_text(o, "mechanism"),
-                              .noise_multiplier = noise(o, "noise-multiplier"),
-                              .sample_rate = option_real(o, "sample-rate"),
-                              .steps = (size_t)option_count(o, "steps"),
-                              .delta = isnan(delta) ? 0 : delta,
-                              .clipping = by_l2 ? SOTTO_NORM_L2 : SOTTO_NORM_L1,
-                              .adjacency = (option_given(o, "adjacency") ? add_remove : !fixed)
-                                               ? SOTTO_ADD_REMOVE
-                                               : SOTTO_REPLACE_ONE,
-                              .sampling = sampling};
-    if (certified && option_given(o, "epsilon"))
+    if (status == SOTTO_OK && certified && target != 0)
         return sotto_calibrate_sampled_certified(account, &s, target, ctx);
-    if (option_given(o, "epsilon"))
+    if (status == SOTTO_OK && target != 0)
         status = sotto_calibrate_sampled(&s.noise_multiplier, &s, target, ctx);
     if (status != SOTTO_OK)
         return status;
@@ -216,11 +169,10 @@ static sotto_status account_of_sampled(struct sotto_account *account, const stru
 }
 
 /* The textbook formula never stands alone: what the same target needs by the exact curve goes beside it. */
-static sotto_status print_classical(const struct options *o)
+static sotto_status print_classical(const struct sotto_release *r)
 {
     struct sotto_classical_gaussian c;
-    struct sotto_dp target = {option_real(o, "epsilon"), option_real(o, "delta")};
-    sotto_status status = sotto_gaussian_classical(&c, option_real(o, "l2"), target);
+    sotto_status status = sotto_gaussian_classical(&c, r->sensitivity.l2, r->target);
     if (status == SOTTO_OK)
         printf("classical sigma %.10g (reaches delta %.4g); analytic sigma %.10g; the formula fails from "
                "epsilon "
@@ -229,46 +181,39 @@ static sotto_status print_classical(const struct options *o)
     return status;
 }
 
-static sotto_status account_of_release(struct sotto_account *account, const struct options *o,
-                                       const struct sotto_context *ctx)
+static sotto_status account_of_release(struct sotto_account *account, const struct request *q,
+                                       const struct options *o, const struct sotto_context *ctx)
 {
+    const struct sotto_release *r = &q->release;
+    const struct sotto_sensitivity *s = &r->sensitivity;
+    double scale = r->scale;
+    int certified = option_flag(o, "certified"), searched = r->target.epsilon != 0;
     sotto_status status = check(o);
-    if (status != SOTTO_OK)
-        return status;
-    struct sotto_sensitivity s = {option_real(o, "l1"),
-                                  option_real(o, "l2"),
-                                  (size_t)option_count(o, "dimension"),
-                                  SOTTO_SENSITIVITY_GIVEN,
-                                  "",
-                                  option_real(o, "value-step")};
-    const char *mechanism = option_text(o, "mechanism"), *adjacency = option_text(o, "adjacency");
-    double scale = noise(o, "scale"), delta = option_real(o, "delta");
-    size_t compose = (size_t)option_count(o, "compose");
-    struct sotto_dp target = {option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
-    int certified = option_flag(o, "certified"), searched = option_given(o, "epsilon");
-    if (certified && searched)
-        status = sotto_calibrate_certified(account, mechanism, &s, target, compose, ctx);
-    else if (certified)
-        status = sotto_account_release_certified(account, mechanism, scale, &s, target.delta, compose, ctx);
-    else if (searched)
-        status = sotto_calibrate_composed(&scale, mechanism, &s, target, compose, ctx);
+    if (status == SOTTO_OK && certified && searched)
+        status = sotto_calibrate_certified(account, r->mechanism, s, r->target, q->compose, ctx);
+    else if (status == SOTTO_OK && certified)
+        status = sotto_account_release_certified(account, r->mechanism, scale, s, r->target.delta, q->compose,
+                                                 ctx);
+    else if (status == SOTTO_OK && searched)
+        status = sotto_calibrate_composed(&scale, r->mechanism, s, r->target, q->compose, ctx);
     if (status == SOTTO_OK && !certified)
-        status = sotto_account_release(account, mechanism, scale, &s, target.delta, compose, ctx);
-    if (status == SOTTO_OK && adjacency)
-        snprintf(account->adjacency, sizeof account->adjacency, "%s", adjacency);
+        status = sotto_account_release(account, r->mechanism, scale, s, r->target.delta, q->compose, ctx);
+    if (status == SOTTO_OK && option_given(o, "adjacency"))
+        snprintf(account->adjacency, sizeof account->adjacency, "%s",
+                 sotto_adjacency_name(q->sampled.adjacency));
     return status;
 }
 
 /* Different releases together, from a file. */
-static sotto_status account_of_file(struct sotto_account *account, const struct options *o,
-                                    const struct sotto_context *ctx)
+static sotto_status account_of_file(struct sotto_account *account, const struct request *q,
+                                    const struct options *o, const struct sotto_context *ctx)
 {
     static const char *const others[] = {
         "mechanism",        "sigma",       "scale", "epsilon",  "l1",      "l2", "dimension", "compose",
         "noise-multiplier", "sample-rate", "steps", "clipping", "sampling"};
     const char *events = option_text(o, "events"), *opacus = option_text(o, "opacus-history");
-    double delta = option_real(o, "delta");
-    int add_remove;
+    double delta = q->release.target.delta;
+    enum sotto_adjacency target = option_given(o, "adjacency") ? q->sampled.adjacency : SOTTO_SAME_ADJACENCY;
     if (events && opacus)
         return cli_fail(SOTTO_EUSAGE, "account: give --events or --opacus-history, not both");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -276,13 +221,6 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
             return cli_fail(SOTTO_EUSAGE,
                             "account: --%s cannot be combined with --%s, as the file contains it", others[i],
                             events ? "events" : "opacus-history");
-    sotto_status status = either(&add_remove, o, "adjacency", "replace-one", "add-remove");
-    if (status != SOTTO_OK)
-        return status;
-    enum sotto_adjacency target = !option_given(o, "adjacency") ? SOTTO_SAME_ADJACENCY
-                                  : add_remove                  ? SOTTO_ADD_REMOVE
-                                                                : SOTTO_REPLACE_ONE;
-    delta = isnan(delta) ? 0 : delta;
     return events ? sotto_account_events_file(account, events, delta, target, ctx)
                   : sotto_account_opacus_file(account, opacus, delta, target, ctx);
 }
@@ -290,9 +228,7 @@ static sotto_status account_of_file(struct sotto_account *account, const struct 
 static sotto_status print_ledger(const struct options *o, const struct sotto_context *ctx)
 {
     char *text = NULL;
-    double delta = option_real(o, "delta");
-    sotto_status status =
-        sotto_ledger_account(&text, option_text(o, "ledger"), isnan(delta) ? 0 : delta, ctx);
+    sotto_status status = sotto_ledger_account(&text, option_text(o, "ledger"), option_real(o, "delta"), ctx);
     if (status == SOTTO_OK)
         printf("%s\n", text);
     sotto_text_free(text);
@@ -305,9 +241,8 @@ static sotto_status import_history(const struct options *o, const struct sotto_c
         return option_require(o, "opacus-history");
     if (!option_given(o, "ledger"))
         return option_require(o, "ledger");
-    double delta = option_real(o, "delta");
     sotto_status status = sotto_ledger_import_opacus(
-        option_text(o, "ledger"), option_text(o, "opacus-history"), isnan(delta) ? 0 : delta, ctx);
+        option_text(o, "ledger"), option_text(o, "opacus-history"), option_real(o, "delta"), ctx);
     return status == SOTTO_OK ? print_ledger(o, ctx) : status;
 }
 
@@ -343,37 +278,95 @@ static sotto_status print_choices(const struct sotto_account *accounts, size_t c
     return status;
 }
 
-static sotto_status choose(const struct options *o, const struct sotto_context *ctx, int json)
+static sotto_status choose(const struct request *q, const struct options *o, const struct sotto_context *ctx,
+                           int json)
 {
+    const struct sotto_release *r = &q->release;
+    struct sotto_account accounts[SOTTO_MAX_MECHANISMS];
+    size_t count;
     if (option_given(o, "mechanism") || noise_given(o, "scale") || option_given(o, "sample-rate"))
         return cli_fail(SOTTO_EUSAGE, "account: --choose compares all mechanisms; expected only --epsilon, "
                                       "--delta, --l1 and --l2 beside it");
     if (!option_given(o, "epsilon"))
         return option_require(o, "epsilon");
-    if (option_positive(o, "l1") != SOTTO_OK || option_positive(o, "l2") != SOTTO_OK)
-        return SOTTO_EINVAL;
-    struct sotto_sensitivity s = {option_real(o, "l1"),
-                                  option_real(o, "l2"),
-                                  (size_t)option_count(o, "dimension"),
-                                  SOTTO_SENSITIVITY_GIVEN,
-                                  "",
-                                  option_real(o, "value-step")};
-    double delta = option_real(o, "delta");
-    struct sotto_dp target = {option_real(o, "epsilon"), isnan(delta) ? 0 : delta};
-    struct sotto_account accounts[SOTTO_MAX_MECHANISMS];
-    size_t count;
-    sotto_status status = sotto_choose(accounts, &count, &s, target, (size_t)option_count(o, "compose"), ctx);
+    sotto_status status = sotto_choose(accounts, &count, &r->sensitivity, r->target, q->compose, ctx);
     return status == SOTTO_OK ? print_choices(accounts, count, json) : status;
+}
+
+/* No account of one mechanism or file comes of these. */
+static sotto_status refuse_others(const struct options *o)
+{
+    static const char *const others[] = {"verify", "ledger", "choose", "residual-perturbation"},
+                             *const certified[] = {"events", "opacus-history"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(o, others[i]) && (option_flag(o, "certified") || option_given(o, "read-from-data")))
+            return cli_fail(SOTTO_EUSAGE, "account: --%s cannot be combined with --%s",
+                            option_flag(o, "certified") ? "certified" : "read-from-data", others[i]);
+    for (size_t i = 0; i < sizeof certified / sizeof *certified; i++)
+        if (option_flag(o, "certified") && option_given(o, certified[i]))
+            return cli_fail(SOTTO_EUSAGE, "account: --certified cannot be combined with --%s", certified[i]);
+    return SOTTO_OK;
+}
+
+/* In front of any other note, which is cut where it has no room. */
+static sotto_status put_condition(struct sotto_account *account, const struct options *o)
+{
+    enum { ROOM = sizeof account->note };
+    char text[2 * ROOM + 2];
+    int used = 0;
+    for (const char *const *name = option_list(o, "read-from-data"); *name && used < ROOM; name++)
+        used += snprintf(text + used, (size_t)(ROOM - used), "%s%s, which was read from the private data",
+                         used ? ", and on " : "conditional on ", *name);
+    if (used >= ROOM)
+        return cli_fail(SOTTO_EUSAGE, "account: the names of --read-from-data are too long; give fewer");
+    if (used && account->note[0])
+        snprintf(text + used, ROOM + 2, "; %s", account->note);
+    if (used)
+        snprintf(account->note, ROOM, "%.*s", ROOM - 1, text);
+    return SOTTO_OK;
+}
+
+static sotto_status print_result(const struct sotto_account *account, const struct request *q,
+                                 const struct options *o, int json)
+{
+    char *text = NULL;
+    if (!json)
+        print_account(account);
+    if (!json && option_given(o, "read-from-data"))
+        printf("proved: none; %s\n", account->note);
+    if (!json && strcmp(account->mechanism, "gaussian-classical") == 0 && option_given(o, "epsilon") &&
+        option_given(o, "l2"))
+        return print_classical(&q->release);
+    sotto_status status = json ? sotto_account_json(&text, account) : SOTTO_OK;
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    sotto_text_free(text);
+    return status;
+}
+
+static sotto_status account_of(const struct options *o, const struct request *q,
+                               const struct sotto_context *ctx, int json)
+{
+    struct sotto_account account;
+    int sampled =
+        option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
+    int file = option_given(o, "events") || option_given(o, "opacus-history");
+    sotto_status status = file      ? account_of_file(&account, q, o, ctx)
+                          : sampled ? account_of_sampled(&account, q, o, ctx)
+                                    : account_of_release(&account, q, o, ctx);
+    if (status == SOTTO_OK)
+        status = put_condition(&account, o);
+    return status == SOTTO_OK ? print_result(&account, q, o, json) : status;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    static const char *const others[] = {"verify", "ledger",         "choose",
-                                         "events", "opacus-history", "residual-perturbation"};
-    struct sotto_account account;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (option_flag(o, "certified") && option_given(o, others[i]))
-            return cli_fail(SOTTO_EUSAGE, "account: --certified cannot be combined with --%s", others[i]);
+    struct request request;
+    sotto_status status = refuse_others(o);
+    if (status == SOTTO_OK)
+        status = read_request(&request, o);
+    if (status != SOTTO_OK)
+        return status;
     if (option_given(o, "residual-perturbation"))
         return account_residual(o, json);
     if (option_given(o, "verify"))
@@ -383,28 +376,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (option_given(o, "ledger"))
         return print_ledger(o, ctx);
     if (option_given(o, "choose"))
-        return choose(o, ctx, json);
-    int sampled =
-        option_given(o, "noise-multiplier") || option_given(o, "sample-rate") || option_given(o, "steps");
-    int file = option_given(o, "events") || option_given(o, "opacus-history");
-    sotto_status status = file      ? account_of_file(&account, o, ctx)
-                          : sampled ? account_of_sampled(&account, o, ctx)
-                                    : account_of_release(&account, o, ctx);
-    if (status != SOTTO_OK)
-        return status;
-    if (!json) {
-        print_account(&account);
-        if (strcmp(account.mechanism, "gaussian-classical") == 0 && option_given(o, "epsilon") &&
-            option_given(o, "l2"))
-            return print_classical(o);
-        return SOTTO_OK;
-    }
-    char *text = NULL;
-    status = sotto_account_json(&text, &account);
-    if (status == SOTTO_OK)
-        printf("%s\n", text);
-    sotto_text_free(text);
-    return status;
+        return choose(&request, o, ctx, json);
+    return account_of(o, &request, ctx, json);
 }
 
 const struct verb verb_account = {

@@ -1,6 +1,5 @@
 #include "verbs/attack_encoder.h"
 #include "inputs/attack_inputs.h"
-#include "inputs/attack_recipe.h"
 #include "inputs/image_inputs.h"
 
 #include <stdio.h>
@@ -35,16 +34,7 @@ static const struct option_row rows[] = {
     {"shadow-data", OPTION_TEXT, "KIND", "real",
      "source of the shadow models' records: real, synthesis, marginals, class-marginals or noisy"},
     OPTION_TABLE(sotto_attack_option_table, "synthetic-records|flip"),
-    {"model", OPTION_TEXT, "NAME", NULL,
-     "whole networks as shadow models: cnn, mlp, resnet8, ... (default of --model to --lr: as in the "
-     "target)"},
-    {"trainer", OPTION_TEXT, "NAME", NULL,
-     "heads as shadow models, with this trainer: adam, sgd, convex, ..."},
-    {"hidden", OPTION_TEXT, "WIDTHS", NULL,
-     "widths of the hidden ReLU layers, such as 128; 0: none (networks: their default widths)"},
-    {"epochs", OPTION_COUNT, "N", NULL, "passes over the records"},
-    {"batch", OPTION_COUNT, "N", NULL, "records per step"},
-    {"lr", OPTION_REAL, "RATE", NULL, "learning rate"},
+    OPTION_TABLE(sotto_shadow_option_table, NULL),
     OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|cache"),
     {"shard", OPTION_TEXT, "I/N", NULL, "part I of N of the shadow models to train (needs --cache)"},
     OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),
@@ -119,6 +109,8 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     out->audit = (struct sotto_audit_options){.fpr = rates};
     sotto_status status = option_members_checked(out, sotto_attack_option_table(), "repeats|flip", o);
     if (status == SOTTO_OK)
+        status = option_members(&out->shadow, sotto_shadow_option_table(), o);
+    if (status == SOTTO_OK)
         status = option_members_checked(&out->audit, sotto_audit_option_table(), "confidence|delta", o);
     if (status == SOTTO_OK)
         status = option_fractions(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
@@ -181,7 +173,6 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return list();
     struct attack_inputs in = {0};
     struct sotto_attack_options options;
-    struct attack_recipe recipe;
     double rates[MAX_RATES], *scores = NULL;
     struct sotto_audit_result result = {0};
     int finished = 0;
@@ -195,8 +186,6 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     }
     if (status == SOTTO_OK)
         status = attack_inputs_load(&in, o, ctx);
-    if (status == SOTTO_OK)
-        status = attack_recipe_read(&options, &recipe, o, in.input.target);
     size_t n_member = in.input.member.n, n = n_member + in.input.nonmember.n;
     if (status == SOTTO_OK && !(scores = calloc(n, sizeof *scores)))
         status = cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);

@@ -17,12 +17,7 @@ static const struct option_row rows[] = {
     {"standardise", OPTION_TEXT, "P.npy", NULL,
      "embeddings of PUBLIC images by the same encoder; their column means and deviations standardise the "
      "output"},
-    OPTION_GROUP("Scattering"),
-    {"groups", OPTION_COUNT, "G", "27",
-     "number of channel groups, each normalised within an image (81 channels, 243 in colour); 0: none"},
-    {"grid", OPTION_COUNT, "G", NULL,
-     "averaging of the features over G x G cells (default: every fourth pixel)"},
-    {"mirror", OPTION_FLAG, NULL, NULL, "left half of the mean over the image and its mirror image"},
+    OPTION_TABLE(sotto_scattering_option_table, NULL),
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "X.npy", NULL, "embeddings to write, (N, D) f4"},
     {"labels-out", OPTION_TEXT, "y.npy", NULL, "labels to write, (N) i8"},
@@ -91,14 +86,11 @@ static sotto_status embed_fixed(struct sotto_array *x, const struct options *o,
                                 const struct sotto_dataset *data, const struct sotto_array *chosen,
                                 const struct sotto_context *ctx)
 {
-    struct sotto_scattering settings;
+    struct sotto_scattering settings = {0};
     size_t shape[3];
-    sotto_scattering_defaults(&settings);
-    settings.groups = sotto_given_count(option_count(o, "groups"));
-    settings.mirror = option_flag(o, "mirror");
-    if (option_given(o, "grid"))
-        settings.grid = (size_t)option_count(o, "grid");
-    sotto_status status = sotto_scattering_shape(shape, data, &settings);
+    sotto_status status = option_members(&settings, sotto_scattering_option_table(), o);
+    if (status == SOTTO_OK)
+        status = sotto_scattering_shape(shape, data, &settings);
     if (status == SOTTO_OK)
         status = make_rows(x, chosen, shape[0] * shape[1] * shape[2]);
     if (status == SOTTO_OK)

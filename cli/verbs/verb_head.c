@@ -12,17 +12,8 @@ static const struct option_row rows[] = {
     {"encoder", OPTION_TEXT, "FILE", NULL,
      "encoder that made the features; its SHA-256 is stored in the head"},
     OPTION_TABLE(sotto_head_recipe_options, NULL),
+    OPTION_TABLE(sotto_head_privacy_options, NULL),
     OPTION_GROUP("Noise and guarantee"),
-    {"epsilon", OPTION_REAL, "E", NULL, "target epsilon; the smallest noise that meets it is found", NULL,
-     "target-epsilon"},
-    {"delta", OPTION_REAL, "D", NULL,
-     "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
-    {"adjacency", OPTION_TEXT, "NAME", "replace-one",
-     "adjacency of dp-sgd and dp-adam: replace-one, or zero-out (one record has no effect; alias "
-     "add-remove)"},
-    {"sampling", OPTION_TEXT, "NAME", "poisson",
-     "batches of dp-sgd and dp-adam: poisson, or fixed: constant batch size without replacement (replace-one "
-     "adjacency)"},
     OPTION_ROWS(private_set_rows),
     OPTION_GROUP("Output"),
     {"fresh", OPTION_FLAG, NULL, NULL,
@@ -52,7 +43,7 @@ static const char *const private_options[] = {
     "noise",        "max-grad-norm",       "noise-multiplier", "epsilon",
     "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
     "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
-    "sampling",     "fresh",      "same-people-as",      "ledger-move"};
+    "sampling",     "fresh",      "same-people-as",      "ledger-move",      "read-from-data"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct head_inputs *in, const struct options *o)
@@ -66,13 +57,9 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
                                       "--trainer dp-sgd or dp-adam");
     if (moments && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
-    *p = (struct sotto_head_privacy){
-        .target = {option_given(o, "epsilon") ? option_real(o, "epsilon") : 0,
-                   option_given(o, "delta") ? option_delta(o, "delta") : sotto_default_delta(in->n)},
-        .classes_by = in->classes_by};
-    sotto_status status = option_positive(o, "epsilon");
-    if (status == SOTTO_OK)
-        status = sotto_sampling_find(&p->sampling, option_text(o, "sampling"));
+    *p = (struct sotto_head_privacy){.target = {.delta = sotto_default_delta(in->n)},
+                                     .classes_by = in->classes_by};
+    sotto_status status = option_members(p, sotto_head_privacy_options(), o);
     if (status == SOTTO_OK)
         status = option_adjacency(&p->adjacency, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
     return status;

@@ -24,10 +24,7 @@ static const struct option_row rows[] = {
     {"encoding", OPTION_TEXT, "FILE", NULL, "encoding.json for --table (default: the one in the head)"},
     {"answers", OPTION_TEXT, "FILE.csv", NULL,
      "answers to write: row, class name and probability for each row of --table (default: standard output)"},
-    OPTION_GROUP("Networks with noise"),
-    {"repeats", OPTION_COUNT, "N", "1", "number of answers to average for each record"},
-    {"average", OPTION_TEXT, "NAME", "logits", "average over --repeats: of logits or of softmax"},
-    {"seed", OPTION_COUNT, "N", NULL, "seed of the noise (default: a fresh one in each run)"},
+    OPTION_TABLE(sotto_answer_option_table, NULL),
     OPTION_GROUP("Output"),
     {"logits", OPTION_FLAG, NULL, NULL, "logits instead of probabilities"},
     {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write, (N, K) f4"},
@@ -250,18 +247,13 @@ static sotto_status ask_network(const struct options *o, const struct sotto_cont
 {
     struct sotto_network *n = NULL;
     struct sotto_array out = {0};
-    uint64_t seed = option_count(o, "seed");
-    if (option_count(o, "repeats") == 0)
-        return cli_fail(SOTTO_EUSAGE, "predict: --repeats 0; expected at least 1");
-    const char *average = option_text(o, "average");
-    bool softmax = strcmp(average, "softmax") == 0;
-    if (!softmax && strcmp(average, "logits") != 0)
-        return cli_fail(SOTTO_EUSAGE, "predict: --average '%s'; expected logits or softmax", average);
-    sotto_status status = sotto_network_load(&n, option_text(o, "model"));
+    struct sotto_answer_options answers = {0};
+    sotto_status status =
+        option_members_checked(&answers, sotto_answer_option_table(), "repeats|average|seed", o);
     if (status == SOTTO_OK)
-        sotto_network_noise(n, option_given(o, "seed") ? &seed : NULL, (size_t)option_count(o, "repeats"));
+        status = sotto_network_load(&n, option_text(o, "model"));
     if (status == SOTTO_OK)
-        sotto_network_average(n, softmax);
+        status = sotto_network_set_answers(n, &answers);
     if (status == SOTTO_OK)
         status =
             option_given(o, "features") ? answer_features(&out, n, o, ctx) : answer_data(&out, n, o, ctx);

@@ -1,7 +1,6 @@
 /* sotto protect: one private release of a head or a vector. */
 #include "inputs/private_set.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,32 +8,18 @@ static const struct option_row rows[] = {
     OPTION_GROUP("What is released"),
     {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise is added to all its tensors"},
     {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy file instead of a head"},
-    {"records", OPTION_COUNT, "N", NULL,
-     "number of records in the private data set; a warning is printed if delta >= 1/N"},
+    OPTION_TABLE(sotto_release_option_table, "records|mechanism|scale|epsilon|delta|value-step"),
+    OPTION_DEFAULT("mechanism", "logistic"),
+    OPTION_TABLE(sotto_protect_option_table, "classes"),
     OPTION_GROUP("Mechanism"),
-    {"mechanism", OPTION_TEXT, "NAME", "logistic",
-     "mechanism: logistic, laplace, gaussian or knorm; discrete-laplace or discrete-gaussian (whole "
-     "numbers); "
-     "exponential (scores in, one index out); randomised-response (labels)"},
-    {"scale", OPTION_REAL, "S", NULL, "noise scale (s, b or sigma), in units of the values", "sigma"},
-    {"epsilon", OPTION_REAL, "E", NULL,
-     "target epsilon instead of --scale; the smallest scale that meets it is found", NULL, "target-epsilon"},
-    {"delta", OPTION_REAL, "D", NULL,
-     "delta of (epsilon, delta)-DP; omit for pure epsilon-DP, which needs the L1 sensitivity"},
-    {"value-step", OPTION_REAL, "R", "1",
-     "step of the grid that all values lie on, a power of two (discrete mechanisms)"},
-    {"classes", OPTION_COUNT, "K", "0", "number of classes, with labels 0 to K - 1 (randomised-response)"},
     {"flat-doubt", OPTION_FLAG, NULL, NULL,
      "exact noise; which draws are slow tells next to nothing about its size (logistic, laplace, gaussian, "
      "discrete-laplace)"},
     OPTION_GROUP("Sensitivity"),
     {"sensitivity", OPTION_TEXT, "FILE", NULL, "sensitivity.json of 'sotto sensitivity', sampled or proved"},
-    {"l1", OPTION_REAL, "D1", NULL, "L1 sensitivity, stated by the caller and not checked"},
-    {"l2", OPTION_REAL, "D2", NULL, "L2 sensitivity, stated by the caller and not checked"},
+    OPTION_TABLE(sotto_release_option_table, "l1|l2"),
     OPTION_ROWS(private_set_rows),
-    OPTION_GROUP("Output"),
-    {"output", OPTION_TEXT, "FILE", NULL,
-     "protected file to write; FILE.certificate.json is written beside it"},
+    OPTION_TABLE(sotto_protect_option_table, "output"),
     OPTION_END};
 
 /* A head by a convex trainer brings its own: proved. */
@@ -58,13 +43,10 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
 {
     struct sotto_sensitivity *s = &p->release.sensitivity;
     const char *file = option_text(o, "sensitivity");
-    *s = (struct sotto_sensitivity){
-        option_real(o, "l1"), option_real(o, "l2"), 0, SOTTO_SENSITIVITY_GIVEN, "", 0};
-    if (!file && isnan(s->l1) && isnan(s->l2))
-        return sensitivity_of_head(p, sample, o);
+    int stated = option_given(o, "l1") || option_given(o, "l2");
     if (!file)
-        return SOTTO_OK;
-    if (!isnan(s->l1) || !isnan(s->l2))
+        return stated ? SOTTO_OK : sensitivity_of_head(p, sample, o);
+    if (stated)
         return cli_fail(SOTTO_EUSAGE,
                         "protect: --sensitivity cannot be combined with --l1 or --l2; give only one of them");
     sotto_status status = sotto_sensitivity_load(sample, file);
@@ -88,20 +70,10 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --head and --vector");
     if (option_given(o, "scale") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
-    static const char *const positive[] = {"scale", "epsilon", "l1", "l2"};
-    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
-        if (option_positive(o, positive[i]) != SOTTO_OK)
-            return SOTTO_EINVAL;
     p->input = option_text(o, option_given(o, "head") ? "head" : "vector");
-    p->output = option_text(o, "output");
-    r->mechanism = option_text(o, "mechanism");
-    r->scale = option_given(o, "scale") ? option_real(o, "scale") : 0;
-    r->target = (struct sotto_dp){option_given(o, "epsilon") ? option_real(o, "epsilon") : 0,
-                                  option_delta(o, "delta")};
-    r->records = (size_t)option_count(o, "records");
     r->flat_doubt = option_given(o, "flat-doubt");
-    p->classes = (size_t)option_count(o, "classes");
-    return SOTTO_OK;
+    sotto_status status = option_members(r, sotto_release_option_table(), o);
+    return status == SOTTO_OK ? option_members(p, sotto_protect_option_table(), o) : status;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
@@ -114,10 +86,11 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
         status = fill(&p, o);
+    double value_step = p.release.sensitivity.value_step;
     if (status == SOTTO_OK)
         status = sensitivity_from(&p, &sample, o);
-    if (option_given(o, "value-step"))
-        p.release.sensitivity.value_step = option_real(o, "value-step");
+    if (value_step != 0) /* a sensitivity from a file has none */
+        p.release.sensitivity.value_step = value_step;
     if (status == SOTTO_OK)
         status = sotto_provenance_load(&whose, p.input);
     if (status == SOTTO_OK)

@@ -29,11 +29,6 @@ static const struct option_row rows[] = {
      "private training: clipped gradients of random batches, noise in every step, and a certificate beside "
      "the model"},
     OPTION_TABLE(sotto_train_privacy_options, NULL),
-    OPTION_GROUP("DP-SGD"),
-    {"adjacency", OPTION_TEXT, "NAME", "replace-one",
-     "adjacency: replace-one, or zero-out (one record has no effect; alias add-remove)"},
-    {"sampling", OPTION_TEXT, "NAME", "poisson",
-     "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
     OPTION_GROUP("Guarantee (DP-SGD, certified inputs)"),
     {"certify-inputs", OPTION_FLAG, NULL, NULL,
      "private release of all inputs, with noise, once an epoch; needs --radius; labels count as public "

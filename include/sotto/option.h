@@ -16,13 +16,15 @@ enum sotto_option_type {
     SOTTO_OPTION_COUNT, /**< size_t */
     SOTTO_OPTION_SEED,  /**< uint64_t */
     SOTTO_OPTION_REAL,  /**< double */
-    SOTTO_OPTION_SIZES  /**< size_t[capacity] and a size_t that counts them */
+    SOTTO_OPTION_SIZES, /**< size_t[capacity] and a size_t that counts them */
+    SOTTO_OPTION_CHOICE /**< an enum: the number of a name in the range "replace-one|add-remove", from 0 */
 };
 
 /** One member of a struct. */
 struct sotto_option {
     const char *name; /**< on the command line, without dashes: "step-size"; NULL ends a table */
-    const char *key;  /**< name of the member, and of the key in a YAML file: "step_size" */
+    const char *
+        key; /**< name of the member: "step_size", "target.epsilon"; its last part is the key in a YAML file */
     enum sotto_option_type type;
     size_t offset;
     size_t count,
@@ -30,7 +32,8 @@ struct sotto_option {
     const char *unit; /**< what stands for the value in help: "N"; NULL for flags */
     /** Default as text; NULL: none (0, NULL); "auto" of a number: the call finds it. */
     const char *value;
-    const char *range;     /**< numbers: an interval, "[1,inf)", "(0,1)"; NULL: any */
+    const char
+        *range; /**< numbers: an interval, "[1,inf)", "(0,1)"; NULL: any; texts and choices: names, "l2|l1" */
     const char *group;     /**< heading in help */
     const char *help;      /**< noun phrase with unit */
     const char *aliases;   /**< other names, kept for good: "clip-norm|C"; NULL: none */
@@ -41,10 +44,14 @@ struct sotto_option {
  * its capacity the size of the struct. */
 /** Of struct sotto_head_recipe. */
 SOTTO_API const struct sotto_option *sotto_head_recipe_options(void);
+/** Of struct sotto_head_privacy. */
+SOTTO_API const struct sotto_option *sotto_head_privacy_options(void);
 /** Of struct sotto_train_options. */
 SOTTO_API const struct sotto_option *sotto_train_option_table(void);
 /** Of struct sotto_train_privacy. */
 SOTTO_API const struct sotto_option *sotto_train_privacy_options(void);
+/** Of struct sotto_answer_options. */
+SOTTO_API const struct sotto_option *sotto_answer_option_table(void);
 /** Of struct sotto_pretrain_options. */
 SOTTO_API const struct sotto_option *sotto_pretrain_option_table(void);
 /** Of struct sotto_fine_tune_options. */
@@ -59,6 +66,8 @@ SOTTO_API const struct sotto_option *sotto_talos_option_table(void);
 SOTTO_API const struct sotto_option *sotto_audit_option_table(void);
 /** Of struct sotto_attack_options. */
 SOTTO_API const struct sotto_option *sotto_attack_option_table(void);
+/** Of struct sotto_shadow_recipe. */
+SOTTO_API const struct sotto_option *sotto_shadow_option_table(void);
 /** Of struct sotto_encoder_attack_input. */
 SOTTO_API const struct sotto_option *sotto_encoder_attack_option_table(void);
 /** Of struct sotto_command_options. */
@@ -67,6 +76,18 @@ SOTTO_API const struct sotto_option *sotto_command_option_table(void);
 SOTTO_API const struct sotto_option *sotto_defence_option_table(void);
 /** Of struct sotto_split_options. */
 SOTTO_API const struct sotto_option *sotto_split_option_table(void);
+/** Of struct sotto_residual_input: what the command line takes; no member has a default in C. */
+SOTTO_API const struct sotto_option *sotto_residual_input_table(void);
+/** Of struct sotto_residual_answers, in the same way. */
+SOTTO_API const struct sotto_option *sotto_residual_answers_table(void);
+/** Of struct sotto_release. */
+SOTTO_API const struct sotto_option *sotto_release_option_table(void);
+/** Of struct sotto_sampled. */
+SOTTO_API const struct sotto_option *sotto_sampled_option_table(void);
+/** Of struct sotto_spend. */
+SOTTO_API const struct sotto_option *sotto_spend_option_table(void);
+/** Of struct sotto_protect, without its release. */
+SOTTO_API const struct sotto_option *sotto_protect_option_table(void);
 /** Of struct sotto_selftest_options. */
 SOTTO_API const struct sotto_option *sotto_selftest_option_table(void);
 
@@ -80,8 +101,8 @@ SOTTO_API void sotto_options_defaults(void *out, const struct sotto_option *tabl
 /** What a call makes of the options that it is given. Ranges are not checked.
  *
  *  In:      given   the table's struct; NULL: {0}
- *  Out:     *out    a copy. Each member that is 0 or NULL gets its default ("auto": NAN); each SOTTO_ZERO, SOTTO_NONE or
- *                   SOTTO_SEED_ZERO becomes 0. Members without a row are copied.
+ *  Out:     *out    a copy. Each member that is 0 or NULL gets its default ("auto": NAN, or 0 of a whole number);
+ *                   each SOTTO_ZERO, SOTTO_NONE or SOTTO_SEED_ZERO becomes 0. Members without a row are copied.
  *  Returns: EINVAL  a reserved member is not 0 */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_options_resolve(void *out, const void *given,
                                                               const struct sotto_option *table);

@@ -125,6 +125,19 @@ enum sotto_shadow_data {
     SOTTO_SHADOW_CLASS_MARGINALS, /**< from its marginal within a class, which is the label */
     SOTTO_SHADOW_NOISY            /**< the attacker's records with a share of the features redrawn */
 };
+/** How shadow models are trained, where not as the target. {0}: as the target. */
+struct sotto_shadow_recipe {
+    /** Shadows are whole networks of this kind, as in struct sotto_train_options. */
+    const char *model;
+    /** Shadows are heads by this trainer, as in struct sotto_head_recipe; not together with `model`. */
+    const char *trainer;
+    /** Widths of hidden layers; a count of SOTTO_NONE: none (networks: their default widths). */
+    size_t hidden[SOTTO_TRAIN_HIDDEN], hidden_count;
+    size_t epochs, batch;
+    double lr;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
 /** {0} but for the name: all defaults. */
 struct sotto_attack_options {
     /** One of sotto_attack_table(). */
@@ -134,6 +147,8 @@ struct sotto_attack_options {
     /** Shadows are whole networks, trained like this (its files are not used). NULL: as the target, if that is a
      *  network. */
     const struct sotto_train_options *network;
+    /** Changes to that recipe. */
+    struct sotto_shadow_recipe shadow;
     /** 1: allow shadows that are trained in another way than the target. */
     int mismatch;
     /** [the attack's own default] */

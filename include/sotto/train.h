@@ -237,15 +237,23 @@ SOTTO_API const struct sotto_train_options *sotto_network_recipe(const struct so
 /** Returns: "none: ..." if private records trained it without protection, else "". */
 SOTTO_API const char *sotto_network_statement(const struct sotto_network *n);
 
-/** How a network with noise answers: every query with fresh noise. Networks without noise ignore both.
+/** What of several answers is averaged. */
+enum sotto_average {
+    SOTTO_AVERAGE_LOGITS,
+    SOTTO_AVERAGE_SOFTMAX /**< probabilities; logits are then the logarithms of their mean */
+};
+/** How a network with noise answers: every query with fresh noise. {0} or NULL: all defaults. */
+struct sotto_answer_options {
+    size_t repeats;             /**< [1] answers that are averaged */
+    enum sotto_average average; /**< [logits] */
+    uint64_t seed;              /**< of the noise [noise of the operating system, other in every call] */
+    uint64_t reserved[4];       /**< zeros: room for later members */
+};
+/** Networks without noise ignore these.
  *
- *  In: *seed    of the noise; NULL: the operating system's, as without this call
- *      repeats  answers that are averaged, at least 1 */
-SOTTO_API void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t repeats);
-/** What of several answers is averaged.
- *
- *  In: probabilities  [0] logits; 1: probabilities (logits are then the logarithms of their mean) */
-SOTTO_API void sotto_network_average(struct sotto_network *n, int probabilities);
+ *  Returns: EINVAL  a value out of range; *n stays as it was */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_set_answers(struct sotto_network *n,
+                                                                  const struct sotto_answer_options *options);
 /** Answers queries: f32, inference mode. Without noise the rows around a record do not change its bits.
  *
  *  In:      x       (n, d), finite; images as (C, H, W) in [0, 1]

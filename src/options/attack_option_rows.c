@@ -75,6 +75,30 @@ const struct sotto_option *sotto_attack_option_table(void)
 }
 
 #undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_shadow_recipe
+
+static const struct sotto_option shadow_rows[] = {
+    {"model", TEXT(model, "NAME"), .group = "Shadow models",
+     .help = "whole networks as shadow models: cnn, mlp, resnet8, ... (default of --model to --lr: as in the "
+             "target)"},
+    {"trainer", TEXT(trainer, "NAME"), .group = "Shadow models",
+     .help = "heads as shadow models, with this trainer: adam, sgd, convex, ..."},
+    {"hidden", SIZES(hidden, hidden_count, SOTTO_TRAIN_HIDDEN), .range = "[0,inf)", .group = "Shadow models",
+     .help = "widths of the hidden ReLU layers, such as 128; 0: none (networks: their default widths)"},
+    {"epochs", COUNT(epochs, "N"), .value = "auto", .range = "[1,inf)", .group = "Shadow models",
+     .help = "passes over the records"},
+    {"batch", COUNT(batch, "N"), .value = "auto", .range = "[1,inf)", .group = "Shadow models",
+     .help = "records per step"},
+    {"lr", REAL(lr, "RATE"), .value = "auto", .range = "(0,inf)", .group = "Shadow models",
+     .help = "learning rate"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_shadow_option_table(void)
+{
+    return shadow_rows;
+}
+
+#undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_encoder_attack_input
 
 static const struct sotto_option encoder_rows[] = {

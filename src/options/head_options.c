@@ -53,3 +53,27 @@ const struct sotto_option *sotto_head_recipe_options(void)
 {
     return rows;
 }
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_head_privacy
+
+static const struct sotto_option privacy_rows[] = {
+    {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .range = "(0,inf)",
+     .group = "Noise and guarantee", .help = "target epsilon; the smallest noise that meets it is found",
+     .old_names = "target-epsilon"},
+    {"delta", REAL(target.delta, "D"), .value = "auto", .range = "[0,1)", .group = "Noise and guarantee",
+     .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
+    {"adjacency", CHOICE(adjacency, "NAME", "replace-one|add-remove|zero-out"), .value = "replace-one",
+     .group = "Noise and guarantee",
+     .help = "adjacency of dp-sgd and dp-adam: replace-one, or zero-out (one record has no effect; alias "
+             "add-remove)"},
+    {"sampling", CHOICE(sampling, "NAME", "poisson|fixed"), .value = "poisson",
+     .group = "Noise and guarantee",
+     .help = "batches of dp-sgd and dp-adam: poisson, or fixed: constant batch size without replacement "
+             "(replace-one adjacency)"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_head_privacy_options(void)
+{
+    return privacy_rows;
+}

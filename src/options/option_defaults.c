@@ -21,7 +21,8 @@ static const struct {
               [SOTTO_OPTION_COUNT] = {sizeof(size_t), {.count = SOTTO_NONE}},
               [SOTTO_OPTION_SEED] = {sizeof(uint64_t), {.seed = SOTTO_SEED_ZERO}},
               [SOTTO_OPTION_REAL] = {sizeof(double), {.real = SOTTO_ZERO}},
-              [SOTTO_OPTION_SIZES] = {sizeof(size_t), {0}}};
+              [SOTTO_OPTION_SIZES] = {sizeof(size_t), {0}},
+              [SOTTO_OPTION_CHOICE] = {sizeof(int), {0}}};
 
 /* Address of an option's member; for a list, of the member that holds its length. */
 static void *place(void *options, const struct sotto_option *row)
@@ -64,7 +65,7 @@ static bool is_zero(void *options, const struct sotto_option *row)
 
 static bool is_auto(const struct sotto_option *row)
 {
-    return row->type == SOTTO_OPTION_REAL && row->value && strcmp(row->value, "auto") == 0;
+    return is_number(row) && row->value && strcmp(row->value, "auto") == 0;
 }
 
 /* Is the default another number than 0? */
@@ -101,6 +102,8 @@ static void resolve(void *out, const struct sotto_option *row)
 {
     if (option_is_marked(out, row))
         clear(out, row);
+    else if (is_zero(out, row) && is_auto(row) && row->type != SOTTO_OPTION_REAL)
+        return; /* whole numbers have no NAN */
     else if (is_zero(out, row) && is_auto(row))
         memcpy(place(out, row), &(double){NAN}, sizeof(double));
     else if (is_zero(out, row) && row->value)
@@ -135,11 +138,52 @@ void options_state(void *resolved, const struct sotto_option *table)
 {
     for (; table->name; table++) {
         double x = 0;
-        if (is_auto(table))
+        if (is_auto(table) && table->type == SOTTO_OPTION_REAL)
             memcpy(&x, place(resolved, table), sizeof x);
         if (isnan(x))
             clear(resolved, table);
         else if (marks_zero(table) && is_zero(resolved, table) && admits_zero(table))
             mark(resolved, table);
     }
+}
+
+bool options_given(const void *options, const struct sotto_option *table)
+{
+    for (; table->name; table++)
+        if (!is_zero((void *)options, table))
+            return true;
+    return false;
+}
+
+static sotto_status change_sizes(void *out, const struct sotto_option *to, const void *changes,
+                                 const struct sotto_option *from)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n;
+    memcpy(&n, (const char *)changes + from->count, sizeof n);
+    if (n == SOTTO_NONE)
+        n = 0;
+    REQUIRE(n <= to->capacity, "%s: too many numbers; expected at most %zu", to->name, to->capacity);
+    memcpy(option_at(out, to->offset), (const char *)changes + from->offset, n * sizeof n);
+    memcpy(option_at(out, to->count), &n, sizeof n);
+done:
+    return status;
+}
+
+sotto_status options_change(void *out, const struct sotto_option *table, const void *changes,
+                            const struct sotto_option *changes_table)
+{
+    sotto_status status = SOTTO_OK;
+    for (const struct sotto_option *from = changes_table; from->name; from++) {
+        const struct sotto_option *to = sotto_option_find(table, from->key);
+        if (!to || is_zero((void *)changes, from))
+            continue;
+        assert(to->type == from->type);
+        if (from->type == SOTTO_OPTION_SIZES)
+            TRY(change_sizes(out, to, changes, from));
+        else
+            memcpy(option_at(out, to->offset), (const char *)changes + from->offset, stored[from->type].size);
+    }
+done:
+    return status;
 }

@@ -12,6 +12,8 @@
     .type = SOTTO_OPTION_SEED, .unit = "N", .range = "[0,9223372036854775807]", MEMBER(member)
 #define ANY_SEED(member) .type = SOTTO_OPTION_SEED, .unit = "N", MEMBER(member)
 #define REAL(member, u) .type = SOTTO_OPTION_REAL, .unit = u, MEMBER(member)
+/* `names` in the order of the enum, whose 0 is the default. */
+#define CHOICE(member, u, names) .type = SOTTO_OPTION_CHOICE, .unit = u, .range = names, MEMBER(member)
 #define SIZES(member, n, most)                                                                               \
     .type = SOTTO_OPTION_SIZES, .unit = "WIDTHS", .count = offsetof(OPTIONS_OF, n), .capacity = most,        \
     MEMBER(member)

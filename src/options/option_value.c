@@ -1,10 +1,12 @@
 /* Rows by name, and values of options from text. */
 #include "base/status.h"
 #include "io/text/number.h"
+#include "io/text/number_interval.h"
 #include "options/option_values.h"
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +33,10 @@ static sotto_status set_sizes(void *out, const struct sotto_option *row, const c
 {
     sotto_status status = SOTTO_OK;
     size_t sizes[32], n = 0;
+    const struct interval range = interval_read(row->range);
+    const bool none = row->range && interval_holds(&range, 0) && strcmp(text, "0") == 0;
     const char *p = text + (text[0] == '['), *end = text + strlen(text) - (text[0] == '[');
-    for (bool more = p < end; more;) {
+    for (bool more = p < end && !none; more;) {
         int64_t x;
         size_t length = strcspn(p, ",]");
         REQUIRE(number_whole(&x, p, length) && x > 0,
@@ -45,7 +49,42 @@ static sotto_status set_sizes(void *out, const struct sotto_option *row, const c
         p += strspn(p, " ");
     }
     memcpy(option_at(out, row->offset), sizes, n * sizeof *sizes);
-    memcpy(option_at(out, row->count), &n, sizeof n);
+    memcpy(option_at(out, row->count), none ? &(size_t){SOTTO_NONE} : &n, sizeof n);
+done:
+    return status;
+}
+
+/* "clipping must be l2 or l1 (got 'linf')" */
+static sotto_status refuse_choice(const struct sotto_option *row, const char *text)
+{
+    char names[128];
+    size_t used = 0;
+    for (const char *name = row->range; *name;) {
+        size_t length = strcspn(name, "|");
+        bool last = !name[length];
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
+                                 !used  ? ""
+                                 : last ? " or "
+                                        : ", ",
+                                 (int)length, name);
+        name += length + !last;
+    }
+    return status_fail(SOTTO_EINVAL, "%s must be %s (got '%s')", row->name, names, text);
+}
+
+static sotto_status set_choice(void *to, const struct sotto_option *row, const char *text)
+{
+    sotto_status status = SOTTO_OK;
+    int number = 0;
+    const char *name = row->range;
+    while (*name && (strcspn(name, "|") != strlen(text) || strncmp(name, text, strlen(text)) != 0)) {
+        name += strcspn(name, "|");
+        name += *name == '|';
+        number++;
+    }
+    if (!*name)
+        TRY(refuse_choice(row, text));
+    memcpy(to, &number, sizeof number);
 done:
     return status;
 }
@@ -80,6 +119,9 @@ sotto_status option_put(void *out, const struct sotto_option *row, const char *t
         break;
     case SOTTO_OPTION_SIZES:
         status = set_sizes(out, row, text);
+        break;
+    case SOTTO_OPTION_CHOICE:
+        status = set_choice(to, row, text);
         break;
     default:
         REQUIRE(read_whole(&whole, text), "%s: '%s' is not a whole number >= 0", row->name, text);

@@ -13,10 +13,17 @@ static inline void *option_at(void *options, size_t offset)
 }
 /** Is `name` one of the words of "lr|batch"? */
 bool option_listed_in(const char *words, const char *name);
-/** sotto_option_set(), but 0 is written as 0. */
+/** sotto_option_set(), but 0 is written as 0, and a list "0" whose range holds 0 has SOTTO_NONE entries. */
 sotto_status option_put(void *out, const struct sotto_option *row, const char *text);
 /** Does SOTTO_ZERO, SOTTO_NONE or SOTTO_SEED_ZERO stand there? */
 bool option_is_marked(const void *options, const struct sotto_option *row);
+/** Is any member of *options not 0? */
+bool options_given(const void *options, const struct sotto_option *table);
+/** Members of *changes that are given replace members of *out with the same key; others of *out stay as they are.
+ *
+ *  Returns: EINVAL  more numbers than *out has room for */
+sotto_status options_change(void *out, const struct sotto_option *table, const void *changes,
+                            const struct sotto_option *changes_table);
 /** The inverse of sotto_options_resolve(): a resolved struct becomes one which a public call resolves to the same. */
 void options_state(void *resolved, const struct sotto_option *table);
 

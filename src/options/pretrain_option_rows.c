@@ -114,11 +114,12 @@ const struct sotto_option *sotto_view_option_table(void)
 
 static const struct sotto_option scattering_rows[] = {
     {"groups", COUNT(groups, "G"), .value = "27", .group = "Scattering",
-     .help = "groups of channels normalised within each image (81 channels, 243 in colour); 0: none"},
+     .help =
+         "number of channel groups, each normalised within an image (81 channels, 243 in colour); 0: none"},
     {"grid", COUNT(grid, "G"), .value = "0", .group = "Scattering",
-     .help = "cells each way over which features are averaged; 0: every place"},
+     .help = "averaging of the features over G x G cells; 0: none, every fourth pixel"},
     {"mirror", FLAG(mirror), .value = "0", .group = "Scattering",
-     .help = "mean of the image and its mirror image, of which the left half is kept"},
+     .help = "left half of the mean over the image and its mirror image"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_scattering_option_table(void)

@@ -100,7 +100,13 @@ static const struct sotto_option privacy_rows[] = {
              "model; 0: none"},
     {"micro-batch", COUNT(part, "N"), .range = "[0,1048576]", .group = "DP-SGD",
      .help = "records processed at a time; changes speed and memory only (default: chosen)"},
-    {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .group = "Guarantee (DP-SGD, certified inputs)",
+    {"adjacency", CHOICE(adjacency, "NAME", "replace-one|add-remove|zero-out"), .value = "replace-one",
+     .group = "DP-SGD",
+     .help = "adjacency: replace-one, or zero-out (one record has no effect; alias add-remove)"},
+    {"sampling", CHOICE(sampling, "NAME", "poisson|fixed"), .value = "poisson", .group = "DP-SGD",
+     .help = "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
+    {"epsilon", REAL(target.epsilon, "E"), .value = "auto", .range = "(0,inf)",
+     .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "target epsilon; the smallest noise that meets it is found", .old_names = "target-epsilon"},
     {"delta", REAL(target.delta, "D"), .value = "auto", .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
@@ -115,4 +121,21 @@ static const struct sotto_option privacy_rows[] = {
 const struct sotto_option *sotto_train_privacy_options(void)
 {
     return privacy_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_answer_options
+
+static const struct sotto_option answer_rows[] = {
+    {"repeats", COUNT(repeats, "N"), .value = "1", .range = "[1,inf)", .group = "Networks with noise",
+     .help = "number of answers to average for each record"},
+    {"average", CHOICE(average, "NAME", "logits|softmax"), .value = "logits", .group = "Networks with noise",
+     .help = "average over --repeats: of logits or of softmax"},
+    {"seed", ANY_SEED(seed), .value = "auto", .group = "Networks with noise",
+     .help = "seed of the noise (default: a fresh one in each run)"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_answer_option_table(void)
+{
+    return answer_rows;
 }

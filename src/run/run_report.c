@@ -219,10 +219,11 @@ static sotto_status put_row(struct json **rows, const struct run *r, size_t inde
         const struct run_protection *p = &c->protections[protection];
         const struct json *release = stage_result(r, "protect", m.name);
         double scale = json_number(json_member(release, "scale"));
-        if (isnan(p->epsilon))
+        if (isnan(p->release.target.epsilon))
             snprintf(title, sizeof title, "%s, %s noise of scale %.3g", base, p->mechanism, scale);
         else
-            snprintf(title, sizeof title, "%s, %s noise for epsilon %g", base, p->mechanism, p->epsilon);
+            snprintf(title, sizeof title, "%s, %s noise for epsilon %g", base, p->mechanism,
+                     p->release.target.epsilon);
         json_put_text(&row, "mechanism", p->mechanism);
         json_put_real(&row, "scale", scale);
         put_sensitivity(&row, r, &m, release);

@@ -165,7 +165,15 @@ refused() {
 @test "shadow models of another recipe are allowed when the option says so" {
   run own shokri --mismatch --hidden 8 --epochs 3 --shadows 2 --json
   [ "$status" -eq 0 ]
-  [[ "$output" == *'hidden\":[8]'* ]]
+  [[ "$output" == *'hidden\":[8]'*'epochs\":3'* || "$output" == *'epochs\":3'*'hidden\":[8]'* ]]
+  [[ "$output" == *'batch\":20'* ]] # the target's
+  run own shokri --mismatch --hidden 0 --trainer sgd --epochs 3 --shadows 2 --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'hidden\":[]'* && "$output" == *'trainer\":\"sgd'* ]]
+  refused 65 "epochs must be at least 1 and at most 4294967295 (got 0)" own shokri --mismatch --epochs 0
+  refused 65 "lr must be > 0 (got 0)" own shokri --mismatch --lr 0
+  refused 64 "--hidden: '8,0' is not a list of whole numbers" own shokri --mismatch --hidden 8,0
+  refused 65 "hidden: too many numbers; expected at most 7" own shokri --mismatch --hidden 1,2,3,4,5,6,7,8
 }
 
 @test "a whole network is a target, networks are shadows" {

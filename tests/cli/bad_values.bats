@@ -106,3 +106,11 @@ every() {
   refused classes count "$SOTTO" "${labels[@]}"
   for value in 0 1; do verdict 65 classes $value "$SOTTO" "${labels[@]}"; done
 }
+
+@test "predict and embed" {
+  answers=(predict --model=none.safetensors --features=v.npy --output=out.npy)
+  for option in repeats seed; do refused $option count "$SOTTO" "${answers[@]}"; done
+  verdict 64 repeats 0 "$SOTTO" "${answers[@]}"
+  for value in mean '' logit 'logits|softmax'; do verdict 64 average "$value" "$SOTTO" "${answers[@]}"; done
+  for option in groups grid; do refused $option count "$SOTTO" embed --encoder=scattering --data=none --output=out.npy; done
+}

@@ -89,7 +89,7 @@ teardown() { cd /; rm -rf "$dir"; }
   data=(--data synthetic-images-n64 --quiet)
   refused 64 "give exactly one of --noise-multiplier and --epsilon" "${data[@]}" --dp-sgd
   refused 64 "train: --noise needs --dp-sgd; plain training makes no certificate" "${data[@]}" --noise gaussian
-  refused 65 "expected poisson or fixed" "${data[@]}" --dp-sgd --noise-multiplier 1 --sampling shuffled
+  refused 64 "--sampling must be poisson or fixed (got 'shuffled')" "${data[@]}" --dp-sgd --noise-multiplier 1 --sampling shuffled
   refused 64 "give --steps or --epochs, not both" "${data[@]}" --dp-sgd --noise-multiplier 1 --steps 3 --epochs 2
   refused 69 "use group norm" "${data[@]}" --dp-sgd --noise-multiplier 1 --model resnet8
   refused 69 "bf16" "${data[@]}" --dp-sgd --noise-multiplier 1 --dtype bf16

@@ -292,7 +292,7 @@ refused() {
   rm -f h.safetensors*
   refused 64 "head: --momentum, --max-grad-norm and --sampling need --trainer dp-sgd or dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
   refused 64 "--adjacency add-remove: this trainer supports replace-one only (DP-SGD with --sampling poisson supports both)" plain --trainer taylor --adjacency add-remove --epsilon 2
-  refused 64 "expected replace-one or zero-out" plain --trainer dp-sgd --adjacency both --epsilon 2
+  refused 64 "--adjacency must be replace-one, add-remove or zero-out (got 'both')" plain --trainer dp-sgd --adjacency both --epsilon 2
   refused 65 "supports linear heads only (got" plain --trainer functional --hidden 3 --clip 2 --epsilon 2 --dataset-id moments
   refused 64 "head: --cross-weight needs a trainer with noise (dp-sgd, covariance, ...); trainer" plain --cross-weight 2
 }

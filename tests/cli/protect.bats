@@ -239,7 +239,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [[ "$output" != *"pure epsilon"* ]]
   run "$SOTTO" "${training[@]}" --mechanism logistic --clipping linf
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: account: --clipping must be l1 or l2 (got 'linf')" ]
+  [ "$output" = "sotto: error: --clipping must be l2 or l1 (got 'linf')" ]
   run "$SOTTO" account --mechanism laplace --scale 1 --l1 1 --clipping l1
   [ "$status" -eq 64 ]
   [[ "$output" == *"account: --clipping needs --sample-rate and --steps"* ]]
@@ -329,4 +329,41 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [ "$status" -eq 0 ]
   [[ "$output" == *discrete-laplace*"pure + zCDP"* && "$output" == *discrete-gaussian*zCDP* && "$output" == *knorm* ]]
   [ "${lines[-1]}" = "smallest noise: discrete-laplace" ]
+}
+
+@test "--read-from-data: what would be proved is conditional, in account, ledger and certificate" {
+  "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer convex --steps 5 -o c.safetensors
+  proved=(protect --head c.safetensors --epsilon 1 --delta 1e-5 --dataset-id toy -o p.safetensors)
+  run "$SOTTO" "${proved[@]}"
+  [[ "$output" == *"(1, 1e-05)-differentially private"* && "$output" != *conditional* ]] || { echo "$output"; return 1; }
+  run "$SOTTO" "${proved[@]}" --read-from-data clip --read-from-data lambda
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"proved: none; conditional on clip, which was read from the private data, and on lambda, which was read from the private data"* ]] ||
+    { echo "$output"; return 1; }
+  grep -q '"proved": "none"' p.safetensors.certificate.json
+  [ "$(grep -c 'clip, which was read from the private data' "$XDG_DATA_HOME/sotto/ledger/toy.jsonl")" -eq 1 ]
+  "$SOTTO" verify p.safetensors --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  run "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer dp-sgd --batch 4 --epochs 1 --noise-multiplier 2 --dataset-id toy \
+    --read-from-data max-grad-norm -o d.safetensors
+  [[ "$output" == *"conditional on max-grad-norm, which was read from the private data"* ]] || { echo "$output"; return 1; }
+  refused 64 "head: --read-from-data needs" "$SOTTO" head --features X.npy --labels y.npy --read-from-data clip -o out.npy
+}
+
+@test "account --read-from-data: the same numbers, and nothing proved" {
+  release=(account --mechanism laplace --scale 2 --l1 1)
+  training=(account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps 10 --delta 1e-5)
+  for words in release training; do
+    declare -n command=$words
+    plain=$("$SOTTO" "${command[@]}")
+    [[ "$plain" != *"read from the private data"* ]]
+    run "$SOTTO" "${command[@]}" --read-from-data l1
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"$plain"*"proved: none; conditional on l1, which was read from the private data"* ]] || { echo "$output"; return 1; }
+    run "$SOTTO" "${command[@]}" --read-from-data l1 --json
+    [[ "$output" == *'"note": "conditional on l1, which was read from the private data'* ]] || { echo "$output"; return 1; }
+  done
+  run "$SOTTO" account --mechanism gaussian-classical --epsilon 2 --l2 1 --delta 1e-5 --read-from-data l2
+  [[ "$output" == *"proved: none; conditional on l2, which was read from the private data; the published proof"* ]] || { echo "$output"; return 1; }
+  refused 64 "account: --read-from-data cannot be combined with --choose" "$SOTTO" account --choose --epsilon 1 --l1 1 --read-from-data l1
+  refused 64 "are too long; give fewer" "$SOTTO" "${release[@]}" --read-from-data "$(printf 'a%.0s' {1..150})"
 }

@@ -2,6 +2,7 @@
  * score them, and leave the statistics to the audit. */
 #include "attack/query/query_decision.h"
 #include "attack/query/record_overlap.h"
+#include "attack/query/shadow_recipe.h"
 #include "attack/query_attack.h"
 #include "audit/audit_document.h"
 #include "audit/audit_memory.h"
@@ -425,6 +426,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     TRY(sotto_options_resolve(&o, options, sotto_attack_option_table()));
     TRY(sotto_options_resolve(&o.audit, &o.audit, sotto_audit_option_table()));
     TRY(require_reserved(given->reserved, "attack"));
+    TRY(shadow_recipe_apply(&o, &w.recipe, &w.network, given->target));
     if (o.channels == 0)
         take_image_shape(&o, given->target->network);
     TRY(find(&a, o.name));

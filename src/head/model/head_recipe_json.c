@@ -5,26 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static sotto_status read_hidden(struct sotto_head_recipe *r, const struct json *doc, const char *name)
-{
-    sotto_status status = SOTTO_OK;
-    const struct json *list;
-    TRY(json_get_array(&list, doc, name, "hidden"));
-    r->hidden_count = json_count(list);
-    if (r->hidden_count > SOTTO_MAX_HIDDEN)
-        FAIL(SOTTO_EFORMAT, "%s: 'hidden' lists %zu layers; at most %d are supported", name, r->hidden_count,
-             SOTTO_MAX_HIDDEN);
-    for (size_t i = 0; i < r->hidden_count; i++) {
-        int64_t width = json_whole(json_at(list, i));
-        if (width < 1)
-            FAIL(SOTTO_EFORMAT, "%s: 'hidden[%zu]' is not a width; expected a whole number of at least 1",
-                 name, i);
-        r->hidden[i] = (size_t)width;
-    }
-done:
-    return status;
-}
-
 sotto_status head_recipe_parse_batches(struct sotto_head_recipe *r, const struct json *doc, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -34,7 +14,7 @@ sotto_status head_recipe_parse_batches(struct sotto_head_recipe *r, const struct
     TRY(json_get_real(&r->lr, doc, name, "lr"));
     TRY(json_get_size(&seed, doc, name, "seed"));
     r->seed = seed;
-    TRY(read_hidden(r, doc, name));
+    TRY(json_get_sizes(r->hidden, &r->hidden_count, SOTTO_MAX_HIDDEN, doc, name, "hidden"));
 done:
     return status;
 }

@@ -100,6 +100,9 @@ sotto_status json_get_object(const struct json **out, const struct json *j, cons
                              const char *path);
 sotto_status json_get_array(const struct json **out, const struct json *j, const char *name,
                             const char *path);
+/** A list of at most `capacity` whole numbers >= 1. Also on failure *count is at most `capacity`. */
+sotto_status json_get_sizes(size_t *out, size_t *count, size_t capacity, const struct json *j,
+                            const char *name, const char *path);
 
 /* --- writing -------------------------------------------------------------------------------------------- */
 enum json_style {

@@ -285,3 +285,25 @@ sotto_status json_get_array(const struct json **out, const struct json *j, const
     *out = found;
     return SOTTO_OK;
 }
+
+sotto_status json_get_sizes(size_t *out, size_t *count, size_t capacity, const struct json *j,
+                            const char *name, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *list = NULL;
+    *count = 0;
+    TRY(json_get_array(&list, j, name, path));
+    if (json_count(list) > capacity)
+        FAIL(SOTTO_EFORMAT, "%s: '%s' lists %zu numbers; expected at most %zu", name, path, json_count(list),
+             capacity);
+    for (; *count < json_count(list); ++*count) {
+        const struct json *size = json_at(list, *count);
+        char place[64];
+        snprintf(place, sizeof place, "%.40s[%zu]", path, *count);
+        if (json_whole(size) < 1)
+            TRY(wrong(size, name, place, "a whole number of at least 1"));
+        out[*count] = (size_t)json_whole(size);
+    }
+done:
+    return status;
+}

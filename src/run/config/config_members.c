@@ -22,14 +22,22 @@ void config_rows_add(struct config_rows *out, const char *prefix, const struct c
         add(out, prefix, "", *rows);
 }
 
+/* "epsilon" of the member target.epsilon. */
+static const char *last_part(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
 static struct config_row row_of(const struct sotto_option *m)
 {
     static const enum config_kind kinds[] = {
         [SOTTO_OPTION_FLAG] = CONFIG_FLAG,   [SOTTO_OPTION_TEXT] = CONFIG_TEXT,
         [SOTTO_OPTION_COUNT] = CONFIG_WHOLE, [SOTTO_OPTION_SEED] = CONFIG_WHOLE,
-        [SOTTO_OPTION_REAL] = CONFIG_REAL,   [SOTTO_OPTION_SIZES] = CONFIG_WHOLES};
-    bool text = m->type == SOTTO_OPTION_TEXT;
-    return (struct config_row){.path = m->key,
+        [SOTTO_OPTION_REAL] = CONFIG_REAL,   [SOTTO_OPTION_SIZES] = CONFIG_WHOLES,
+        [SOTTO_OPTION_CHOICE] = CONFIG_TEXT};
+    bool text = m->type == SOTTO_OPTION_TEXT || m->type == SOTTO_OPTION_CHOICE;
+    return (struct config_row){.path = last_part(m->key),
                                .kind = kinds[m->type],
                                .fallback = m->type == SOTTO_OPTION_SIZES  ? "[]"
                                            : m->type == SOTTO_OPTION_FLAG ? "false"
@@ -82,7 +90,7 @@ sotto_status config_members_read(void *out, char (*texts)[CONFIG_MEMBER_TEXT], c
     for (const struct sotto_option *row; (row = next(&keys, m));) {
         char path[128];
         void *to = (char *)out + row->offset;
-        snprintf(path, sizeof path, "%s%s%s", prefix, m->section, row->key);
+        snprintf(path, sizeof path, "%s%s%s", prefix, m->section, last_part(row->key));
         const char *text = row->type == SOTTO_OPTION_TEXT ? config_text(c, "%s", path) : NULL;
         if (text && strlen(text) >= CONFIG_MEMBER_TEXT)
             TRY(config_fail(c, path, "%s is too long; expected at most %d bytes", path,

@@ -17,6 +17,10 @@ static const struct config_members pretrain_members = {
 static const struct config_members head_members = {"head.", sotto_head_recipe_options,
                                                    "hidden|epochs|batch|lr|clip|bias|lambda|steps|step_size"};
 
+/* Of one noise setting: protect[i]. */
+static const struct config_members protect_members = {"protect[].", sotto_release_option_table,
+                                                      "scale|epsilon|delta|l1|l2"};
+
 /* Top-level, or in each of `cases`. */
 static const struct config_row case_rows[] = {
     {"head.trainer", CONFIG_TEXT, .fallback = "adam", .names = "adam|sgd|convex|convex-sgd|convex-lbfgs",
@@ -26,12 +30,8 @@ static const struct config_row case_rows[] = {
     {"sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",
      .help = "number of replace-one pairs for the sampled sensitivity; 0: none"},
     {"protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"},
-    {"protect[].scale", CONFIG_REAL, .range = "(0,inf)", .help = "noise scale, instead of epsilon"},
-    {"protect[].epsilon", CONFIG_REAL, .range = "(0,inf)"},
-    {"protect[].delta", CONFIG_REAL, .fallback = "0", .range = "[0,1)"},
-    {"protect[].l1", CONFIG_REAL, .range = "(0,inf)",
-     .help = "L1 sensitivity stated by the caller, instead of sampled"},
-    {"protect[].l2", CONFIG_REAL, .range = "(0,inf)"},
+    {.path = NULL}};
+static const struct config_row case_rows_after[] = {
     {"shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",
      .help = "number of shadow heads on random halves, for LiRA and RMIA; even; 0: none"},
     {"sweep.mechanisms", CONFIG_TEXTS, .fallback = "[logistic, laplace, gaussian]"},
@@ -78,6 +78,8 @@ static void add_case_rows(struct config_rows *out, const char *prefix)
 {
     config_rows_add_members(out, prefix, &head_members);
     config_rows_add(out, prefix, case_rows);
+    config_rows_add_members(out, prefix, &protect_members);
+    config_rows_add(out, prefix, case_rows_after);
 }
 
 static void all_rows(struct config_rows *out)
@@ -135,21 +137,27 @@ bool run_has_sensitivity(const struct run_case *c)
     return c->pairs > 0 || run_is_convex(c);
 }
 
+bool run_states_sensitivity(const struct run_protection *p)
+{
+    return !isnan(p->release.sensitivity.l1) || !isnan(p->release.sensitivity.l2);
+}
+
 static sotto_status read_protection(struct run_protection *p, const struct run_case *owner,
                                     const struct config *c, const char *prefix, size_t i)
 {
     sotto_status status = SOTTO_OK;
-    char path[128];
-    snprintf(path, sizeof path, "%sprotect[%zu].mechanism", prefix, i);
+    struct config_members members = protect_members;
+    struct sotto_release *r = &p->release;
+    char section[64], path[128];
+    snprintf(section, sizeof section, "protect[%zu].", i);
+    snprintf(path, sizeof path, "%s%smechanism", prefix, section);
+    members.section = section;
     TRY(copy(p->mechanism, sizeof p->mechanism, c, path));
-    p->scale = config_real(c, "%sprotect[%zu].scale", prefix, i);
-    p->epsilon = config_real(c, "%sprotect[%zu].epsilon", prefix, i);
-    p->delta = config_real(c, "%sprotect[%zu].delta", prefix, i);
-    p->l1 = config_real(c, "%sprotect[%zu].l1", prefix, i);
-    p->l2 = config_real(c, "%sprotect[%zu].l2", prefix, i);
-    if (isnan(p->scale) == isnan(p->epsilon))
+    TRY(config_members_read(r, NULL, c, prefix, &members));
+    r->mechanism = p->mechanism;
+    if (isnan(r->scale) == isnan(r->target.epsilon))
         TRY(config_fail(c, path, "%sprotect[%zu] needs exactly one of scale and epsilon", prefix, i));
-    if (isnan(p->l1) && isnan(p->l2) && !run_has_sensitivity(owner))
+    if (!run_states_sensitivity(p) && !run_has_sensitivity(owner))
         TRY(config_fail(
             c, path,
             "%sprotect[%zu] has no sensitivity; expected sensitivity.pairs > 0, or l1 or l2 in the entry",

@@ -4,6 +4,7 @@
 
 #include "io/json/json.h"
 #include "sotto/data.h"
+#include "sotto/dp.h"
 #include "sotto/head.h"
 #include "sotto/io.h"
 #include "sotto/ssl.h"
@@ -20,11 +21,12 @@ enum {
     RUN_SWEEP_MECHANISMS = 8
 };
 
-/** One noise setting: either a scale or a target. NAN where not given. */
+/** One noise setting: either a scale or a target. */
 struct run_protection {
     char mechanism[16];
-    double scale, epsilon, delta;
-    double l1, l2; /* sensitivity as stated by the user; NAN: the sampled one is used */
+    /** Its mechanism points to the text above, so protections are not copied; numbers are NAN where not given, norms
+     * too where the sampled sensitivity is used. */
+    struct sotto_release release;
 };
 /** Settings that are measured over many draws and never released: every mechanism at every target epsilon,
  * and at every scale. */
@@ -70,6 +72,8 @@ struct run_config {
 /** True for trainers with a proved sensitivity; and for cases with a sensitivity, sampled or proved. */
 bool run_is_convex(const struct run_case *c);
 bool run_has_sensitivity(const struct run_case *c);
+/** A norm is stated by the user. */
+bool run_states_sensitivity(const struct run_protection *p);
 /** Reads a config (path, or text with `name` for errors), applies "key=value" overrides, checks it.
  *  ECONFIG "run.yaml:14:5: unknown key 'epsilonn' under protect[1]; did you mean 'epsilon'?".
  *  *resolved: the same experiment as YAML text with every default written out (sotto_text_free). */

@@ -5,7 +5,6 @@
 #include "dp/ledger/ledger_json.h"
 #include "sotto/io.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,11 +14,9 @@ static sotto_status find_sensitivity(struct sotto_protect *out, struct sotto_sen
                                      const char *path, const struct run_protection *p)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_sensitivity *s = &out->release.sensitivity;
-    *s = (struct sotto_sensitivity){.l1 = p->l1, .l2 = p->l2, .source = SOTTO_SENSITIVITY_GIVEN};
-    if (isnan(p->l1) && isnan(p->l2)) {
+    if (!run_states_sensitivity(p)) {
         TRY(sotto_sensitivity_load(sample, path));
-        sotto_sensitivity_of(s, sample);
+        sotto_sensitivity_of(&out->release.sensitivity, sample);
         out->sensitivity_file = path;
         out->sensitivity_data = sample->data_sha256;
         if (sample->proved)
@@ -52,11 +49,11 @@ static struct json *protect_key(const struct run *r, const struct run_model *m)
     snprintf(stage, sizeof stage, "sensitivity/%s", c->name);
     json_put_text(&key, "sensitivity", run_stage_hash(&r->folder, stage));
     json_put_text(&key, "mechanism", p->mechanism);
-    json_put_real(&key, "scale", p->scale);
-    json_put_real(&key, "epsilon", p->epsilon);
-    json_put_real(&key, "delta", p->delta);
-    json_put_real(&key, "l1", p->l1);
-    json_put_real(&key, "l2", p->l2);
+    json_put_real(&key, "scale", p->release.scale);
+    json_put_real(&key, "epsilon", p->release.target.epsilon);
+    json_put_real(&key, "delta", p->release.target.delta);
+    json_put_real(&key, "l1", p->release.sensitivity.l1);
+    json_put_real(&key, "l2", p->release.sensitivity.l2);
     json_put_integer(&key, "insecure", r->options->insecure);
     json_put_integer(&key, "insecure_seed", r->options->insecure ? (int64_t)r->options->insecure_seed : 0);
     return key;
@@ -89,18 +86,14 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     snprintf(certificate_name, sizeof certificate_name, "%s.certificate.json", name);
     snprintf(purpose, sizeof purpose, "run %s, %s", r->config.name, m->name);
     TRY(run_source_make(&source, r, m->index));
-    struct sotto_protect protect = {.input = input,
-                                    .output = output,
-                                    .release = {.mechanism = p->mechanism,
-                                                .scale = p->scale,
-                                                .target = {p->epsilon, p->delta},
-                                                .spend = {.dataset_id = r->data->dataset_id,
-                                                          .ledger = source.ledger[0] ? source.ledger : NULL,
-                                                          .source = &source.records,
-                                                          .purpose = purpose,
-                                                          .insecure = r->options->insecure,
-                                                          .insecure_seed = r->options->insecure_seed},
-                                                .records = c->records}};
+    struct sotto_protect protect = {.input = input, .output = output, .release = p->release};
+    protect.release.spend = (struct sotto_spend){.dataset_id = r->data->dataset_id,
+                                                 .ledger = source.ledger[0] ? source.ledger : NULL,
+                                                 .source = &source.records,
+                                                 .purpose = purpose,
+                                                 .insecure = r->options->insecure,
+                                                 .insecure_seed = r->options->insecure_seed};
+    protect.release.records = c->records;
     TRY(find_sensitivity(&protect, &sample, measured, p));
     TRY(sotto_protect_file(&certificate, &protect, r->ctx));
     TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, certificate_name, NULL},

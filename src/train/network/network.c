@@ -114,16 +114,21 @@ const char *sotto_network_statement(const struct sotto_network *n)
     return text ? text : "";
 }
 
-void sotto_network_noise(struct sotto_network *n, const uint64_t *seed, size_t repeats)
+sotto_status sotto_network_set_answers(struct sotto_network *n, const struct sotto_answer_options *options)
 {
-    n->seeded = seed != NULL;
-    n->noise_seed = seed ? *seed : 0;
-    n->repeats = repeats;
-}
-
-void sotto_network_average(struct sotto_network *n, int probabilities)
-{
-    n->mean_of_probabilities = probabilities != 0;
+    sotto_status status = SOTTO_OK;
+    const struct sotto_option *table = sotto_answer_option_table();
+    struct sotto_answer_options o;
+    TRY(sotto_options_resolve(&o, options, table));
+    TRY(sotto_options_check(&o, table, NULL));
+    REQUIRE((unsigned)o.average <= SOTTO_AVERAGE_SOFTMAX,
+            "average is unknown; expected a value of enum sotto_average");
+    n->seeded = options && options->seed != 0; /* a stated 0 is a mark, and resolved to 0 */
+    n->noise_seed = o.seed;
+    n->repeats = o.repeats;
+    n->mean_of_probabilities = o.average == SOTTO_AVERAGE_SOFTMAX;
+done:
+    return status;
 }
 
 /* ---- answers ---- */

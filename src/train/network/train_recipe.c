@@ -135,26 +135,6 @@ done:
     return status;
 }
 
-static sotto_status parse_hidden(struct sotto_train_options *o, const struct json *doc, const char *name)
-{
-    sotto_status status = SOTTO_OK;
-    const struct json *list;
-    TRY(json_get_array(&list, doc, name, "hidden"));
-    o->hidden_count = json_count(list);
-    if (o->hidden_count > SOTTO_TRAIN_HIDDEN)
-        FAIL(SOTTO_EFORMAT, "%s: 'hidden' lists %zu widths; at most %d are supported", name, o->hidden_count,
-             SOTTO_TRAIN_HIDDEN);
-    for (size_t i = 0; i < o->hidden_count; i++) {
-        int64_t width = json_whole(json_at(list, i));
-        if (width < 1)
-            FAIL(SOTTO_EFORMAT, "%s: 'hidden[%zu]' is not a width; expected a whole number of at least 1",
-                 name, i);
-        o->hidden[i] = (size_t)width;
-    }
-done:
-    return status;
-}
-
 sotto_status train_recipe_parse(struct sotto_train_options *out, const char *text, const char *where)
 {
     sotto_status status = SOTTO_OK;
@@ -168,7 +148,7 @@ sotto_status train_recipe_parse(struct sotto_train_options *out, const char *tex
     snprintf(name, sizeof name, "%s: recipe", where);
     TRY(json_parse(&doc, text, strlen(text), name));
     TRY(json_get_text(&o.model, doc, name, "model"));
-    TRY(parse_hidden(&o, doc, name));
+    TRY(json_get_sizes(o.hidden, &o.hidden_count, SOTTO_TRAIN_HIDDEN, doc, name, "hidden"));
     TRY(json_get_text(&o.norm, doc, name, "norm"));
     TRY(json_get_text(&o.optimizer, doc, name, "optimizer"));
     TRY(json_get_real(&o.lr, doc, name, "lr"));

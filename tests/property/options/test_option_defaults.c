@@ -13,11 +13,14 @@
 #include <string.h>
 
 static const struct sotto_option *(*const tables[])(void) = {
-    sotto_head_recipe_options,    sotto_train_option_table,   sotto_pretrain_option_table,
-    sotto_fine_tune_option_table, sotto_view_option_table,    sotto_scattering_option_table,
-    sotto_talos_option_table,     sotto_audit_option_table,   sotto_attack_option_table,
-    sotto_command_option_table,   sotto_defence_option_table, sotto_encoder_attack_option_table,
-    sotto_split_option_table,     sotto_selftest_option_table};
+    sotto_head_recipe_options,         sotto_head_privacy_options,   sotto_train_option_table,
+    sotto_pretrain_option_table,       sotto_fine_tune_option_table, sotto_view_option_table,
+    sotto_scattering_option_table,     sotto_talos_option_table,     sotto_audit_option_table,
+    sotto_attack_option_table,         sotto_command_option_table,   sotto_defence_option_table,
+    sotto_encoder_attack_option_table, sotto_split_option_table,     sotto_selftest_option_table,
+    sotto_release_option_table,        sotto_sampled_option_table,   sotto_spend_option_table,
+    sotto_shadow_option_table,         sotto_residual_input_table,   sotto_residual_answers_table,
+    sotto_answer_option_table,         sotto_protect_option_table};
 enum { TABLES = sizeof tables / sizeof *tables, LARGEST = 4096 };
 
 /* Any of the structs. */
@@ -65,7 +68,7 @@ static void expect_default(const union any *o, const struct sotto_option *row)
 {
     const char *text;
     int flag;
-    if (is_number(row) && row->value && strcmp(row->value, "auto") == 0) {
+    if (row->type == SOTTO_OPTION_REAL && row->value && strcmp(row->value, "auto") == 0) {
         assert_true(isnan(number(o, row)));
     } else if (is_number(row)) {
         assert_true(number(o, row) == (row->value ? strtod(row->value, NULL) : 0));
@@ -168,6 +171,41 @@ static void members_of_a_later_header_are_refused(void **state)
     }
 }
 
+/* One list of changes serves two structs. */
+static void changes_replace_members_of_the_same_key(void **state)
+{
+    (void)state;
+    const struct sotto_option *table = sotto_shadow_option_table();
+    struct sotto_shadow_recipe s = {0};
+    struct sotto_head_recipe h = {
+        .trainer = "sgd", .hidden = {5, 6}, .hidden_count = 2, .epochs = 7, .batch = 8};
+    const struct sotto_head_recipe before = h;
+    struct sotto_train_options t = {.model = "cnn"};
+    assert_false(options_given(&s, table));
+    assert_int_equal(options_change(&h, sotto_head_recipe_options(), &s, table), SOTTO_OK);
+    assert_memory_equal(&h, &before, sizeof h);
+    s = (struct sotto_shadow_recipe){
+        .model = "mlp", .trainer = "adam", .hidden = {3}, .hidden_count = 1, .lr = 0.5};
+    assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "epochs"), "0"), SOTTO_OK);
+    assert_true(options_given(&s, table));
+    assert_int_equal(options_change(&h, sotto_head_recipe_options(), &s, table), SOTTO_OK);
+    assert_string_equal(h.trainer, "adam");
+    assert_true(h.hidden_count == 1 && h.hidden[0] == 3 && h.epochs == SOTTO_NONE && h.batch == 8 &&
+                h.lr == 0.5);
+    assert_int_equal(options_change(&t, sotto_train_option_table(), &s, table), SOTTO_OK);
+    assert_string_equal(t.model, "mlp");
+    assert_true(t.hidden_count == 1 && t.hidden[0] == 3 && t.epochs == SOTTO_NONE && t.batch == 0 &&
+                t.lr == 0.5);
+    assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "hidden"), "0"), SOTTO_OK);
+    assert_int_equal(options_change(&h, sotto_head_recipe_options(), &s, table), SOTTO_OK);
+    assert_int_equal(h.hidden_count, 0);
+    assert_int_equal(sotto_option_set(&h, sotto_option_find(sotto_head_recipe_options(), "hidden"), "0"),
+                     SOTTO_EINVAL);      /* the range of that list has no 0 */
+    s.hidden_count = SOTTO_TRAIN_HIDDEN; /* one more than a head has */
+    assert_int_equal(options_change(&h, sotto_head_recipe_options(), &s, table), SOTTO_EINVAL);
+    assert_int_equal(h.hidden_count, 0);
+}
+
 /* A head by {0} is the head by the defaults, and its recipe makes it again. */
 static void a_recipe_makes_its_head_again(void **state)
 {
@@ -215,6 +253,7 @@ int main(void)
                                        cmocka_unit_test(a_resolved_struct_can_be_stated_again),
                                        cmocka_unit_test(marks_and_zeros_are_told_apart),
                                        cmocka_unit_test(members_of_a_later_header_are_refused),
+                                       cmocka_unit_test(changes_replace_members_of_the_same_key),
                                        cmocka_unit_test(a_recipe_makes_its_head_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,14 +197,18 @@ static void repeated_answers_are_means(void **state)
     enum { REPEATS = 4 };
     struct sotto_network *n = NULL;
     static float logits[N * K], probabilities[N * K];
-    const uint64_t seed = 5;
+    struct sotto_answer_options answers = {.seed = 5, .repeats = REPEATS};
     double apart = 0;
     assert_int_equal(sotto_network_load(&n, path_of("target.safetensors")), SOTTO_OK);
-    sotto_network_noise(n, &seed, REPEATS);
+    assert_int_equal(sotto_network_set_answers(n, &answers), SOTTO_OK);
     assert_int_equal(sotto_network_predict(logits, n, x, N, D, 0, &single), SOTTO_OK);
-    sotto_network_average(n, 1);
+    answers.average = SOTTO_AVERAGE_SOFTMAX;
+    assert_int_equal(sotto_network_set_answers(n, &answers), SOTTO_OK);
     assert_int_equal(sotto_network_predict(probabilities, n, x, N, D, 0, &single), SOTTO_OK);
-    sotto_network_noise(n, &seed, 1);
+    answers.repeats = 0; /* 1 */
+    assert_int_equal(sotto_network_set_answers(n, &answers), SOTTO_OK);
+    answers.repeats = SOTTO_NONE;
+    assert_int_equal(sotto_network_set_answers(n, &answers), SOTTO_EINVAL);
     struct network_query a = {0};
     static float one[N * K];
     double mean[2][N * K] = {{0}};

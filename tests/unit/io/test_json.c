@@ -123,11 +123,36 @@ static void doubles_survive_text(void **state)
     json_free(back);
 }
 
+static void lists_of_sizes(void **state)
+{
+    (void)state;
+    struct json *j =
+        parse("{\"hidden\": [512, 128], \"none\": [], \"zero\": [4, 0], \"half\": [4.5], \"t\": 3}");
+    size_t sizes[2] = {0}, n = 9;
+    assert_int_equal(json_get_sizes(sizes, &n, 2, j, "r", "hidden"), SOTTO_OK);
+    assert_true(n == 2 && sizes[0] == 512 && sizes[1] == 128);
+    assert_int_equal(json_get_sizes(sizes, &n, 2, j, "r", "none"), SOTTO_OK);
+    assert_int_equal(n, 0);
+    static const char *const broken[][2] = {
+        {"zero", "r: 'zero[1]' is 0; expected a whole number of at least 1"},
+        {"half", "r: 'half[0]' is 4.5; expected a whole number of at least 1"},
+        {"t", "r: 't' is 3; expected a list"},
+        {"no", "r: 'no' is missing; expected a list"}};
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        assert_int_equal(json_get_sizes(sizes, &n, 2, j, "r", broken[i][0]), SOTTO_EFORMAT);
+        assert_string_equal(sotto_error_text(), broken[i][1]);
+    }
+    assert_int_equal(json_get_sizes(sizes, &n, 1, j, "r", "hidden"), SOTTO_EFORMAT);
+    assert_string_equal(sotto_error_text(), "r: 'hidden' lists 2 numbers; expected at most 1");
+    json_free(j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(building_is_linear_and_null_propagates),
         cmocka_unit_test(getters_name_what_is_wrong),
+        cmocka_unit_test(lists_of_sizes),
         cmocka_unit_test(parser_is_strict),
         cmocka_unit_test(doubles_survive_text),
     };

@@ -11,11 +11,14 @@
 #include <string.h>
 
 static const struct sotto_option *(*const tables[])(void) = {
-    sotto_head_recipe_options,         sotto_train_option_table,     sotto_train_privacy_options,
-    sotto_pretrain_option_table,       sotto_fine_tune_option_table, sotto_view_option_table,
-    sotto_scattering_option_table,     sotto_talos_option_table,     sotto_audit_option_table,
-    sotto_attack_option_table,         sotto_command_option_table,   sotto_defence_option_table,
-    sotto_encoder_attack_option_table, sotto_split_option_table,     sotto_selftest_option_table};
+    sotto_head_recipe_options,    sotto_head_privacy_options,        sotto_train_option_table,
+    sotto_train_privacy_options,  sotto_pretrain_option_table,       sotto_fine_tune_option_table,
+    sotto_view_option_table,      sotto_scattering_option_table,     sotto_talos_option_table,
+    sotto_audit_option_table,     sotto_attack_option_table,         sotto_command_option_table,
+    sotto_defence_option_table,   sotto_encoder_attack_option_table, sotto_split_option_table,
+    sotto_selftest_option_table,  sotto_release_option_table,        sotto_sampled_option_table,
+    sotto_spend_option_table,     sotto_shadow_option_table,         sotto_residual_input_table,
+    sotto_residual_answers_table, sotto_answer_option_table,         sotto_protect_option_table};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static void rows_are_complete(void **state)
@@ -114,10 +117,36 @@ static void values_from_text(void **state)
     refused("seed", "9223372036854775808", "seed 9223372036854775808 is too large; expected less than 2^63");
 }
 
+static void choices_are_names_of_an_enum(void **state)
+{
+    (void)state;
+    struct sotto_sampled s = {0};
+    const struct sotto_option *table = sotto_sampled_option_table();
+    assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "clipping"), "l1"), SOTTO_OK);
+    assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "sampling"), "fixed"), SOTTO_OK);
+    assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "adjacency"), "add-remove"), SOTTO_OK);
+    assert_true(s.clipping == SOTTO_NORM_L1 && s.sampling == SOTTO_SAMPLING_FIXED &&
+                s.adjacency == SOTTO_ADD_REMOVE);
+    assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "clipping"), "l"), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "clipping must be l2 or l1 (got 'l')");
+    assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "adjacency"), ""), SOTTO_EINVAL);
+    assert_true(s.clipping == SOTTO_NORM_L1 && s.adjacency == SOTTO_ADD_REMOVE);
+    assert_int_equal(sotto_options_resolve(&s, NULL, table), SOTTO_OK);
+    assert_true(s.clipping == SOTTO_NORM_L2 && s.sampling == SOTTO_SAMPLING_POISSON &&
+                s.adjacency == SOTTO_REPLACE_ONE);
+    for (int a = SOTTO_REPLACE_ONE; a <= SOTTO_ADD_REMOVE;
+         a++) { /* the order of the names is that of the enum */
+        assert_int_equal(sotto_option_set(&s, sotto_option_find(table, "adjacency"), sotto_adjacency_name(a)),
+                         SOTTO_OK);
+        assert_int_equal(s.adjacency, a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete), cmocka_unit_test(defaults_are_those_of_the_structs),
-        cmocka_unit_test(defaults_are_within_their_ranges), cmocka_unit_test(values_from_text)};
+        cmocka_unit_test(defaults_are_within_their_ranges), cmocka_unit_test(values_from_text),
+        cmocka_unit_test(choices_are_names_of_an_enum)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

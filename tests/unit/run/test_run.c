@@ -33,9 +33,9 @@ static void the_demo_is_a_valid_experiment(void **state)
     assert_int_equal(c.cases[0].recipe.hidden_count, 1);
     assert_int_equal(c.cases[0].recipe.hidden[0], 512);
     assert_int_equal(c.cases[1].recipe.hidden_count, 0);
-    assert_true(isnan(c.cases[0].protections[0].epsilon));
-    assert_true(c.cases[1].protections[0].epsilon == 1);
-    assert_true(c.cases[1].protections[0].delta == 1e-5);
+    assert_true(isnan(c.cases[0].protections[0].release.target.epsilon));
+    assert_true(c.cases[1].protections[0].release.target.epsilon == 1);
+    assert_true(c.cases[1].protections[0].release.target.delta == 1e-5);
 }
 
 static void a_resolved_config_reads_back_the_same(void **state)

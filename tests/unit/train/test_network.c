@@ -208,13 +208,14 @@ static void recipes_survive_their_text(void **state)
     assert_int_equal(train_recipe_parse(&back, text, "x"), SOTTO_OK);
     assert_int_equal(train_recipe_text(again, &back), SOTTO_OK);
     assert_string_equal(text, again);
-    static const char *const broken[][3] = {{"\"cnn\"", "\"vgg\"", "model 'vgg' is unknown"},
-                                            {"\"f32\"", "\"f64\"", "dtype 'f64' is unknown"},
-                                            {"\"sgd\"", "\"lbfgs\"", "optimizer 'lbfgs' is unknown"},
-                                            {"[4,8]", "[4,0]", "'hidden[1]' is not a width"},
-                                            {"[4,8]", "[1,1,1,1,1,1,1,1,1]", "lists 9 widths"},
-                                            {"\"batch\":8", "\"batch\":0", "batch must be at least 1"},
-                                            {"\"crop\":0,", "", "'crop' is missing"}};
+    static const char *const broken[][3] = {
+        {"\"cnn\"", "\"vgg\"", "model 'vgg' is unknown"},
+        {"\"f32\"", "\"f64\"", "dtype 'f64' is unknown"},
+        {"\"sgd\"", "\"lbfgs\"", "optimizer 'lbfgs' is unknown"},
+        {"[4,8]", "[4,0]", "'hidden[1]' is 0; expected a whole number of at least 1"},
+        {"[4,8]", "[1,1,1,1,1,1,1,1,1]", "lists 9 numbers"},
+        {"\"batch\":8", "\"batch\":0", "batch must be at least 1"},
+        {"\"crop\":0,", "", "'crop' is missing"}};
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char *at = strstr(text, broken[i][0]);
         assert_non_null(at);

@@ -1,0 +1,49 @@
+#include "attack/query/shadow_recipe.h"
+#include "base/reserved.h"
+#include "options/option_values.h"
+
+#include <string.h>
+
+static sotto_status change_head(struct sotto_head_recipe *out, const struct sotto_attack_options *o,
+                                const struct sotto_target *t)
+{
+    const struct sotto_head *h = sotto_target_head(t);
+    const struct sotto_head_recipe *own = h ? sotto_head_get_recipe(h) : NULL;
+    *out = o->recipe ? *o->recipe : own ? *own : (struct sotto_head_recipe){0};
+    return options_change(out, sotto_head_recipe_options(), &o->shadow, sotto_shadow_option_table());
+}
+
+static sotto_status change_network(struct sotto_train_options *out, const struct sotto_attack_options *o,
+                                   const struct sotto_target *t)
+{
+    const struct sotto_network *n = sotto_target_network(t);
+    const struct sotto_train_options *own = n ? sotto_network_recipe(n) : NULL;
+    *out = o->network ? *o->network : own ? *own : (struct sotto_train_options){0};
+    if (o->shadow.model && (!out->model || strcmp(o->shadow.model, out->model) != 0)) {
+        out->norm = NULL; /* widths and norm belong to the target's kind */
+        out->hidden_count = 0;
+    }
+    return options_change(out, sotto_train_option_table(), &o->shadow, sotto_shadow_option_table());
+}
+
+sotto_status shadow_recipe_apply(struct sotto_attack_options *o, struct sotto_head_recipe *head,
+                                 struct sotto_train_options *network, const struct sotto_target *t)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_shadow_recipe *s = &o->shadow;
+    TRY(require_reserved(s->reserved, "shadow recipe"));
+    if (!options_given(s, sotto_shadow_option_table()))
+        goto done;
+    if (s->model && s->trainer)
+        FAIL(SOTTO_EUSAGE,
+             "attack: give either --model (shadow networks) or --trainer (shadow heads), not both");
+    if (s->model || (sotto_target_network(t) && !s->trainer)) {
+        TRY(change_network(network, o, t));
+        o->network = network;
+    } else {
+        TRY(change_head(head, o, t));
+        o->recipe = head;
+    }
+done:
+    return status;
+}

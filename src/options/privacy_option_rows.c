@@ -1,0 +1,156 @@
+/* Options of releases, of sampled steps, of what they are charged to, and of residual perturbation. */
+#include "sotto/dp.h"
+#include "sotto/residual.h"
+
+#define OPTIONS_OF struct sotto_release
+#include "options/option_row.h"
+
+static const struct sotto_option release_rows[] = {
+    {"records", COUNT(records, "N"), .group = "What is released",
+     .help = "number of records in the private data set; a warning is printed if delta >= 1/N"},
+    {"mechanism", TEXT(mechanism, "NAME"), .group = "Mechanism",
+     .help = "mechanism: logistic, laplace, gaussian or knorm; discrete-laplace or discrete-gaussian (whole "
+             "numbers); exponential (scores in, one index out); randomised-response (labels); only in "
+             "'sotto account': gaussian-classical"},
+    {"scale", REAL(scale, "S"), .range = "(0,inf)", .group = "Mechanism",
+     .help = "noise scale (s, b or sigma), in units of the values", .aliases = "sigma"},
+    {"epsilon", REAL(target.epsilon, "E"), .range = "(0,inf)", .group = "Mechanism",
+     .help = "target epsilon instead of --scale (DP-SGD: --noise-multiplier); the smallest noise that meets "
+             "it is found",
+     .old_names = "target-epsilon"},
+    {"delta", REAL(target.delta, "D"), .value = "0", .range = "[0,1)", .group = "Mechanism",
+     .help = "delta of (epsilon, delta)-DP; 0: pure epsilon-DP, which needs the L1 sensitivity"},
+    {"value-step", REAL(sensitivity.value_step, "R"), .range = "[0,inf)", .group = "Mechanism",
+     .help = "step of the grid that all values lie on, a power of two; 1: integers (default: no grid; 'sotto "
+             "protect' with a discrete mechanism: 1)"},
+    {"l1", REAL(sensitivity.l1, "D1"), .range = "(0,inf)", .group = "Sensitivity",
+     .help = "L1 sensitivity, stated by the caller and not checked"},
+    {"l2", REAL(sensitivity.l2, "D2"), .range = "(0,inf)", .group = "Sensitivity",
+     .help = "L2 sensitivity, stated by the caller and not checked"},
+    {"dimension", COUNT(sensitivity.dimension, "N"), .group = "Sensitivity",
+     .help = "number of released values; tightens bounds from --l2 (default: unknown)"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_release_option_table(void)
+{
+    return release_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_sampled
+
+static const struct sotto_option sampled_rows[] = {
+    {"mechanism", TEXT(mechanism, "NAME"), .group = "DP-SGD",
+     .help = "noise: gaussian or logistic; laplace with gradients clipped by L1"},
+    {"noise-multiplier", REAL(noise_multiplier, "M"), .range = "(0,inf)", .group = "DP-SGD",
+     .help = "noise scale / clipping norm", .aliases = "sigma"},
+    {"sample-rate", REAL(sample_rate, "Q"), .range = "(0,1]", .group = "DP-SGD",
+     .help = "sampling rate: probability that a record is in a step, in (0, 1]", .aliases = "sampling-rate",
+     .old_names = "sampling_rate"},
+    {"sampling", CHOICE(sampling, "NAME", "poisson|fixed"), .value = "poisson", .group = "DP-SGD",
+     .help = "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
+    {"steps", COUNT(steps, "N"), .group = "DP-SGD", .help = "number of steps"},
+    {"delta", REAL(delta, "D"), .range = "(0,1)", .group = "DP-SGD",
+     .help = "delta of (epsilon, delta)-DP for all steps together"},
+    {"clipping", CHOICE(clipping, "NORM", "l2|l1"), .value = "l2", .group = "DP-SGD",
+     .help = "norm of gradient clipping: l1 or l2 (laplace: l1)"},
+    {"adjacency", CHOICE(adjacency, "NAME", "replace-one|add-remove"), .group = "Mechanism",
+     .help = "adjacency: replace-one (default) or add-remove (default for Poisson batches)"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_sampled_option_table(void)
+{
+    return sampled_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_spend
+
+static const struct sotto_option spend_rows[] = {
+    {"dataset-id", TEXT(dataset_id, "NAME"), .group = "Ledger",
+     .help = "identity of the private data set, for inputs without a recorded identity"},
+    {"ledger", TEXT(ledger, "FILE"), .group = "Ledger",
+     .help = "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
+    {"budget-epsilon", REAL(budget.epsilon, "E"), .range = "(0,inf)", .group = "Ledger",
+     .help = "privacy budget: largest epsilon of all ledger entries together; a release beyond it is refused "
+             "(exit 77)"},
+    {"budget-delta", REAL(budget.delta, "D"), .value = "auto", .range = "[0,1)", .group = "Ledger",
+     .help = "delta of the privacy budget (default: delta of the release)"},
+    {"purpose", TEXT(purpose, "TEXT"), .group = "Ledger",
+     .help = "purpose of the release, recorded in ledger and certificate"},
+    {"insecure-noise-seed", ANY_SEED(insecure_seed), .group = "Ledger",
+     .help = "seed of the noise, for tests and papers only: NO PRIVACY; recorded in every output"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_spend_option_table(void)
+{
+    return spend_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_protect
+
+static const struct sotto_option protect_rows[] = {
+    {"classes", COUNT(classes, "K"), .value = "0", .group = "Mechanism",
+     .help = "number of classes, with labels 0 to K - 1 (randomised-response)"},
+    {"output", TEXT(output, "FILE"), .group = "Output",
+     .help = "protected file to write; FILE.certificate.json is written beside it"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_protect_option_table(void)
+{
+    return protect_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_residual_input
+
+static const struct sotto_option residual_input_rows[] = {
+    {"radius", REAL(radius, "R"), .range = "(0,inf)", .group = "Additive residual perturbation",
+     .help = "L2 norm to which every input is clipped"},
+    {"input-noise", REAL(noise, "PI"), .range = "(0,inf)", .group = "Additive residual perturbation",
+     .help = "standard deviation of the noise on inputs"},
+    {"uses", COUNT(uses, "E"), .range = "[1,inf)", .group = "Additive residual perturbation",
+     .help = "uses of each record in training (epochs)"},
+    {"copies", COUNT(copies, "N"), .value = "1", .range = "[1,inf)",
+     .group = "Additive residual perturbation",
+     .help = "independent noisy copies in each use (networks of an ensemble with separate inputs)"},
+    {"label-epsilon", REAL(label_epsilon, "E"), .value = "0", .range = "[0,inf)",
+     .group = "Additive residual perturbation",
+     .help = "epsilon of randomised response on labels; 0: labels are public"},
+    {"delta", REAL(delta, "D"), .range = "(0,1)", .group = "Additive residual perturbation",
+     .help = "delta of (epsilon, delta)-DP"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_residual_input_table(void)
+{
+    return residual_input_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_residual_answers
+
+static const struct sotto_option residual_answers_rows[] = {
+    {"gamma", REAL(gamma, "G"), .range = "(0,inf)", .group = "Residual perturbation",
+     .help = "standard deviation of the noise in every block"},
+    {"mappings", COUNT(mappings, "M"), .value = "3", .range = "[1,inf)", .group = "Residual perturbation",
+     .help = "number of residual blocks"},
+    {"branch-bound", REAL(branch_bound, "B"), .range = "(0,inf)",
+     .group = "Multiplicative residual perturbation", .help = "L2 norm to which every branch is clipped"},
+    {"floor", REAL(floor, "ETA"), .value = "0", .range = "[0,inf)",
+     .group = "Multiplicative residual perturbation",
+     .help = "lower limit of the absolute activations that scale the noise"},
+    {"weight-bound", REAL(weight_bound, "A"), .range = "(0,inf)",
+     .group = "Multiplicative residual perturbation", .help = "L1 norm of the output weights"},
+    {"output-noise", REAL(output, "PI"), .range = "(0,inf)", .group = "Multiplicative residual perturbation",
+     .help = "standard deviation of the output noise, relative to the largest activation"},
+    {"queries", COUNT(queries, "K"), .value = "1", .range = "[1,inf)",
+     .group = "Multiplicative residual perturbation", .help = "number of answers to one adversary"},
+    {"delta", REAL(delta, "D"), .range = "(0,1)", .group = "Multiplicative residual perturbation",
+     .help = "delta of (epsilon, delta)-DP"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_residual_answers_table(void)
+{
+    return residual_answers_rows;
+}
