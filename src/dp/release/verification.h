@@ -3,7 +3,7 @@
 #ifndef DP_RELEASE_VERIFICATION_H
 #define DP_RELEASE_VERIFICATION_H
 
-#include "dp/ledger/dpsgd_reservations.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
 #include "sotto/verify.h"
 
 struct json;

@@ -2,7 +2,7 @@
  * delta), or of all steps of a run, and the wording that source and condition allow. */
 #include "dp/release/verification.h"
 #include "dp/account/accountant.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 
 #include <math.h>
 #include <stdlib.h>

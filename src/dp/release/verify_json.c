@@ -1,7 +1,8 @@
 /* All JSON of a verification: the certificate's claims that it starts from, the entry of the ledger, and the
  * report that it ends in. */
 #include "base/memory.h"
-#include "dp/ledger/ledger_json.h"
+#include "dp/certificate/certificate.h"
+#include "dp/dpsgd/dpsgd_json.h"
 #include "dp/noise/lattice_fixed.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/release/verification.h"

@@ -3,6 +3,7 @@
 #include "base/sha256.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_lines.h"
+#include "dp/ledger/ledger_runs.h"
 #include "dp/release/verification.h"
 
 #include <string.h>

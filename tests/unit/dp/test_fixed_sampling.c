@@ -10,7 +10,7 @@
 #include "support/exercise.h"
 #include "base/memory.h"
 #include "dp/noise/fixed_sample.h"
-#include "dp/ledger/ledger_json.h"
+#include "dp/dpsgd/dpsgd_json.h"
 #include "io/json/json.h"
 #include "rng/rng.h"
 #include "sotto/compose.h"

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "dp/account/accountant.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"

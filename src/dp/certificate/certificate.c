@@ -1,5 +1,5 @@
 /* Certificates: what is proved, under which condition, by which accountant, with which randomness. */
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
 #include "sotto/io.h"

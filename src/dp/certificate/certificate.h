@@ -1,9 +1,9 @@
 /* certificate.h - what a release, or a run of private training, guarantees. Wording by the order of trust: only what
  * is proved is called proved; a sampled or merely stated sensitivity makes the guarantee conditional on it. */
-#ifndef DP_LEDGER_CERTIFICATE_H
-#define DP_LEDGER_CERTIFICATE_H
+#ifndef DP_CERTIFICATE_CERTIFICATE_H
+#define DP_CERTIFICATE_CERTIFICATE_H
 
-#include "dp/ledger/dpsgd_reservations.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
 
 /** Version 1 says nothing of records and conditions. */
 #define CERTIFICATE_SCHEMA "sotto.certificate/2"
