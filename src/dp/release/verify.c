@@ -181,8 +181,8 @@ done:
     return status;
 }
 
-sotto_status sotto_certificate_verify(char **report, const char *certificate, const char *output,
-                                      const char *ledger, const struct sotto_context *ctx)
+sotto_status sotto_certificate_verify(struct sotto_verification *out, const char *certificate,
+                                      const char *output, const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct verification v = {.ctx = ctx};
@@ -191,7 +191,7 @@ sotto_status sotto_certificate_verify(char **report, const char *certificate, co
     TRY(verify_certificate(&v));
     TRY(verify_output(&v, output));
     TRY(verify_ledger(&v, ledger));
-    TRY(verification_report(report, &v));
+    TRY(verification_result(out, &v));
 done:
     verification_close(&v);
     return status;

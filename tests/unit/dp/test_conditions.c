@@ -9,6 +9,7 @@
 #include "support/exercise.h"
 
 #include "support/temporary_folder.h"
+#include "support/verify_json.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -89,7 +90,7 @@ static void release_by(const struct sotto_release *r)
 static sotto_status verify(void)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, ledger, NULL);
+    sotto_status status = certificate_verify_json(&report, certificate, output, ledger, NULL);
     sotto_text_free(report);
     return status;
 }

@@ -17,6 +17,7 @@
 #include "sotto/io.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
+#include "support/verify_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -316,7 +317,7 @@ static void runs_are_certified(void **state)
     memset(hash, 'a', 64);
     hash[64] = 0;
     assert_int_equal(sotto_certificate_save(path_of("c.json"), certificate, hash), SOTTO_OK);
-    assert_int_equal(sotto_certificate_verify(&report, path_of("c.json"), NULL, r.spend.ledger, NULL),
+    assert_int_equal(certificate_verify_json(&report, path_of("c.json"), NULL, r.spend.ledger, NULL),
                      SOTTO_OK);
     assert_int_equal(sotto_ledger_account(&total, r.spend.ledger, 1e-5, NULL), SOTTO_OK);
     assert_true(fabs(epsilon_in(total, "\"epsilon\":") / expected - 1) < 1e-6); /* no group of two */

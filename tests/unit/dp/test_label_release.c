@@ -8,6 +8,7 @@
 
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
+#include "support/verify_json.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -87,7 +88,7 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, book, NULL);
+    sotto_status status = certificate_verify_json(&report, certificate, output, book, NULL);
     sotto_text_free(report);
     return status;
 }

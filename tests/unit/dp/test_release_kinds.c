@@ -17,6 +17,7 @@
 #include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
+#include "support/verify_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -98,7 +99,7 @@ static void every_kind_verifies(void **state)
                     (kinds[i].constant_time || strcmp(kinds[i].mechanism, "knorm") == 0));
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
         sotto_status status =
-            sotto_certificate_verify(&report, beside, p.output, p.release.spend.ledger, NULL);
+            certificate_verify_json(&report, beside, p.output, p.release.spend.ledger, NULL);
         if (status != SOTTO_OK)
             fail_msg("%s: %s", kinds[i].mechanism, sotto_error_text());
         sotto_text_free(report);
@@ -148,7 +149,7 @@ static void a_wrong_lattice_or_sampler_does_not_verify(void **state)
         fputs(at + strlen(changes[i].from), f);
         fclose(f);
         base_free(bytes);
-        assert_int_equal(sotto_certificate_verify(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
+        assert_int_equal(certificate_verify_json(&report, beside, p.output, NULL, NULL), SOTTO_EGATE);
         if (!strstr(sotto_error_text(), changes[i].check))
             fail_msg("%s: '%s'", changes[i].mechanism, sotto_error_text());
         sotto_text_free(report);
