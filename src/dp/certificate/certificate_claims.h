@@ -11,8 +11,8 @@ struct json;
 struct account_claims {
     double delta, upper, lower, pure, rho, other_upper, other_lower;
     const char *adjacency, *accountant, *note; /* note NULL: none */
-    bool conditional, other;                 /* it names a condition, another adjacency */
-    const char *condition, *other_adjacency; /* NULL: none */
+    bool conditional, other;                   /* it names a condition, another adjacency */
+    const char *condition, *other_adjacency;   /* NULL: none */
 };
 /** What only the certificate of a run says. */
 struct run_claims {
@@ -33,8 +33,8 @@ struct certificate_claims {
     size_t classes;                     /* that a trainer was given; 0: not said */
     const char *classes_by;
     double scale, standard_deviation; /* the latter NAN: not said */
-    size_t dimension, records; /* records 0: unknown */
-    bool has_later_members;    /* records or condition, which version 1 has not */
+    size_t dimension, records;        /* records 0: unknown */
+    bool has_later_members;           /* records or condition, which version 1 has not */
     int64_t exponent;
     struct sotto_sensitivity sensitivity;
     double distance; /* of the sampler from its law */

@@ -88,7 +88,8 @@ static sotto_status get_claim(struct sotto_account *a, const struct certificate_
     TRY(copy_text(a->accountant, sizeof a->accountant, c->accountant, "accountant", name));
     TRY(copy_text(a->adjacency, sizeof a->adjacency, c->adjacency, "adjacency", name));
     TRY(copy_text(a->note, sizeof a->note, c->note, "note", name));
-    TRY(copy_text(a->other_adjacency, sizeof a->other_adjacency, c->other_adjacency, "other.adjacency", name));
+    TRY(copy_text(a->other_adjacency, sizeof a->other_adjacency, c->other_adjacency, "other.adjacency",
+                  name));
     if (c->other_adjacency)
         a->other_epsilon = (struct sotto_interval){c->other_lower, or_infinity(c->other_upper)};
     TRY(certificate_claims_bounds(a, f, name));
@@ -114,9 +115,10 @@ static sotto_status get_account(struct sotto_account *a, const struct certificat
                                 .sample_rate = f->run ? r->sample_rate : 1};
     snprintf(a->mechanism, sizeof a->mechanism, "%s", m->name);
     snprintf(a->sampling, sizeof a->sampling, "%s", f->run ? sotto_sampling_name(r->sampling) : "");
-    snprintf(a->clipping, sizeof a->clipping, "%s", !f->run                         ? ""
-                                                    : r->clipping == SOTTO_NORM_L1 ? "l1"
-                                                                                   : "l2");
+    snprintf(a->clipping, sizeof a->clipping, "%s",
+             !f->run                        ? ""
+             : r->clipping == SOTTO_NORM_L1 ? "l1"
+                                            : "l2");
     TRY(get_claim(a, f, name));
 done:
     return status;
@@ -131,9 +133,8 @@ static sotto_status get_sensitivity(struct sotto_sensitivity *s, const struct ce
     TRY(require_bound(s->l2, "sensitivity.l2", name));
     TRY(copy_text(s->evidence, sizeof s->evidence, f->evidence, "sensitivity.evidence", name));
     if (!sensitivity_source_of(&s->source, f->source))
-        FAIL(SOTTO_EFORMAT,
-             "%s: 'sensitivity.source' is '%.40s'; expected given, sampled, clipped or proved", name,
-             f->source);
+        FAIL(SOTTO_EFORMAT, "%s: 'sensitivity.source' is '%.40s'; expected given, sampled, clipped or proved",
+             name, f->source);
     if (!f->origin || strcmp(f->origin, sensitivity_statement(s->source)) != 0)
         FAIL(SOTTO_EFORMAT, "%s: 'sensitivity.statement' is not the one of the source '%s'", name, f->source);
 done:
@@ -149,7 +150,8 @@ static bool run_agrees(const struct certificate_claims *f, const struct dpsgd_re
     return strcmp(r->facts.mechanism, f->mechanism) == 0 && r->facts.scale == f->scale &&
            r->facts.dimension == f->dimension && run->charged == r->charged && last &&
            (int64_t)last->entry == f->index && strcmp(last->hash, f->hash) == 0 && r->used >= 0 &&
-           r->used <= (double)r->charged && strcmp(r->facts.condition ? r->facts.condition : "", condition) == 0;
+           r->used <= (double)r->charged &&
+           strcmp(r->facts.condition ? r->facts.condition : "", condition) == 0;
 }
 
 static sotto_status add_run(struct sotto_certificate *c, const struct certificate_claims *f, const char *name)
@@ -161,8 +163,9 @@ static sotto_status add_run(struct sotto_certificate *c, const struct certificat
     snprintf(run.id, sizeof run.id, "%s", f->run);
     TRY(certificate_claims_reservations(&run, f, name));
     if (!run_agrees(f, &run))
-        FAIL(SOTTO_EFORMAT, "%s: 'run' has another mechanism, scale, dimension, condition, number of steps or "
-                            "last entry than the certificate; expected the same",
+        FAIL(SOTTO_EFORMAT,
+             "%s: 'run' has another mechanism, scale, dimension, condition, number of steps or "
+             "last entry than the certificate; expected the same",
              name);
     TRY(as_format(require_positive(facts.max_grad_norm, "max_grad_norm"), name));
     if (!(facts.sample_rate > 0 && facts.sample_rate <= 1))
@@ -184,7 +187,8 @@ static sotto_status get_origin(struct sotto_certificate *c, const struct certifi
     sotto_status status = SOTTO_OK;
     char hash[65];
     if (!f->has_index || f->index < 0)
-        FAIL(SOTTO_EFORMAT, "%s: 'ledger.index' is no number of an entry; expected a whole number >= 0", name);
+        FAIL(SOTTO_EFORMAT, "%s: 'ledger.index' is no number of an entry; expected a whole number >= 0",
+             name);
     TRY(copy_hash(hash, f->hash, "ledger.hash", name));
     certificate_enter(c, (size_t)f->index, hash);
     if (!f->run)
@@ -218,12 +222,14 @@ static sotto_status require_texts(const struct certificate_claims *f, const char
     if (f->version == 1 && f->has_later_members)
         FAIL(SOTTO_EFORMAT, "%s: contains 'records' or 'condition'; version 1 has neither", name);
     if (f->exponent < INT_MIN || f->exponent > INT_MAX)
-        FAIL(SOTTO_EFORMAT, "%s: 'lattice_exponent' is out of range; expected a whole number of 32 bits", name);
+        FAIL(SOTTO_EFORMAT, "%s: 'lattice_exponent' is out of range; expected a whole number of 32 bits",
+             name);
 done:
     return status;
 }
 
-static sotto_status certificate_of(struct sotto_certificate **out, const struct certificate_claims *f, const char *name)
+static sotto_status certificate_of(struct sotto_certificate **out, const struct certificate_claims *f,
+                                   const char *name)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_account account;

@@ -46,7 +46,8 @@ static void *one_more(struct verification *v, void **items, size_t *count, size_
     return (char *)*items + size * (*count)++;
 }
 
-static void note(struct verification *v, const char *name, enum sotto_verify_outcome outcome, const char *text)
+static void note(struct verification *v, const char *name, enum sotto_verify_outcome outcome,
+                 const char *text)
 {
     void *items = v->found.checks;
     struct sotto_verify_check *c = one_more(v, &items, &v->found.check_count, sizeof *c);
@@ -104,7 +105,8 @@ static void leave_what_nothing_checks(struct verification *v)
     if (strcmp(f->source, "given") == 0)
         verify_leave(v, "size of the sensitivity", "the sensitivity, which was stated by the caller");
     else if (strcmp(f->source, "sampled") == 0)
-        verify_leave(v, "size of the sensitivity", "the sensitivity, which was measured: evidence, not a bound");
+        verify_leave(v, "size of the sensitivity",
+                     "the sensitivity, which was measured: evidence, not a bound");
     else
         verify_leave(v, "training", "that the program that made the file followed its recipe");
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
@@ -130,8 +132,7 @@ static void take_claim(struct sotto_verification *r, struct verification *v)
         r->measured = "the sensitivity, over sampled pairs";
     if (!f->claimed)
         return;
-    r->epsilon =
-        (struct sotto_interval){f->claim.lower, isnan(f->claim.upper) ? INFINITY : f->claim.upper};
+    r->epsilon = (struct sotto_interval){f->claim.lower, isnan(f->claim.upper) ? INFINITY : f->claim.upper};
     r->delta = f->claim.delta;
     r->adjacency = keep(v, f->claim.adjacency);
 }

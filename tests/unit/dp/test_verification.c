@@ -200,7 +200,8 @@ static void seeded_noise_has_no_epsilon(void **state)
     assert_string_equal(sotto_certificate_condition(c), "");
     sotto_certificate_free(c);
     c = NULL;
-    edit("noise was seeded: no privacy guarantee\",\n  \"sampler", "operating system (getrandom, ChaCha20)\",\n  \"sampler");
+    edit("noise was seeded: no privacy guarantee\",\n  \"sampler",
+         "operating system (getrandom, ChaCha20)\",\n  \"sampler");
     assert_int_equal(decode_work(&c), SOTTO_EFORMAT); /* a guarantee is not there */
     assert_null(c);
 }
@@ -225,12 +226,15 @@ static void documents_that_are_refused(void **state)
         char bundle;
         const char *from, *to, *error;
     } faults[] = {
-        {'A', "\"mechanism\": \"gaussian\"", "\"mechanism\": \"gauss\\nian\"", "mechanism 'gauss?ian' is unknown"},
+        {'A', "\"mechanism\": \"gaussian\"", "\"mechanism\": \"gauss\\nian\"",
+         "mechanism 'gauss?ian' is unknown"},
         {'A', "\"dimension\": ", "\"dimension\": -", "'dimension' is -"},
         {'A', "\"scale_exact\": \"0x1", "\"scale_exact\": \"0x3", "'scale_exact'"},
         {'A', "\"source\": \"proved\"", "\"source\": \"given\"", "'sensitivity.statement'"},
-        {'A', "\"source\": \"proved\"", "\"source\": \"sworn\"", "expected given, sampled, clipped or proved"},
-        {'A', "\"adjacency\": \"replace-one\"", "\"adjacency\": \"add-remove\"", "'guarantee' does not follow"},
+        {'A', "\"source\": \"proved\"", "\"source\": \"sworn\"",
+         "expected given, sampled, clipped or proved"},
+        {'A', "\"adjacency\": \"replace-one\"", "\"adjacency\": \"add-remove\"",
+         "'guarantee' does not follow"},
         {'A', "\"adjacency\": \"replace-one\"", "\"adjacency\": \"none\"", "certificate: adjacency 'none'"},
         {'A', "\"upper\": 0", "\"upper\": -0", "'epsilon.upper' is -"},
         {'A', "\"upper\": 0.9", "\"upper\": 0.1", "above the upper end"},
@@ -293,18 +297,12 @@ static void memory_that_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checks_and_claim),
-        cmocka_unit_test(what_was_not_at_hand),
-        cmocka_unit_test(the_first_failure),
-        cmocka_unit_test(names_of_outcomes),
-        cmocka_unit_test(documents_come_back),
-        cmocka_unit_test(accessors_agree),
-        cmocka_unit_test(runs_and_conditions),
-        cmocka_unit_test(seeded_noise_has_no_epsilon),
-        cmocka_unit_test(early_documents),
-        cmocka_unit_test(documents_that_are_refused),
-        cmocka_unit_test(no_documents),
-        cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(checks_and_claim),    cmocka_unit_test(what_was_not_at_hand),
+        cmocka_unit_test(the_first_failure),   cmocka_unit_test(names_of_outcomes),
+        cmocka_unit_test(documents_come_back), cmocka_unit_test(accessors_agree),
+        cmocka_unit_test(runs_and_conditions), cmocka_unit_test(seeded_noise_has_no_epsilon),
+        cmocka_unit_test(early_documents),     cmocka_unit_test(documents_that_are_refused),
+        cmocka_unit_test(no_documents),        cmocka_unit_test(memory_that_runs_out),
     };
     return cmocka_run_group_tests(tests, make_bundles, remove_folder);
 }
