@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/certificate_text.h"
 #include "support/exercise.h"
 
 #include "support/temporary_folder.h"
@@ -75,6 +76,7 @@ static void run_by(char name[33], const struct sotto_dpsgd_request *r)
     assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
     memcpy(name, sotto_dpsgd_session_run(s), 33);
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
+    assert_true(certificate_comes_back(text));
     save(text);
     sotto_dpsgd_session_close(s);
 }

@@ -305,6 +305,7 @@ static void runs_are_certified(void **state)
     r.first_step = 1;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_dpsgd_session_certificate(&certificate, s), SOTTO_OK);
+    assert_true(certificate_comes_back(certificate));
     sotto_dpsgd_session_close(s);
     struct sotto_sampled all = r.sampled;
     all.steps = 2;

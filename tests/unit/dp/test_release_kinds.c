@@ -81,6 +81,8 @@ static void every_kind_verifies(void **state)
                 assert_true(((double *)out.data)[j] == rint(((double *)out.data)[j]));
             else if (strncmp(kinds[i].mechanism, "discrete", 8) == 0)
                 assert_true(((float *)out.data)[j] == rintf(((float *)out.data)[j]));
+        if (!certificate_comes_back(certificate))
+            fail_msg("%s: %s", kinds[i].mechanism, sotto_error_text());
         char *text = certificate_text(certificate);
         assert_int_equal(json_parse(&c, text, strlen(text), "certificate"), SOTTO_OK);
         sotto_text_free(text);
