@@ -88,6 +88,60 @@ static void the_first_failure(void **state)
     assert_true(!v.checks && !v.memory && v.check_count == 0);
 }
 
+/* The document and the lines are functions of the struct. */
+static void document_and_lines(void **state)
+{
+    (void)state;
+    struct sotto_verify_check checks[] = {
+        {"epsilon", SOTTO_VERIFY_PASSED, "certificate says 1, re-derived 1"},
+        {"ledger", SOTTO_VERIFY_NOT_MADE, "the ledger, as none was given"},
+        {"scale", SOTTO_VERIFY_FAILED, "2 and 3"},
+    };
+    const char *lines[] = {"arithmetic re-derived"};
+    struct sotto_verification v = {.certificate = "c.json",
+                                   .failed = "scale: 2 and 3",
+                                   .guarantee = SOTTO_GUARANTEE_CONDITIONAL,
+                                   .epsilon = {0.5, INFINITY},
+                                   .delta = 0.25,
+                                   .adjacency = "zero-out",
+                                   .mechanism = "laplace",
+                                   .scale = 2,
+                                   .condition = "a wish",
+                                   .checks = checks,
+                                   .check_count = 3,
+                                   .checked = lines,
+                                   .checked_count = 1};
+    char *json, *text;
+    assert_int_equal(sotto_verification_encode(&json, &v), SOTTO_OK);
+    assert_string_equal(
+        json,
+        "{\n  \"schema\": \"sotto.verify/1\",\n  \"certificate\": \"c.json\",\n  \"valid\": false,\n"
+        "  \"failed\": \"scale: 2 and 3\",\n  \"guarantee\": \"conditional\",\n"
+        "  \"epsilon\": {\n    \"lower\": 0.5,\n    \"upper\": null\n  },\n  \"delta\": 0.25,\n"
+        "  \"adjacency\": \"zero-out\",\n  \"mechanism\": \"laplace\",\n  \"scale\": 2.0,\n"
+        "  \"records\": null,\n  \"condition\": \"a wish\",\n  \"measured\": null,\n  \"signed\": false,\n"
+        "  \"checked\": [\n    \"arithmetic re-derived\"\n  ],\n"
+        "  \"not_checked\": [\n    \"the ledger, as none was given\"\n  ],\n"
+        "  \"checks\": [\n    {\n      \"check\": \"epsilon\",\n      \"ok\": true,\n"
+        "      \"detail\": \"certificate says 1, re-derived 1\"\n    },\n"
+        "    {\n      \"check\": \"scale\",\n      \"ok\": false,\n      \"detail\": \"2 and 3\"\n    }\n"
+        "  ]\n}");
+    assert_int_equal(sotto_verification_text(&text, &v), SOTTO_OK);
+    assert_string_equal(
+        text,
+        "c.json: does NOT verify: scale: 2 and 3\n"
+        "  claim        no finite epsilon at delta 0.25, zero-out adjacency (laplace, scale 2)\n"
+        "  proved       none\n"
+        "  conditional  on a wish\n"
+        "  measured     nothing\n"
+        "  checked      arithmetic re-derived\n"
+        "  not checked  the ledger, as none was given\n"
+        "  signature    none: all checks also pass for a file, certificate and ledger that were changed "
+        "together\n");
+    sotto_text_free(json);
+    sotto_text_free(text);
+}
+
 static void names_of_outcomes(void **state)
 {
     (void)state;
@@ -297,12 +351,19 @@ static void memory_that_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checks_and_claim),    cmocka_unit_test(what_was_not_at_hand),
-        cmocka_unit_test(the_first_failure),   cmocka_unit_test(names_of_outcomes),
-        cmocka_unit_test(documents_come_back), cmocka_unit_test(accessors_agree),
-        cmocka_unit_test(runs_and_conditions), cmocka_unit_test(seeded_noise_has_no_epsilon),
-        cmocka_unit_test(early_documents),     cmocka_unit_test(documents_that_are_refused),
-        cmocka_unit_test(no_documents),        cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(checks_and_claim),
+        cmocka_unit_test(what_was_not_at_hand),
+        cmocka_unit_test(the_first_failure),
+        cmocka_unit_test(names_of_outcomes),
+        cmocka_unit_test(document_and_lines),
+        cmocka_unit_test(documents_come_back),
+        cmocka_unit_test(accessors_agree),
+        cmocka_unit_test(runs_and_conditions),
+        cmocka_unit_test(seeded_noise_has_no_epsilon),
+        cmocka_unit_test(early_documents),
+        cmocka_unit_test(documents_that_are_refused),
+        cmocka_unit_test(no_documents),
+        cmocka_unit_test(memory_that_runs_out),
     };
     return cmocka_run_group_tests(tests, make_bundles, remove_folder);
 }
