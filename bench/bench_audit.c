@@ -1,14 +1,14 @@
 /* An audit of 100,000 records, 10 classes, 64 reference models, a population and features: every attack on
  * arrays, 2,000 bootstrap draws. bench_audit [RECORDS [MODELS]] prints wall time, CPU time and the largest
  * memory. */
+#include "rng/rng.h"
+#include "sotto/sotto.h"
 #include "stopwatch.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-
-#include "rng/rng.h"
-#include "sotto/sotto.h"
 
 enum { CLASSES = 10, WIDTH = 32 };
 
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
                                    .member_features = features,
                                    .nonmember_features = features + half * WIDTH,
                                    .feature_count = WIDTH};
-    struct sotto_audit_options options = {.draws = 2000, .exposed = 10};
+    struct sotto_audit_options options = {.draws = 2000, .most_vulnerable = 10};
     struct sotto_audit_result result = {0};
     struct rusage usage;
     double wall = wall_seconds(), cpu = cpu_seconds();

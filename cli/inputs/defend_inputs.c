@@ -200,7 +200,7 @@ struct sotto_defence_known defend_known(const struct defend_rows *r)
 }
 
 /* PATH.defence.json, or FOLDER/defence.json. */
-static sotto_status save_record(const char *output, const char *record, bool folder)
+static sotto_status save_record(const char *output, const struct sotto_defence_record *record, bool folder)
 {
     char path[2 * DEFEND_PATH];
     if ((size_t)snprintf(path, sizeof path, folder ? "%s/defence.json" : "%s.defence.json", output) >=
@@ -236,7 +236,7 @@ static sotto_status check_names(const struct defend_rows *r)
 }
 
 sotto_status defend_outputs_save(const struct defend_inputs *in, const struct sotto_array *after,
-                                 const char *record, const struct options *o)
+                                 const struct sotto_defence_record *record, const struct options *o)
 {
     const char *output = option_text(o, "output");
     const struct defend_rows *r = &in->rows;
@@ -257,9 +257,9 @@ sotto_status defend_outputs_save(const struct defend_inputs *in, const struct so
     return status == SOTTO_OK ? save_record(output, record, true) : status;
 }
 
-sotto_status defend_measure(char **json, const struct defend_inputs *in, const struct sotto_defence *d,
-                            const struct sotto_array *after, const struct options *o,
-                            const struct sotto_context *ctx)
+sotto_status defend_measure(struct sotto_defence_result *out, const struct defend_inputs *in,
+                            const struct sotto_defence *d, const struct sotto_array *after,
+                            const struct options *o, const struct sotto_context *ctx)
 {
     struct sotto_array own = {0};
     const struct defend_rows *a = &in->attacker;
@@ -276,7 +276,7 @@ sotto_status defend_measure(char **json, const struct defend_inputs *in, const s
         trial.attacker_after = own.data;
     }
     if (status == SOTTO_OK)
-        status = sotto_defence_measure(json, &trial, ctx);
+        status = sotto_defence_measure(out, &trial, ctx);
     sotto_array_clear(&own);
     return status;
 }

@@ -27,10 +27,10 @@ sotto_status defend_inputs_load(struct defend_inputs *in, const struct options *
 void defend_inputs_clear(struct defend_inputs *in);
 struct sotto_defence_known defend_known(const struct defend_rows *r);
 
-/* What the attacker of --attacker learns: a text for the record. */
-sotto_status defend_measure(char **json, const struct defend_inputs *in, const struct sotto_defence *d,
-                            const struct sotto_array *after, const struct options *o,
-                            const struct sotto_context *ctx);
+/* What the attacker of --attacker learns. */
+sotto_status defend_measure(struct sotto_defence_result *out, const struct defend_inputs *in,
+                            const struct sotto_defence *d, const struct sotto_array *after,
+                            const struct options *o, const struct sotto_context *ctx);
 /* What a task's head answers to embeddings before and after; both stay empty where no head is given and none
  * can be trained. */
 sotto_status defend_utility(struct sotto_array *before, struct sotto_array *after,
@@ -39,6 +39,6 @@ sotto_status defend_utility(struct sotto_array *before, struct sotto_array *afte
                             const struct sotto_context *ctx);
 /* --output: the rows, file by file if there were several inputs, and the record beside them, last. */
 sotto_status defend_outputs_save(const struct defend_inputs *in, const struct sotto_array *after,
-                                 const char *record, const struct options *o);
+                                 const struct sotto_defence_record *record, const struct options *o);
 
 #endif

@@ -21,8 +21,8 @@ static const struct option_row rows[] = {
      "condition on auc, advantage, balanced_accuracy, epsilon, tpr@RATE or lint that makes the exit code 1: "
      "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
     OPTION_GROUP("Output"),
-    OPTION_TABLE(sotto_audit_option_table, "exposed|include-indices"),
-    OPTION_DEFAULT("exposed", "10"),
+    OPTION_TABLE(sotto_audit_option_table, "most-vulnerable|include-indices"),
+    OPTION_DEFAULT("most-vulnerable", "10"),
     {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report"},
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html"},

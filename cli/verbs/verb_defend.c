@@ -36,7 +36,8 @@ struct result {
     struct sotto_defence *defence;
     struct sotto_array after, before_answers, after_answers;
     double *cost;
-    char *measured, *record;
+    struct sotto_defence_result measured;
+    struct sotto_defence_record record;
 };
 
 static void result_clear(struct result *r)
@@ -45,8 +46,8 @@ static void result_clear(struct result *r)
     sotto_array_clear(&r->after);
     sotto_array_clear(&r->before_answers);
     sotto_array_clear(&r->after_answers);
-    sotto_text_free(r->measured);
-    sotto_text_free(r->record);
+    sotto_defence_record_free(&r->record);
+    sotto_defence_result_free(&r->measured);
 }
 
 static sotto_status check_options(const struct options *o)
@@ -89,7 +90,7 @@ static sotto_status record(struct result *r, const struct defend_inputs *in, con
                                             .n = rows_in->n,
                                             .columns = rows_in->d,
                                             .label = rows_in->label.data,
-                                            .measured = r->measured};
+                                            .measured = option_given(o, "attacker") ? &r->measured : NULL};
     sotto_status status = SOTTO_OK;
     if (sotto_defence_of_posteriors(option_argument(o, 0)) == 0)
         status = defend_utility(&r->before_answers, &r->after_answers, in, r->defence, &r->after, o, ctx);
@@ -103,19 +104,33 @@ static sotto_status record(struct result *r, const struct defend_inputs *in, con
     return status;
 }
 
+static sotto_status show(const struct sotto_defence_record *record, int json)
+{
+    char *text = NULL;
+    sotto_status status = json ? sotto_defence_encode(&text, record) : sotto_defence_summary(&text, record);
+    if (status == SOTTO_OK)
+        printf(json ? "%s\n" : "%s", text);
+    sotto_text_free(text);
+    return status;
+}
+
+static sotto_status list(void)
+{
+    char *text = NULL;
+    sotto_status status = sotto_defence_list(&text);
+    if (status == SOTTO_OK)
+        fputs(text, stdout);
+    sotto_text_free(text);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct defend_inputs in = {0};
     struct result r = {0};
     struct sotto_array cost = {0};
-    char *text = NULL;
-    if (option_flag(o, "list")) {
-        sotto_status listed = sotto_defence_list(&text);
-        if (listed == SOTTO_OK)
-            fputs(text, stdout);
-        sotto_text_free(text);
-        return listed;
-    }
+    if (option_flag(o, "list"))
+        return list();
     sotto_status status = check_options(o);
     if (status == SOTTO_OK)
         status = defend_inputs_load(&in, o);
@@ -134,12 +149,9 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = record(&r, &in, o, ctx);
     if (status == SOTTO_OK)
-        status = defend_outputs_save(&in, &r.after, r.record, o);
-    if (status == SOTTO_OK && json)
-        puts(r.record);
-    if (status == SOTTO_OK && !json && (status = sotto_defence_summary(&text, r.record)) == SOTTO_OK)
-        fputs(text, stdout);
-    sotto_text_free(text);
+        status = defend_outputs_save(&in, &r.after, &r.record, o);
+    if (status == SOTTO_OK)
+        status = show(&r.record, json);
     sotto_array_clear(&cost);
     result_clear(&r);
     defend_inputs_clear(&in);

@@ -133,7 +133,7 @@ struct sotto_audit_options {
     /** 1: the mechanism claims a constant odds ratio (additive logistic noise); adds an exact interval of it [0]. */
     int odds_ratio;
     /** Number of the most vulnerable members that are listed [0]. */
-    size_t exposed;
+    size_t most_vulnerable;
     /** 1: with their row numbers. */
     int include_indices;
     /** Zeros: room for later members. */

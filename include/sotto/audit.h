@@ -6,8 +6,8 @@
  *         if (r.attacks[i].auc.area.estimate > best)
  *             best = r.attacks[i].auc.area.estimate, name = r.attacks[i].name;
  *
- * Rates, shares and confidences are fractions. NAN: not measured. A threshold of INFINITY flags no record. docs/FORMATS.md,
- * sotto.audit/1, says what each number means. */
+ * Rates, shares and confidences are fractions; intervals are at the audit's confidence. NAN: not measured. A threshold of
+ * INFINITY flags no record. docs/FORMATS.md, sotto.audit/1, says what each number means. */
 #ifndef SOTTO_AUDIT_H
 #define SOTTO_AUDIT_H
 
@@ -16,11 +16,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** A number and its interval, two-sided at the audit's confidence. */
-struct sotto_estimate {
-    double estimate, lower, upper;
-};
 
 /** Records with a score above one threshold that was chosen on other records. */
 struct sotto_audit_flagged {

@@ -110,6 +110,11 @@ struct sotto_context {
     const struct sotto_team *team;
 };
 
+/** A number and its interval, two-sided. */
+struct sotto_estimate {
+    double estimate, lower, upper;
+};
+
 /** Returns: the version of the library, "0.1.0". */
 SOTTO_API const char *sotto_version(void);
 /** Returns: one line for bug reports: version, instruction set of sotto's kernels, oneDNN and its instruction set,

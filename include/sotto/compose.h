@@ -101,6 +101,7 @@ struct sotto_event {
     struct sotto_dp stated;
     size_t group; /**< data sets that differ in this many records; 0 or 1: one */
     enum sotto_adjacency adjacency;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Epsilon of all events together at `delta`, by every bound that applies: one interval.
  *

@@ -1,7 +1,12 @@
 /* defend.h - defences on what a model shows: saved posteriors or embeddings in, rows of the same shape out.
  *
  * Start at sotto_defence_fit(). No defence here is a privacy mechanism and none gives a certificate. What a defence does
- * against one attacker is measured by sotto_defence_measure(); what it does against other attackers is unknown.
+ * against one attacker is measured by sotto_defence_measure(); what it does against other attackers is unknown. The best
+ * accuracy of an attacker on defended rows:
+ *
+ *     for (size_t i = 0; i < r.after.count; i++)
+ *         if (r.after.attackers[i].accuracy.estimate > best)
+ *             best = r.after.attackers[i].accuracy.estimate, name = r.after.attackers[i].name;
  *
  * Every char ** is a text: free with sotto_text_free() (sotto/io.h). Outputs are untouched when a call fails. */
 #ifndef SOTTO_DEFEND_H
@@ -93,14 +98,36 @@ struct sotto_defence_trial {
     size_t epochs;        /**< [100] of the network that infers membership */
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
+/** One attacker. An estimate that this kind of attacker does not have is NAN. Intervals at 95 %. */
+struct sotto_defence_attacker {
+    const char *name; /**< "network", "confidence", "commonest", ... (docs/FORMATS.md, sotto.defend/1) */
+    struct sotto_estimate accuracy, auc, balanced_accuracy, macro_f1;
+};
+/** Attackers that saw the same rows. */
+struct sotto_defence_leakage {
+    struct sotto_defence_attacker *attackers; /**< (count) */
+    size_t count;
+};
+/** What attackers infer. Start from {0}; free with sotto_defence_result_free(). */
+struct sotto_defence_result {
+    const char *protected_label;            /**< "membership" or "attribute" */
+    size_t attacker_rows;                   /**< rows that the attackers were trained on */
+    struct sotto_defence_leakage before;    /**< trained and tested on undefended rows */
+    struct sotto_defence_leakage after;     /**< trained on undefended rows, tested on defended rows */
+    struct sotto_defence_leakage adaptive;  /**< trained and tested on defended rows; count 0: not measured */
+    struct sotto_defence_leakage baselines; /**< without a look at the rows' numbers */
+    struct sotto_audit_memory *memory;      /**< internal: holds all of the above */
+};
 /** Measures what attackers infer from undefended rows, from defended rows, and from defended rows after training on defended
  *  rows.
- *  Out:     *json: the member "attack" of "sotto.defend/1" (docs/FORMATS.md)
+ *  Out:     *out: free with sotto_defence_result_free()
  *  Returns: EINVAL  protected labels of one value only, or shapes that do not fit
  *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_measure(char **json,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_measure(struct sotto_defence_result *out,
                                                               const struct sotto_defence_trial *trial,
                                                               const struct sotto_context *ctx);
+/** Frees what *r holds and leaves {0}. NULL: nothing. */
+SOTTO_API void sotto_defence_result_free(struct sotto_defence_result *r);
 
 /** One application of a defence: rows before and after, and the task's answers to them. */
 struct sotto_defence_outcome {
@@ -110,31 +137,78 @@ struct sotto_defence_outcome {
     /** (n, classes) answers of the task's model to `before` and `after`; NULL: the rows themselves, if they are posteriors. */
     const float *answers_before, *answers_after;
     size_t classes;
-    const int64_t *label; /**< (n) true classes; NULL: unknown */
-    const char *measured; /**< what sotto_defence_measure() gave, or NULL */
-    uint64_t reserved[4]; /**< zeros: room for later members */
+    const int64_t *label;                        /**< (n) true classes; NULL: unknown */
+    const struct sotto_defence_result *measured; /**< of sotto_defence_measure(), or NULL */
+    uint64_t reserved[4];                        /**< zeros: room for later members */
 };
 /** A file that took part. */
 struct sotto_defence_file {
     const char *role, *path;
 };
-/** The record of an application.
- *  In:      files (file_count): the record holds their roles and SHA-256
- *  Out:     *json: one "sotto.defend/1" object (docs/FORMATS.md)
- *  Returns: ENOENT, EIO  a file cannot be hashed
+/** A parameter of the defence and its value. */
+struct sotto_defence_setting {
+    const char *name;
+    double value;
+};
+/** A file that took part, as a record holds it: without its name. */
+struct sotto_defence_input {
+    const char *role;
+    char sha256[65]; /**< hexadecimal */
+};
+/** Distances between rows before and after. */
+struct sotto_defence_distortion {
+    /** What the budget limits, expected over the coins: mean and maximum over the rows. */
+    double expected, largest_expected;
+    double mean_l1, largest_l1, mean_l2, largest_l2, largest_linf;
+    double changed_rows; /**< share */
+};
+/** What the task's model loses. */
+struct sotto_defence_utility {
+    double labels_kept; /**< share of rows with the same predicted class; NAN: not measured */
+    struct sotto_estimate accuracy_before, accuracy_after; /**< estimate NAN: true classes unknown */
+};
+/** The record of an application. Start from {0}; free with sotto_defence_record_free(). */
+struct sotto_defence_record {
+    const char *defence, *title, *source; /**< its name, one line about it, its paper */
+    const char *statement;                /**< that nothing is proved */
+    double budget;
+    const char *budget_unit;
+    struct sotto_defence_setting *settings; /**< (setting_count) */
+    size_t setting_count;
+    uint64_t seed;
+    size_t known; /**< rows that the defence was fitted to */
+    size_t rows, columns;
+    struct sotto_defence_input *inputs; /**< (input_count) */
+    size_t input_count;
+    struct sotto_defence_distortion distortion;
+    struct sotto_defence_utility utility;
+    const struct sotto_defence_result *attack; /**< what attackers infer; NULL: not measured */
+};
+/** Makes the record of an application.
+ *  In:      files (file_count)
+ *  Out:     *out: free with sotto_defence_record_free(). It borrows outcome->measured and the files' roles.
+ *  Returns: EINVAL       there are no rows
+ *           ENOENT, EIO  a file cannot be hashed
  *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_record(char **json, const struct sotto_defence *d,
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_record(struct sotto_defence_record *out,
+                                                             const struct sotto_defence *d,
                                                              const struct sotto_defence_outcome *outcome,
                                                              const struct sotto_defence_file *files,
                                                              size_t file_count);
-/** Writes a record, indented; the file appears whole or not at all.
- *  Returns: EFORMAT       json is no JSON
- *           ECREATE, EIO, ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_save_record(const char *path, const char *json);
-/** In:      json: a record
- *  Out:     *text: its lines for the terminal
- *  Returns: EFORMAT, ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_summary(char **text, const char *json);
+/** Frees what *r holds and leaves {0}. NULL: nothing. */
+SOTTO_API void sotto_defence_record_free(struct sotto_defence_record *r);
+/** Out:     *json: its "sotto.defend/1" object (docs/FORMATS.md), one line
+ *  Returns: ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_encode(char **json,
+                                                             const struct sotto_defence_record *r);
+/** Writes that object, indented; the file appears whole or not at all.
+ *  Returns: ECREATE, EIO, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_save_record(const char *path,
+                                                                  const struct sotto_defence_record *r);
+/** Out:     *text: lines for the terminal
+ *  Returns: ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_defence_summary(char **text,
+                                                              const struct sotto_defence_record *r);
 
 #ifdef __cplusplus
 }

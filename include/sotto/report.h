@@ -28,11 +28,44 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render(const char *html_pat
  *           ECREATE, EIO     html_path */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *html_path,
                                                                  const char *json_path);
-/** Adds the verdicts, for each row and for the whole. They follow from the numbers alone.
- *  In:      report_json: verdicts that it has are replaced
- *  Out:     *judged: the document with its verdicts
+
+/** What the numbers of a row say, the worst first (docs/FORMATS.md, sotto.report/1). */
+enum sotto_verdict {
+    SOTTO_VERDICT_CONTRADICTED, /**< an attack shows more than the proved or the claimed epsilon */
+    SOTTO_VERDICT_DESTROYED,    /**< less than a fifth of the accuracy above chance is left */
+    SOTTO_VERDICT_LEAKS,
+    SOTTO_VERDICT_LEAKS_LITTLE,
+    SOTTO_VERDICT_DAMAGED, /**< no attack was better than guessing, but most of the accuracy is lost */
+    SOTTO_VERDICT_NOT_DETECTED,
+    SOTTO_VERDICT_NOT_ATTACKED
+};
+/** Returns: the verdict as documents write it, "not-detected"; NULL for other numbers. */
+SOTTO_API const char *sotto_verdict_name(enum sotto_verdict verdict);
+/** The verdict on one row of a report. */
+struct sotto_report_verdict {
+    const char *name; /**< of the row */
+    enum sotto_verdict kind;
+    const char *text;          /**< the same in a sentence or two */
+    const char *attack;        /**< the strongest attack; NULL: none was run */
+    struct sotto_estimate auc; /**< of that attack; NAN: none was run */
+};
+/** The verdicts of a report. Start from {0}; free with sotto_report_judgement_free(). */
+struct sotto_report_judgement {
+    size_t row_count;
+    struct sotto_report_verdict *rows; /**< (row_count) */
+    /** The row that decides on the report: the one with the worst verdict among the protected rows, or among all if none
+     *  is protected. */
+    size_t decisive;
+    struct sotto_audit_memory *memory; /**< internal: holds all of the above */
+};
+/** Judges a report. Verdicts follow from the numbers alone.
+ *  In:      report_json: verdicts in it are not read
+ *  Out:     *out: free with sotto_report_judgement_free()
  *  Returns: EFORMAT, ENOMEM  as above */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_judge(char **judged, const char *report_json);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_judge(struct sotto_report_judgement *out,
+                                                           const char *report_json);
+/** Frees what *j holds and leaves {0}. NULL: nothing. */
+SOTTO_API void sotto_report_judgement_free(struct sotto_report_judgement *j);
 
 /** Writes the companions of a page.
  *

@@ -1,9 +1,9 @@
 #include "attack/attack_facts.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "io/json/json.h"
+
+#include <string.h>
 
 enum fact_kind { FACT_COUNT, FACT_REAL, FACT_FLAG, FACT_TEXT, FACT_GROUP, FACT_LIST };
 struct fact {

@@ -1,16 +1,15 @@
 /* The life of an audit: check the arrays, pick the attacks that they allow, measure each, and say what could
  * not be said. */
-#include "base/reserved.h"
 #include "audit/audit_private.h"
+#include "audit/score/posterior.h"
+#include "base/reserved.h"
+#include "num/beta.h"
+#include "par/par.h"
+#include "sotto/sotto.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "audit/score/posterior.h"
-#include "num/beta.h"
-#include "par/par.h"
-#include "sotto/sotto.h"
 
 static void list_names(char *out, size_t capacity, unsigned have)
 {
@@ -56,12 +55,12 @@ static sotto_status warn(struct sotto_audit_result *r, const struct sotto_contex
     return audit_add_warning(r, text);
 }
 
-static sotto_status collect_warnings(struct sotto_audit_result *r, const struct audit_arrays *sides,
+static sotto_status collect_warnings(struct sotto_audit_result *r, const struct audit_arrays *arrays,
                                      const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char text[256];
-    double n = (double)sides->nonmember.n, all = n + (double)sides->member.n;
+    double n = (double)arrays->nonmember.n, all = n + (double)arrays->member.n;
     for (size_t i = 0; i < settings->fpr_count; i++) {
         if (n >= ceil(1 / settings->fpr[i] - 1e-9))
             continue;
@@ -90,16 +89,16 @@ static struct sotto_audit_accuracy accuracy_of(const struct attack_input *side, 
     return (struct sotto_audit_accuracy){e, side->n};
 }
 
-static sotto_status set_accuracies(struct sotto_audit_result *r, const struct audit_arrays *sides,
+static sotto_status set_accuracies(struct sotto_audit_result *r, const struct audit_arrays *arrays,
                                    double confidence)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_accuracies *a;
-    if ((sides->have & (NEED_OUTPUTS | NEED_LABELS)) != (NEED_OUTPUTS | NEED_LABELS))
+    if ((arrays->have & (NEED_OUTPUTS | NEED_LABELS)) != (NEED_OUTPUTS | NEED_LABELS))
         return SOTTO_OK;
     TAKE(&r->memory, a, 1);
-    a->member = accuracy_of(&sides->member, confidence);
-    a->nonmember = accuracy_of(&sides->nonmember, confidence);
+    a->member = accuracy_of(&arrays->member, confidence);
+    a->nonmember = accuracy_of(&arrays->nonmember, confidence);
     a->gap = a->member.rate.estimate - a->nonmember.rate.estimate;
     r->accuracy = a;
 done:
@@ -145,7 +144,7 @@ struct job {
 struct jobs {
     struct job *job;
     size_t count;
-    const struct audit_arrays *sides;
+    const struct audit_arrays *arrays;
     const struct audit_halves *halves;
     const struct audit_settings *settings;
 };
@@ -158,21 +157,21 @@ static sotto_status run_job(void *arg, size_t index, int thread)
     const struct sotto_audit_scores *named = job->named;
     if (job->attack)
         return audit_measure(&job->entry, &job->memory, job->scores, job->fallback, job->attack, index,
-                             all->sides, all->halves, all->settings);
+                             all->arrays, all->halves, all->settings);
     struct audit_scored s = {.name = named->name,
                              .title = named->title,
                              .source = named->source,
                              .member = named->member,
                              .nonmember = named->nonmember,
-                             .n_member = all->sides->member.n,
-                             .n_nonmember = all->sides->nonmember.n,
+                             .n_member = all->arrays->member.n,
+                             .n_nonmember = all->arrays->nonmember.n,
                              .own_threshold = named->has_threshold ? named->threshold : NAN,
                              .threshold_of = "the attack itself"};
     return audit_row(&job->entry, &job->memory, &s, index, all->halves, all->settings);
 }
 
 static sotto_status plan_jobs(struct jobs *out, const struct sotto_audit_input *in,
-                              const struct audit_arrays *sides, const char *const *names)
+                              const struct audit_arrays *arrays, const char *const *names)
 {
     sotto_status status = SOTTO_OK;
     size_t most = in->named_count;
@@ -181,14 +180,14 @@ static sotto_status plan_jobs(struct jobs *out, const struct sotto_audit_input *
     NEW(out->job, most);
     for (size_t i = 0; attack_table[i]; i++) {
         struct job *job = &out->job[out->count];
-        if (!attack_applies(attack_table[i], sides->have) || !is_wanted(attack_table[i], names))
+        if (!attack_applies(attack_table[i], arrays->have) || !is_wanted(attack_table[i], names))
             continue;
         job->attack = attack_table[i];
         out->count++;
-        job->scores = base_alloc(sides->all.n, sizeof *job->scores);
-        job->fallback = base_alloc(sides->all.n, 1);
+        job->scores = base_alloc(arrays->all.n, sizeof *job->scores);
+        job->fallback = base_alloc(arrays->all.n, 1);
         if (!job->scores || !job->fallback)
-            FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", sides->all.n);
+            FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", arrays->all.n);
     }
     for (size_t i = 0; i < in->named_count; i++)
         out->job[out->count++].named = &in->named[i];
@@ -234,18 +233,19 @@ static sotto_status look_closer(struct sotto_audit_result *r, const struct jobs 
 {
     sotto_status status = SOTTO_OK;
     const struct job *job = choose_closer(jobs);
-    const struct audit_arrays *sides = jobs->sides;
+    const struct audit_arrays *arrays = jobs->arrays;
     struct audit_support support = {.fpr = NAN};
     if (!job)
         return SOTTO_OK;
-    if (sides->all.labels && sides->all.outputs) {
-        TRY(audit_slices(r, job->attack->name, job->scores, sides, jobs->halves, jobs->settings));
+    if (arrays->all.labels && arrays->all.outputs) {
+        TRY(audit_slices(r, job->attack->name, job->scores, arrays, jobs->halves, jobs->settings));
     }
-    if (sides->all.models >= 8 && (sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
-        TRY(leave_one_model_out(r, &support, job->attack->name, sides, scores_of, jobs, jobs->settings, ctx));
+    if (arrays->all.models >= 8 && (arrays->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
+        TRY(leave_one_model_out(r, &support, job->attack->name, arrays, scores_of, jobs, jobs->settings,
+                                ctx));
     }
-    if (jobs->settings->exposed) {
-        TRY(audit_most_vulnerable(r, job->attack->name, job->scores, job->fallback, &support, sides,
+    if (jobs->settings->most_vulnerable) {
+        TRY(audit_most_vulnerable(r, job->attack->name, job->scores, job->fallback, &support, arrays,
                                   jobs->settings));
     }
 done:
@@ -293,19 +293,19 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
                                      const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct audit_arrays sides = {0};
+    struct audit_arrays arrays = {0};
     struct audit_halves halves = {0};
-    struct jobs jobs = {.sides = &sides, .halves = &halves, .settings = settings};
-    TRY(audit_check(&sides, in, ctx));
-    sides.quiet = context_quiet(ctx, 1);
-    sides.all.ctx = &sides.quiet;
-    TRY(check_names(names, sides.have));
+    struct jobs jobs = {.arrays = &arrays, .halves = &halves, .settings = settings};
+    TRY(audit_check(&arrays, in, ctx));
+    arrays.quiet = context_quiet(ctx, 1);
+    arrays.all.ctx = &arrays.quiet;
+    TRY(check_names(names, arrays.have));
     TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings->seed));
-    TRY(plan_jobs(&jobs, in, &sides, names));
+    TRY(plan_jobs(&jobs, in, &arrays, names));
     settings->claim_confidence = 1 - (1 - settings->confidence) / (double)(jobs.count ? jobs.count : 1);
-    r->classes = sides.have & NEED_OUTPUTS ? in->classes : 0;
-    TRY(set_accuracies(r, &sides, settings->confidence));
-    TRY(audit_sanity(r, &sides, settings, ctx));
+    r->classes = arrays.have & NEED_OUTPUTS ? in->classes : 0;
+    TRY(set_accuracies(r, &arrays, settings->confidence));
+    TRY(audit_sanity(r, &arrays, settings, ctx));
     context_progress(ctx, "audit", 0, jobs.count, "attacks");
     TRY(par_each(jobs.count, ctx, run_job, &jobs));
     context_progress(ctx, "audit", jobs.count, jobs.count, "attacks");
@@ -313,11 +313,11 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     if (settings->has_claim)
         TRY(set_claim(r, settings));
     TRY(look_closer(r, &jobs, ctx));
-    TRY(collect_warnings(r, &sides, settings, ctx));
+    TRY(collect_warnings(r, &arrays, settings, ctx));
 done:
     jobs_clear(&jobs);
     audit_halves_clear(&halves);
-    audit_arrays_clear(&sides);
+    audit_arrays_clear(&arrays);
     return status;
 }
 

@@ -3,14 +3,14 @@
  * the attacker would guess without the model stands beside it: the commonest value, the commonest among records with
  * the same label, what the same classifiers make of the model's answers alone, and of what is known about a
  * record anyway. */
-#include <math.h>
-#include <string.h>
-
-#include "audit/fit/attribute_model.h"
 #include "audit/audit_private.h"
+#include "audit/fit/attribute_model.h"
 #include "audit/measure/confusion.h"
 #include "par/par.h"
 #include "rng/rng.h"
+
+#include <math.h>
+#include <string.h>
 
 enum {
     STEPS = 9,

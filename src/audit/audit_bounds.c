@@ -1,15 +1,15 @@
 /* Lower bounds on epsilon, each at one threshold that was chosen on the other half. */
-#include <math.h>
-
 #include "audit/audit_private.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "audit/measure/sorted.h"
 
-/* The bound at `threshold`, which was not chosen on `scored`. */
-static struct sotto_audit_bound bound_at(const struct roc *scored, double threshold, double delta,
+#include <math.h>
+
+/* The bound at `threshold`, which was not chosen on `evaluation`. */
+static struct sotto_audit_bound bound_at(const struct roc *evaluation, double threshold, double delta,
                                          double confidence, size_t group)
 {
-    const struct rates r = curve_rates(scored, threshold, confidence);
+    const struct rates r = roc_rates(evaluation, threshold, confidence);
     return (struct sotto_audit_bound){.lower_bound = group ? epsilon_of_group(&r, delta, group)
                                                            : rates_epsilon(&r, delta),
                                       .threshold = threshold,
@@ -17,17 +17,17 @@ static struct sotto_audit_bound bound_at(const struct roc *scored, double thresh
                                       .confidence = confidence,
                                       .tpr = r.tpr,
                                       .fpr = r.fpr,
-                                      .n_member = scored->n_member,
-                                      .n_nonmember = scored->n_nonmember,
+                                      .n_member = evaluation->n_member,
+                                      .n_nonmember = evaluation->n_nonmember,
                                       .group_size = group};
 }
 
 static void set_epsilon(struct sotto_audit_attack *out, const struct audit_curves *c,
                         const struct audit_settings *settings)
 {
-    const double threshold = curve_threshold_epsilon(&c->calibration, settings->delta, settings->confidence);
+    const double threshold = roc_threshold_epsilon(&c->calibration, settings->delta, settings->confidence);
     out->epsilon =
-        bound_at(&c->scored, threshold, settings->delta, settings->confidence, settings->group_size);
+        bound_at(&c->evaluation, threshold, settings->delta, settings->confidence, settings->group_size);
     out->epsilon.assumption =
         settings->group_size
             ? "each score is one training run, and the runs are independent"
@@ -41,9 +41,9 @@ static sotto_status set_claim(struct sotto_audit_attack *out, struct sotto_audit
 {
     sotto_status status = SOTTO_OK;
     const double delta = settings->claim_delta, confidence = settings->claim_confidence,
-                 threshold = curve_threshold_epsilon(&c->calibration, delta, confidence);
+                 threshold = roc_threshold_epsilon(&c->calibration, delta, confidence);
     TAKE(memory, out->claim, 1);
-    out->claim->bound = bound_at(&c->scored, threshold, delta, confidence, settings->group_size);
+    out->claim->bound = bound_at(&c->evaluation, threshold, delta, confidence, settings->group_size);
     out->claim->contradicted = out->claim->bound.lower_bound > settings->claim_epsilon;
 done:
     return status;
@@ -95,8 +95,8 @@ static sotto_status set_odds(struct sotto_audit_attack *out, struct sotto_audit_
                              const struct audit_curves *c, const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    double threshold = curve_threshold_balanced(&c->calibration);
-    struct rates r = curve_rates(&c->scored, threshold, settings->confidence);
+    double threshold = roc_threshold_balanced(&c->calibration);
+    struct rates r = roc_rates(&c->evaluation, threshold, settings->confidence);
     struct sotto_estimate e;
     size_t hits = (size_t)llround(r.tpr.estimate * (double)r.n_member),
            false_alarms = (size_t)llround(r.fpr.estimate * (double)r.n_nonmember);
@@ -107,8 +107,8 @@ static sotto_status set_odds(struct sotto_audit_attack *out, struct sotto_audit_
         .threshold = threshold,
         .of = "ln of the odds ratio of true- and false-positive rate; at most L1 / scale for additive "
               "logistic noise",
-        .n_member = c->scored.n_member,
-        .n_nonmember = c->scored.n_nonmember};
+        .n_member = c->evaluation.n_member,
+        .n_nonmember = c->evaluation.n_nonmember};
 done:
     return status;
 }

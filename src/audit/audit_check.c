@@ -380,7 +380,7 @@ done:
 
 void audit_arrays_clear(struct audit_arrays *s)
 {
-    for (size_t i = 0; i < SLOTS; i++)
+    for (size_t i = 0; i < ARRAY_COUNT; i++)
         base_free(s->owned[i]);
     *s = (struct audit_arrays){0};
 }

@@ -1,9 +1,8 @@
 #include "audit/audit_fields.h"
 
-#include <math.h>
-
-#include "audit/defence_result.h"
 #include "sotto/audit.h"
+
+#include <math.h>
 
 #define END                                                                                                  \
     {                                                                                                        \
@@ -352,30 +351,6 @@ const struct field audit_result_fields[] = {
     POINTER("attribute", FIELD_OPTIONAL, T, attribute, attribute),
     POINTER("encoder_attack", FIELD_OPTIONAL, T, encoder, encoder),
     END};
-#undef T
-
-/* ---- what is left to be inferred after a defence ---- */
-
-#define T struct defence_attacker
-#define MEASURED(k, m) PART(k, FIELD_OPTIONAL, T, m, audit_estimate_fields)
-static const struct field defence_attacker[] = {
-    TEXT("name", T, name),          MEASURED("accuracy", accuracy),
-    MEASURED("auc", auc),           MEASURED("balanced_accuracy", balanced_accuracy),
-    MEASURED("macro_f1", macro_f1), END};
-#undef MEASURED
-#undef T
-#define T struct defence_view
-static const struct field defence_view[] = {
-    MANY("attackers", FIELD_LIST, 0, T, attackers, count, defence_attacker), END};
-#undef T
-#define T struct defence_result
-const struct field defence_result_fields[] = {TEXT("secret", T, protected_label),
-                                              COUNT("attacker_rows", T, attacker_rows),
-                                              PART("before", 0, T, before, defence_view),
-                                              PART("after", 0, T, after, defence_view),
-                                              POINTER("adaptive", FIELD_OPTIONAL, T, adaptive, defence_view),
-                                              PART("baselines", 0, T, baselines, defence_view),
-                                              END};
 #undef T
 
 bool audit_part_is_absent(const struct field *table, const void *part)

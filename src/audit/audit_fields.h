@@ -1,5 +1,5 @@
 /* audit_fields.h - the one description of "sotto.audit/1": which member of which struct stands under which key, in the
- * order of the document; and of the member "attack" of "sotto.defend/1". audit_json.c is loops over it. */
+ * order of the document. audit_json.c is loops over it. */
 #ifndef AUDIT_AUDIT_FIELDS_H
 #define AUDIT_AUDIT_FIELDS_H
 
@@ -39,7 +39,7 @@ struct field {
     size_t at, count_at, size; /* of the member, of the number of its elements, of one of those */
     const struct field *inner; /* ended by FIELD_END */
 };
-extern const struct field audit_result_fields[], defence_result_fields[];
+extern const struct field audit_result_fields[];
 extern const char *const audit_level_names[]; /* by enum sotto_check_level; ended by NULL */
 
 /* A part is absent if its first real is NAN. */

@@ -1,11 +1,11 @@
 /* Rules for continuous integration: "auc>0.6", "tpr.lower@0.01>0.05", "lint>0". */
+#include "base/memory.h"
+#include "sotto/audit.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/memory.h"
-#include "sotto/audit.h"
 
 struct rule {
     char metric[32], end[16], rate[32]; /* "tpr", "lower", "0.01" */

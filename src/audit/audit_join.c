@@ -1,11 +1,11 @@
 /* The caller's arrays of two sides become one of both, members first, in double precision. */
-#include <string.h>
-
 #include "audit/audit_private.h"
 #include "audit/score/posterior.h"
 #include "par/par.h"
 
-static sotto_status take(void **out, struct audit_arrays *s, enum audit_slot slot, size_t rows, size_t width,
+#include <string.h>
+
+static sotto_status take(void **out, struct audit_arrays *s, enum audit_array slot, size_t rows, size_t width,
                          size_t size)
 {
     sotto_status status = SOTTO_OK;
@@ -19,7 +19,7 @@ done:
 
 /* One array of both sides, members first: rows of `width` values of `size` bytes. Nothing given: *out stays
  * NULL. */
-static sotto_status join(const void **out, struct audit_arrays *s, enum audit_slot slot, const void *member,
+static sotto_status join(const void **out, struct audit_arrays *s, enum audit_array slot, const void *member,
                          const void *nonmember, size_t width, size_t size)
 {
     sotto_status status = SOTTO_OK;

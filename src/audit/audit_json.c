@@ -1,14 +1,13 @@
 /* A result becomes its document, and a document a result: loops over the table of audit_fields.h. */
+#include "audit/audit_document.h"
+#include "audit/audit_fields.h"
+#include "audit/audit_memory.h"
+#include "io/json/json.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "audit/audit_document.h"
-#include "audit/audit_fields.h"
-#include "audit/audit_memory.h"
-#include "audit/defence_result.h"
-#include "io/json/json.h"
 
 enum { PATH = 160, MOST_ENTRIES = 4096 };
 
@@ -180,14 +179,6 @@ done:
 sotto_status sotto_audit_encode(char **json, const struct sotto_audit_result *r)
 {
     struct json *doc = audit_encode(r);
-    const sotto_status status = json_dump(json, doc, JSON_LINE);
-    json_free(doc);
-    return status;
-}
-
-sotto_status defence_result_encode(char **json, const struct defence_result *r)
-{
-    struct json *doc = object_of(defence_result_fields, (const char *)r);
     const sotto_status status = json_dump(json, doc, JSON_LINE);
     json_free(doc);
     return status;

@@ -1,10 +1,10 @@
 /* Arrays of any origin: the file's ending says what it is. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "io/table/csv.h"
 #include "sotto/attack.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static bool ends_in(const char *path, const char *ending)
 {

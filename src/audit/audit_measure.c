@@ -1,10 +1,9 @@
 /* One attack of the table: run on both sides at once, checked, and handed on as scores. */
 #include "audit/audit_private.h"
-
-#include <math.h>
-
 #include "audit/score/class_threshold.h"
 #include "rng/rng.h"
+
+#include <math.h>
 
 sotto_status audit_halves_make(struct audit_halves *out, size_t n_member, size_t n_nonmember, uint64_t seed)
 {
@@ -38,20 +37,20 @@ void audit_halves_clear(struct audit_halves *h)
 /* Attacks that only read a record's answers can be tried on a shadow model's records, whose membership is
  * known: the threshold that is best there is the attacker's own. */
 static sotto_status shadow_threshold(double *threshold, const struct score_attack *attack,
-                                     const struct audit_arrays *sides)
+                                     const struct audit_arrays *arrays)
 {
     sotto_status status = SOTTO_OK;
     double *thresholds = NULL;
     uint8_t *ignored = NULL;
-    if (!(sides->have & NEED_SHADOW) ||
+    if (!(arrays->have & NEED_SHADOW) ||
         (attack->needs & ~(unsigned)(NEED_OUTPUTS | NEED_LABELS | NEED_LOSSES)) != 0)
         return SOTTO_OK;
-    thresholds = base_alloc(sides->all.classes + 1, sizeof *thresholds);
-    ignored = base_alloc(sides->all.classes, 1);
+    thresholds = base_alloc(arrays->all.classes + 1, sizeof *thresholds);
+    ignored = base_alloc(arrays->all.classes, 1);
     if (!thresholds || !ignored)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu classes", sides->all.classes);
-    TRY(class_thresholds(thresholds, ignored, attack, &sides->all, INFINITY));
-    *threshold = thresholds[sides->all.classes];
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu classes", arrays->all.classes);
+    TRY(class_thresholds(thresholds, ignored, attack, &arrays->all, INFINITY));
+    *threshold = thresholds[arrays->all.classes];
 done:
     base_free(thresholds);
     base_free(ignored);
@@ -76,28 +75,28 @@ done:
 
 sotto_status audit_measure(struct sotto_audit_attack *out, struct sotto_audit_memory **memory, double *scores,
                            uint8_t *fallback, const struct score_attack *attack, size_t index,
-                           const struct audit_arrays *sides, const struct audit_halves *halves,
+                           const struct audit_arrays *arrays, const struct audit_halves *halves,
                            const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    size_t members = sides->member.n;
+    size_t members = arrays->member.n;
     double args[ATTACK_PARAMS];
     struct attack_output o = {.scores = scores, .fallback = fallback, .threshold = NAN};
     TRY(attack_arguments(args, attack, settings->params));
-    TRY(attack->run(&o, &sides->all, args));
-    for (size_t i = 0; i < sides->all.n; i++)
+    TRY(attack->run(&o, &arrays->all, args));
+    for (size_t i = 0; i < arrays->all.n; i++)
         if (!isfinite(scores[i]))
             FAIL(SOTTO_EDOMAIN, "audit: attack '%s' has no finite score for %s row %zu", attack->name,
                  i < members ? "member" : "non-member", i < members ? i : i - members);
     if (isnan(o.threshold))
-        TRY(shadow_threshold(&o.threshold, attack, sides));
+        TRY(shadow_threshold(&o.threshold, attack, arrays));
     struct audit_scored s = {.name = attack->name,
                              .title = attack->title,
                              .source = attack->source,
                              .member = scores,
                              .nonmember = scores + members,
                              .n_member = members,
-                             .n_nonmember = sides->nonmember.n,
+                             .n_nonmember = arrays->nonmember.n,
                              .fallback = o.fallback,
                              .own_threshold = o.threshold,
                              .threshold_of = "a shadow model's records"};

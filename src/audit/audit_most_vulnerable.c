@@ -1,8 +1,8 @@
 /* The members that one attack is surest of. */
-#include <math.h>
-
 #include "audit/audit_private.h"
 #include "audit/score/reference.h"
+
+#include <math.h>
 
 struct ranked {
     double score;
@@ -66,27 +66,27 @@ done:
 
 sotto_status audit_most_vulnerable(struct sotto_audit_result *r, const char *attack, const double *scores,
                                    const uint8_t *fallback, const struct audit_support *support,
-                                   const struct audit_arrays *sides, const struct audit_settings *settings)
+                                   const struct audit_arrays *arrays, const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_vulnerable *found;
-    struct ranked *best = base_alloc(settings->exposed, sizeof *best);
+    struct ranked *best = base_alloc(settings->most_vulnerable, sizeof *best);
     struct reference_stats stats = {0};
-    size_t m = sides->member.n;
+    size_t m = arrays->member.n;
     if (!best)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", settings->exposed);
-    if ((sides->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
-        status = reference_stats_make(&stats, &sides->all, true);
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", settings->most_vulnerable);
+    if ((arrays->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
+        status = reference_stats_make(&stats, &arrays->all, true);
         if (status == SOTTO_EINVAL) /* too few models: no separation is shown */
             status = SOTTO_OK;
         TRY(status);
     }
-    size_t count = find_best(best, settings->exposed, scores, m);
+    size_t count = find_best(best, settings->most_vulnerable, scores, m);
     TAKE(&r->memory, found, 1);
     TAKE(&r->memory, found->members, count);
     for (size_t i = 0; i < count; i++) {
         struct sotto_audit_vulnerable_member *one = &found->members[i];
-        for (size_t k = 0; k < sides->nonmember.n; k++)
+        for (size_t k = 0; k < arrays->nonmember.n; k++)
             one->nonmembers_as_high += scores[m + k] >= best[i].score;
         one->row = settings->include_indices ? (int64_t)best[i].row : -1;
         one->score = best[i].score;
@@ -95,7 +95,7 @@ sotto_status audit_most_vulnerable(struct sotto_audit_result *r, const char *att
         TRY(repeats(&one->repeats, &r->memory, support, best[i].row));
     }
     found->attack = attack;
-    found->n_nonmember = sides->nonmember.n;
+    found->n_nonmember = arrays->nonmember.n;
     found->count = count;
     r->vulnerable = found;
 done:

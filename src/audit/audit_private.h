@@ -19,7 +19,7 @@ struct audit_settings {
     double confidence, delta;
     uint64_t seed;
     const char *const *params;
-    size_t draws, one_run_guesses, group_size, exposed;
+    size_t draws, one_run_guesses, group_size, most_vulnerable;
     bool has_claim, odds_ratio, include_indices;
     const struct sotto_context *ctx;                     /* to ask whether to stop, from any thread */
     double claim_epsilon, claim_delta, claim_confidence; /* the last: shared by all attacks (Bonferroni) */
@@ -29,7 +29,7 @@ sotto_status audit_settings_resolve(struct audit_settings *out, const struct sot
 /* All records as an attack sees them, members first, and what they hold (of enum attack_need); member and
  * nonmember are its two parts. EUSAGE: nothing to audit, or one side has what the other lacks; EINVAL: values
  * that are not finite, not probabilities, or labels out of range. */
-enum audit_slot {
+enum audit_array {
     ARRAY_OUTPUTS,
     ARRAY_LABELS,
     ARRAY_LOSSES,
@@ -42,7 +42,7 @@ enum audit_slot {
     ARRAY_VIEW_REFERENCE,
     ARRAY_POPULATION_VIEW_SIGNALS,
     ARRAY_POPULATION_VIEW_REFERENCE,
-    SLOTS
+    ARRAY_COUNT
 };
 struct audit_arrays {
     struct attack_input all, member, nonmember, population;
@@ -50,7 +50,7 @@ struct audit_arrays {
     const float *reference_outputs; /* borrowed: (models, all.n, classes), or NULL; as the next */
     const double *reference_outputs_f8;
     struct sotto_context quiet; /* of the attacks */
-    void *owned[SLOTS];         /* the arrays of `all` */
+    void *owned[ARRAY_COUNT];   /* the arrays of `all` */
 };
 sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
                          const struct sotto_context *ctx);
@@ -64,7 +64,7 @@ sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_au
 sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_input *in,
                               const struct sotto_context *ctx);
 
-/* The random halves, the same for every attack: order[0 .. n/2) chooses thresholds, the rest is scored. */
+/* The random halves, the same for every attack: order[0 .. n/2) calibrates thresholds, the rest evaluates them. */
 struct audit_halves {
     int64_t *member, *nonmember;
 };
@@ -88,19 +88,19 @@ sotto_status audit_row(struct sotto_audit_attack *out, struct sotto_audit_memory
  * them later. */
 sotto_status audit_measure(struct sotto_audit_attack *out, struct sotto_audit_memory **memory, double *scores,
                            uint8_t *fallback, const struct score_attack *attack, size_t index,
-                           const struct audit_arrays *sides, const struct audit_halves *halves,
+                           const struct audit_arrays *arrays, const struct audit_halves *halves,
                            const struct audit_settings *settings);
 
 struct audit_curves {
-    struct roc all, calibration, scored; /* of all records; of the two halves */
+    struct roc all, calibration, evaluation; /* of all records; of the two halves */
 };
 /* Rates at low false-positive rates, each with its realised FPR, PPV at three priors and the least TPR that could have
  * been told from guessing: out->rates and out->at_zero. */
 sotto_status audit_measure_rates(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
                                  const struct audit_curves *c, size_t index,
                                  const struct audit_settings *settings);
-/* Records of `scored` above a threshold that was not chosen on it. */
-struct sotto_audit_flagged audit_flagged(const struct roc *scored, double threshold, double confidence);
+/* Records of `evaluation` above a threshold that was not chosen on it. */
+struct sotto_audit_flagged audit_flagged(const struct roc *evaluation, double threshold, double confidence);
 /* Lower bounds on epsilon: out->epsilon, and on demand claim, one_run and odds. */
 sotto_status audit_measure_bounds(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
                                   const struct audit_curves *c, const struct audit_scored *s,
@@ -110,16 +110,16 @@ sotto_status audit_measure_bounds(struct sotto_audit_attack *out, struct sotto_a
 
 /* "duplicates", "distribution", "classes", "generalisation": what would make every other number mean
  * something else. */
-sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_arrays *sides,
+sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_arrays *arrays,
                           const struct audit_settings *settings, const struct sotto_context *ctx);
 /* Per class and per correctness, for one attack chosen beforehand. */
 sotto_status audit_slices(struct sotto_audit_result *r, const char *attack, const double *scores,
-                          const struct audit_arrays *sides, const struct audit_halves *halves,
+                          const struct audit_arrays *arrays, const struct audit_halves *halves,
                           const struct audit_settings *settings);
 /* The members that an attack is surest of; fallback (all.n): which scores rest on others' statistics. */
 sotto_status audit_most_vulnerable(struct sotto_audit_result *r, const char *attack, const double *scores,
                                    const uint8_t *fallback, const struct audit_support *support,
-                                   const struct audit_arrays *sides, const struct audit_settings *settings);
+                                   const struct audit_arrays *arrays, const struct audit_settings *settings);
 /* What a classifier learns about a hidden attribute, beside what it could guess without the model. */
 sotto_status audit_attribute(struct sotto_audit_result *r, const struct sotto_attribute_input *in,
                              const struct audit_settings *settings, const struct sotto_context *ctx);
@@ -129,7 +129,7 @@ sotto_status audit_attribute(struct sotto_audit_result *r, const struct sotto_at
 typedef const double *(*audit_scores_of)(const void *arg, const char *attack);
 /* support (clear it): how steadily `closer` flags each record, at the first rate. */
 sotto_status leave_one_model_out(struct sotto_audit_result *r, struct audit_support *support,
-                                 const char *closer, const struct audit_arrays *sides,
+                                 const char *closer, const struct audit_arrays *arrays,
                                  audit_scores_of scores_of, const void *arg,
                                  const struct audit_settings *settings, const struct sotto_context *ctx);
 

@@ -1,10 +1,10 @@
 /* Rates at low false-positive rates, and what they mean for a flagged record. */
-#include <math.h>
-#include <stdio.h>
-
 #include "audit/audit_private.h"
 #include "audit/measure/bootstrap.h"
 #include "num/beta.h"
+
+#include <math.h>
+#include <stdio.h>
 
 static const double priors[] = {0.5, 0.1, 0.01}, power = 0.8;
 
@@ -24,15 +24,15 @@ static struct sotto_estimate ppv_at(double prior, const struct rates *r)
                                    r->fpr.lower > 0 ? ppv(prior, r->tpr.upper, r->fpr.lower) : 1};
 }
 
-struct sotto_audit_flagged audit_flagged(const struct roc *scored, double threshold, double confidence)
+struct sotto_audit_flagged audit_flagged(const struct roc *evaluation, double threshold, double confidence)
 {
-    const struct rates r = curve_rates(scored, threshold, confidence),
-                       wider = curve_rates(scored, threshold, 1 - (1 - confidence) / 2);
+    const struct rates r = roc_rates(evaluation, threshold, confidence),
+                       wider = roc_rates(evaluation, threshold, 1 - (1 - confidence) / 2);
     struct sotto_audit_flagged out = {.threshold = threshold,
                                       .tpr = r.tpr,
                                       .fpr = r.fpr,
-                                      .n_member = scored->n_member,
-                                      .n_nonmember = scored->n_nonmember};
+                                      .n_member = evaluation->n_member,
+                                      .n_nonmember = evaluation->n_nonmember};
     for (size_t i = 0; i < sizeof priors / sizeof *priors; i++)
         out.ppv[i] = ppv_at(priors[i], &wider);
     return out;
@@ -59,7 +59,7 @@ static sotto_status resample(struct sotto_audit_bootstrap *out, const struct aud
                              uint64_t stream, const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    const struct rates r = curve_rates(&c->all, curve_threshold_at_fpr(&c->all, fpr), settings->confidence);
+    const struct rates r = roc_rates(&c->all, roc_threshold_at_fpr(&c->all, fpr), settings->confidence);
     TRY(bootstrap_tpr(&out->tpr, &c->all, fpr, settings->draws, settings->confidence, settings->seed, stream,
                       settings->ctx));
     out->realised_fpr = r.fpr.estimate;
@@ -96,13 +96,14 @@ sotto_status audit_measure_rates(struct sotto_audit_attack *out, struct sotto_au
             TRY(refuse(r, memory, needed, n));
             continue;
         }
-        r->at = audit_flagged(&c->scored, curve_threshold_at_fpr(&c->calibration, fpr), settings->confidence);
+        r->at =
+            audit_flagged(&c->evaluation, roc_threshold_at_fpr(&c->calibration, fpr), settings->confidence);
         r->weak = (double)n < 10 * needed;
-        r->least_detectable = least_detectable(fpr, c->scored.n_member, settings->confidence);
+        r->least_detectable = least_detectable(fpr, c->evaluation.n_member, settings->confidence);
         TRY(resample(&r->bootstrap, c, fpr, (uint64_t)(1 + index) * 64 + i, settings));
     }
     out->at_zero =
-        audit_flagged(&c->scored, curve_threshold_at_fpr(&c->calibration, 0), settings->confidence);
+        audit_flagged(&c->evaluation, roc_threshold_at_fpr(&c->calibration, 0), settings->confidence);
 done:
     return status;
 }

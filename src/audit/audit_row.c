@@ -10,21 +10,21 @@ enum { ROC_POINTS = 200, BINS = 40 };
 static struct sotto_audit_auc auc_of(const struct roc *all, double confidence)
 {
     bool exact;
-    const struct sotto_estimate area = curve_auc(all, confidence, &exact);
+    const struct sotto_estimate area = roc_auc(all, confidence, &exact);
     return (struct sotto_audit_auc){area, exact ? "Clopper-Pearson on disjoint pairs"
                                                 : "DeLong, logit scale, Student's t"};
 }
 
 static void set_balanced(struct sotto_audit_attack *out, const struct audit_curves *c, double confidence)
 {
-    const double threshold = curve_threshold_balanced(&c->calibration);
-    out->advantage = curve_advantage(&c->all);
+    const double threshold = roc_threshold_balanced(&c->calibration);
+    out->advantage = roc_advantage(&c->all);
     out->balanced =
-        (struct sotto_audit_balanced){.accuracy = curve_balanced(&c->scored, threshold, confidence),
+        (struct sotto_audit_balanced){.accuracy = roc_balanced(&c->evaluation, threshold, confidence),
                                       .threshold = threshold,
                                       .oracle = (1 + out->advantage) / 2,
-                                      .n_member = c->scored.n_member,
-                                      .n_nonmember = c->scored.n_nonmember};
+                                      .n_member = c->evaluation.n_member,
+                                      .n_nonmember = c->evaluation.n_nonmember};
 }
 
 /* The attack decided by itself, from other data: all records may be scored. */
@@ -32,10 +32,10 @@ static sotto_status set_own_decision(struct sotto_audit_attack *out, struct sott
                                      const struct audit_scored *s, const struct roc *all, double confidence)
 {
     sotto_status status = SOTTO_OK;
-    const struct rates r = curve_rates(all, s->own_threshold, confidence);
+    const struct rates r = roc_rates(all, s->own_threshold, confidence);
     TAKE(memory, out->decision, 1);
     *out->decision =
-        (struct sotto_audit_decision){.balanced_accuracy = curve_balanced(all, s->own_threshold, confidence),
+        (struct sotto_audit_decision){.balanced_accuracy = roc_balanced(all, s->own_threshold, confidence),
                                       .tpr = r.tpr,
                                       .fpr = r.fpr,
                                       .threshold = s->own_threshold,
@@ -83,7 +83,7 @@ static sotto_status set_roc(struct sotto_audit_attack *out, struct sotto_audit_m
                             const struct roc *c)
 {
     sotto_status status = SOTTO_OK;
-    size_t kept[ROC_POINTS], count = curve_thin(kept, ROC_POINTS - 1, c), used = 0;
+    size_t kept[ROC_POINTS], count = roc_thin(kept, ROC_POINTS - 1, c), used = 0;
     TAKE(memory, out->roc, count + 1);
     if (c->false_flags[kept[0]] > 0)
         out->roc[used++] = (struct sotto_audit_point){0, 0};
@@ -134,9 +134,9 @@ static sotto_status curves_make(struct audit_curves *c, const struct audit_score
     double *member = NULL, *nonmember = NULL;
     TRY(reorder(&member, s->member, halves->member, m));
     TRY(reorder(&nonmember, s->nonmember, halves->nonmember, n));
-    TRY(curve_make(&c->all, s->member, m, s->nonmember, n));
-    TRY(curve_make(&c->calibration, member, m0, nonmember, n0));
-    TRY(curve_make(&c->scored, member + m0, m - m0, nonmember + n0, n - n0));
+    TRY(roc_make(&c->all, s->member, m, s->nonmember, n));
+    TRY(roc_make(&c->calibration, member, m0, nonmember, n0));
+    TRY(roc_make(&c->evaluation, member + m0, m - m0, nonmember + n0, n - n0));
 done:
     base_free(member);
     base_free(nonmember);
@@ -175,8 +175,8 @@ sotto_status audit_row(struct sotto_audit_attack *out, struct sotto_audit_memory
     TRY(set_histogram(&a.histogram, memory, &c.all));
     *out = a;
 done:
-    curve_clear(&c.all);
-    curve_clear(&c.calibration);
-    curve_clear(&c.scored);
+    roc_clear(&c.all);
+    roc_clear(&c.calibration);
+    roc_clear(&c.evaluation);
     return status;
 }

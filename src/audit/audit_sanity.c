@@ -1,14 +1,14 @@
 /* Checks that come before any claim. Each entry: "ok", "warning" or "unknown", one line for people, and its
  * numbers. */
+#include "audit/audit_duplicates.h"
+#include "audit/audit_private.h"
+#include "audit/distribution_shift_test.h"
+#include "audit/score/posterior.h"
+#include "num/beta.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "audit/audit_duplicates.h"
-#include "audit/audit_private.h"
-#include "audit/score/posterior.h"
-#include "audit/distribution_shift_test.h"
-#include "num/beta.h"
 
 /* Room for every check. */
 struct findings {
@@ -25,7 +25,7 @@ static sotto_status add(struct sotto_audit_check **out, struct findings *list, c
         (struct sotto_audit_check){.name = name, .level = level, .text = audit_keep_text(list->memory, text)};
     if (out)
         *out = c;
-    return c->text ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "lint: out of memory");
+    return c->text ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "audit: out of memory");
 }
 
 static sotto_status unknown(struct findings *list, const char *name, const char *text)
@@ -38,10 +38,10 @@ static enum sotto_check_level warning_if(bool found)
     return found ? SOTTO_CHECK_WARNING : SOTTO_CHECK_OK;
 }
 
-static sotto_status lint_duplicates(struct findings *list, const struct audit_arrays *sides)
+static sotto_status check_duplicates(struct findings *list, const struct audit_arrays *arrays)
 {
     sotto_status status = SOTTO_OK;
-    const struct attack_input *all = &sides->all;
+    const struct attack_input *all = &arrays->all;
     struct duplicates d;
     struct sotto_audit_check *c;
     char text[256];
@@ -49,11 +49,11 @@ static sotto_status lint_duplicates(struct findings *list, const struct audit_ar
     size_t bytes = all->features ? all->width * sizeof(float) : all->classes * sizeof(double);
     if (!rows)
         return unknown(list, "duplicates", "neither features nor outputs were given: not checked");
-    TRY(duplicates_count(&d, rows, bytes, sides->member.n, sides->nonmember.n));
+    TRY(duplicates_count(&d, rows, bytes, arrays->member.n, arrays->nonmember.n));
     const char *what = all->features ? "records" : "rows of outputs";
     if (d.members)
         snprintf(text, sizeof text, "%zu of %zu members have the same %s as a non-member%s", d.members,
-                 sides->member.n, what,
+                 arrays->member.n, what,
                  all->features ? ": remove them from one side" : " (copies, or answers that saturate)");
     else
         snprintf(text, sizeof text, "no %s occur on both sides", what);
@@ -65,20 +65,20 @@ done:
     return status;
 }
 
-static sotto_status lint_distribution(struct findings *list, const struct audit_arrays *sides,
-                                      const struct audit_settings *settings, const struct sotto_context *ctx)
+static sotto_status check_distribution(struct findings *list, const struct audit_arrays *arrays,
+                                       const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_estimate e;
     struct sotto_audit_check *c;
     char text[256];
-    if (!sides->all.features || sides->member.n < 10 || sides->nonmember.n < 10)
+    if (!arrays->all.features || arrays->member.n < 10 || arrays->nonmember.n < 10)
         return unknown(list, "distribution",
-                       sides->all.features ? "fewer than 10 members or 10 non-members: not checked"
-                                           : "no features of the records were given: not checked whether "
-                                             "both sets come from one distribution");
-    TRY(distribution_shift_auc(&e, sides->all.features, sides->member.n, sides->nonmember.n, sides->all.width,
-                               settings->confidence, settings->seed, ctx));
+                       arrays->all.features ? "fewer than 10 members or 10 non-members: not checked"
+                                            : "no features of the records were given: not checked whether "
+                                              "both sets come from one distribution");
+    TRY(distribution_shift_auc(&e, arrays->all.features, arrays->member.n, arrays->nonmember.n,
+                               arrays->all.width, settings->confidence, settings->seed, ctx));
     bool differ = e.lower > 0.5;
     snprintf(
         text, sizeof text,
@@ -88,23 +88,23 @@ static sotto_status lint_distribution(struct findings *list, const struct audit_
         e.estimate, e.lower, e.upper);
     TRY(add(&c, list, "distribution", warning_if(differ), text));
     TAKE(list->memory, c->shift, 1);
-    *c->shift = (struct sotto_audit_shift){e, sides->all.n};
+    *c->shift = (struct sotto_audit_shift){e, arrays->all.n};
 done:
     return status;
 }
 
-static sotto_status lint_classes(struct findings *list, const struct audit_arrays *sides)
+static sotto_status check_classes(struct findings *list, const struct audit_arrays *arrays)
 {
     sotto_status status = SOTTO_OK;
-    size_t classes = sides->all.classes, *count = NULL, widest = 0;
+    size_t classes = arrays->all.classes, *count = NULL, widest = 0;
     char text[256];
     struct sotto_audit_check *c;
-    if (!sides->all.labels || classes == 0)
+    if (!arrays->all.labels || classes == 0)
         return unknown(list, "classes", "no labels were given: class shares were not checked");
     TAKE(list->memory, count, 2 * classes);
-    for (size_t i = 0; i < sides->all.n; i++)
-        count[(i < sides->member.n ? 0 : classes) + (size_t)sides->all.labels[i]]++;
-    double m = (double)sides->member.n, n = (double)sides->nonmember.n, gap = 0;
+    for (size_t i = 0; i < arrays->all.n; i++)
+        count[(i < arrays->member.n ? 0 : classes) + (size_t)arrays->all.labels[i]]++;
+    double m = (double)arrays->member.n, n = (double)arrays->nonmember.n, gap = 0;
     for (size_t k = 0; k < classes; k++) {
         double g = fabs((double)count[k] / m - (double)count[classes + k] / n);
         if (g > gap)
@@ -133,17 +133,17 @@ static size_t count_right(const struct attack_input *side)
 }
 
 /* The gap by itself gives an attack a balanced accuracy of 1/2 + gap/2. */
-static sotto_status lint_gap(struct findings *list, const struct audit_arrays *sides, double confidence)
+static sotto_status check_gap(struct findings *list, const struct audit_arrays *arrays, double confidence)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_check *c;
     char text[256];
-    if (!sides->all.outputs || !sides->all.labels)
+    if (!arrays->all.outputs || !arrays->all.labels)
         return unknown(
             list, "generalisation",
             "no outputs with labels were given: the gap between training and test accuracy is unknown");
-    double m = (double)sides->member.n, n = (double)sides->nonmember.n,
-           right_m = (double)count_right(&sides->member), right_n = (double)count_right(&sides->nonmember),
+    double m = (double)arrays->member.n, n = (double)arrays->nonmember.n,
+           right_m = (double)count_right(&arrays->member), right_n = (double)count_right(&arrays->nonmember),
            lower_m, upper_m, lower_n, upper_n, each = 1 - (1 - confidence) / 2;
     clopper_pearson(&lower_m, &upper_m, right_m, m, each);
     clopper_pearson(&lower_n, &upper_n, right_n, n, each);
@@ -161,16 +161,16 @@ done:
     return status;
 }
 
-sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_arrays *sides,
+sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_arrays *arrays,
                           const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct findings list = {.memory = &r->memory};
     struct sotto_audit_check *checks;
-    TRY(lint_duplicates(&list, sides));
-    TRY(lint_distribution(&list, sides, settings, ctx));
-    TRY(lint_classes(&list, sides));
-    TRY(lint_gap(&list, sides, settings->confidence));
+    TRY(check_duplicates(&list, arrays));
+    TRY(check_distribution(&list, arrays, settings, ctx));
+    TRY(check_classes(&list, arrays));
+    TRY(check_gap(&list, arrays, settings->confidence));
     TAKE(&r->memory, checks, list.count);
     memcpy(checks, list.check, list.count * sizeof *checks);
     r->checks = checks;

@@ -1,10 +1,10 @@
-/* Who is exposed: the same attack on parts of the records, its threshold unchanged. */
+/* Which records are vulnerable: the same attack on parts of the records, its threshold unchanged. */
+#include "audit/audit_private.h"
+#include "audit/measure/sorted.h"
+#include "audit/score/posterior.h"
+
 #include <math.h>
 #include <stdio.h>
-
-#include "audit/audit_private.h"
-#include "audit/score/posterior.h"
-#include "audit/measure/sorted.h"
 
 /* Records of one slice: right or wrong answers, a class, or a part of all records by their loss. */
 enum kind { BY_ANSWER, BY_CLASS, BY_LOSS };
@@ -46,7 +46,7 @@ static size_t gather(double *out, const struct slice *s, const struct half_of *s
 }
 
 struct slicer {
-    const struct audit_arrays *sides;
+    const struct audit_arrays *arrays;
     const struct audit_halves *halves;
     const double *scores;
     double *member, *nonmember; /* room for one side each */
@@ -59,14 +59,14 @@ struct slicer {
 static sotto_status curve_of(struct roc *c, const struct slicer *r, const struct slice *s,
                              bool evaluation_half)
 {
-    size_t of_members = r->sides->member.n;
-    struct half_of members = {&r->sides->member, r->loss},
-                   others = {&r->sides->nonmember, r->loss + of_members};
+    size_t of_members = r->arrays->member.n;
+    struct half_of members = {&r->arrays->member, r->loss},
+                   others = {&r->arrays->nonmember, r->loss + of_members};
     size_t m =
         gather(r->member, s, &members, r->scores, r->halves->member, evaluation_half ? of_members / 2 : 0);
     size_t n = gather(r->nonmember, s, &others, r->scores + of_members, r->halves->nonmember,
-                      evaluation_half ? r->sides->nonmember.n / 2 : 0);
-    return curve_make(c, r->member, m, r->nonmember, n);
+                      evaluation_half ? r->arrays->nonmember.n / 2 : 0);
+    return roc_make(c, r->member, m, r->nonmember, n);
 }
 
 /* The area of all records of the slice; the flags of those that had no part in choosing the threshold.
@@ -75,11 +75,11 @@ static sotto_status measure(struct sotto_audit_slice *out, struct sotto_audit_me
                             const struct slicer *r, const struct slice *s)
 {
     sotto_status status = SOTTO_OK;
-    struct roc all = {0}, scored = {0};
+    struct roc all = {0}, evaluation = {0};
     const struct sotto_estimate none = {NAN, NAN, NAN};
     bool exact;
     TRY(curve_of(&all, r, s, false));
-    TRY(curve_of(&scored, r, s, true));
+    TRY(curve_of(&evaluation, r, s, true));
     *out = (struct sotto_audit_slice){.name = audit_keep_text(memory, s->name),
                                       .n_member = all.n_member,
                                       .n_nonmember = all.n_nonmember,
@@ -88,36 +88,36 @@ static sotto_status measure(struct sotto_audit_slice *out, struct sotto_audit_me
                                       .fpr = none};
     if (!out->name)
         FAIL(SOTTO_ENOMEM, "audit: out of memory for '%s'", s->name);
-    if (all.n_member < AUDIT_LEAST_PER_SLICE || all.n_nonmember < AUDIT_LEAST_PER_SLICE || !scored.n_member ||
-        !scored.n_nonmember) {
+    if (all.n_member < AUDIT_LEAST_PER_SLICE || all.n_nonmember < AUDIT_LEAST_PER_SLICE ||
+        !evaluation.n_member || !evaluation.n_nonmember) {
         out->refused = "needs at least 30 members and 30 non-members";
     } else {
-        struct rates rates = curve_rates(&scored, r->threshold, r->confidence);
-        out->auc = curve_auc(&all, r->confidence, &exact);
+        struct rates rates = roc_rates(&evaluation, r->threshold, r->confidence);
+        out->auc = roc_auc(&all, r->confidence, &exact);
         out->tpr = rates.tpr;
         out->fpr = rates.fpr;
-        out->scored_member = scored.n_member;
-        out->scored_nonmember = scored.n_nonmember;
+        out->scored_member = evaluation.n_member;
+        out->scored_nonmember = evaluation.n_nonmember;
     }
 done:
-    curve_clear(&all);
-    curve_clear(&scored);
+    roc_clear(&all);
+    roc_clear(&evaluation);
     return status;
 }
 
 /* The threshold that the whole audit uses for a balanced decision: chosen on the first halves. */
 static sotto_status choose_threshold(struct slicer *r)
 {
-    size_t m = r->sides->member.n / 2, n = r->sides->nonmember.n / 2;
+    size_t m = r->arrays->member.n / 2, n = r->arrays->nonmember.n / 2;
     struct roc c = {0};
     for (size_t i = 0; i < m; i++)
         r->member[i] = r->scores[r->halves->member[i]];
     for (size_t i = 0; i < n; i++)
-        r->nonmember[i] = r->scores[r->sides->member.n + (size_t)r->halves->nonmember[i]];
-    sotto_status status = curve_make(&c, r->member, m, r->nonmember, n);
+        r->nonmember[i] = r->scores[r->arrays->member.n + (size_t)r->halves->nonmember[i]];
+    sotto_status status = roc_make(&c, r->member, m, r->nonmember, n);
     if (status == SOTTO_OK)
-        r->threshold = curve_threshold_balanced(&c);
-    curve_clear(&c);
+        r->threshold = roc_threshold_balanced(&c);
+    roc_clear(&c);
     return status;
 }
 
@@ -125,7 +125,7 @@ static sotto_status choose_threshold(struct slicer *r)
 static sotto_status cut_losses(struct slicer *r)
 {
     sotto_status status = SOTTO_OK;
-    const struct attack_input *all = &r->sides->all;
+    const struct attack_input *all = &r->arrays->all;
     double *sorted = base_alloc(all->n, 2 * sizeof *sorted);
     if (!sorted)
         FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu losses", all->n);
@@ -143,7 +143,7 @@ done:
 
 static struct slice slice_at(const struct slicer *r, size_t i)
 {
-    size_t classes = r->sides->all.classes;
+    size_t classes = r->arrays->all.classes;
     struct slice s = {.kind = i < ANSWERS ? BY_ANSWER : i < ANSWERS + classes ? BY_CLASS : BY_LOSS};
     switch (s.kind) {
     case BY_ANSWER:
@@ -167,25 +167,25 @@ static struct slice slice_at(const struct slicer *r, size_t i)
 }
 
 sotto_status audit_slices(struct sotto_audit_result *out, const char *attack, const double *scores,
-                          const struct audit_arrays *sides, const struct audit_halves *halves,
+                          const struct audit_arrays *arrays, const struct audit_halves *halves,
                           const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    size_t fewer = sides->member.n < sides->nonmember.n ? sides->member.n : sides->nonmember.n,
+    size_t fewer = arrays->member.n < arrays->nonmember.n ? arrays->member.n : arrays->nonmember.n,
            parts = fewer / (2 * AUDIT_LEAST_PER_SLICE);
     parts = parts < LEAST_PARTS ? LEAST_PARTS : parts > MOST_PARTS ? MOST_PARTS : parts;
-    size_t count = ANSWERS + sides->all.classes + parts;
+    size_t count = ANSWERS + arrays->all.classes + parts;
     struct sotto_audit_slices *found;
-    struct slicer r = {.sides = sides,
+    struct slicer r = {.arrays = arrays,
                        .halves = halves,
                        .scores = scores,
-                       .member = base_alloc(sides->member.n, sizeof *r.member),
-                       .nonmember = base_alloc(sides->nonmember.n, sizeof *r.nonmember),
+                       .member = base_alloc(arrays->member.n, sizeof *r.member),
+                       .nonmember = base_alloc(arrays->nonmember.n, sizeof *r.nonmember),
                        .parts = parts,
-                       .loss = base_alloc(sides->all.n, sizeof *r.loss),
+                       .loss = base_alloc(arrays->all.n, sizeof *r.loss),
                        .confidence = 1 - (1 - settings->confidence) / (double)count};
     if (!r.member || !r.nonmember || !r.loss)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", sides->all.n);
+        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", arrays->all.n);
     TRY(cut_losses(&r));
     TRY(choose_threshold(&r));
     TAKE(&out->memory, found, 1);

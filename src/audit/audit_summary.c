@@ -1,11 +1,11 @@
 /* The audit as a table on a terminal. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "audit/audit_fields.h"
 #include "base/memory.h"
 #include "sotto/audit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { LINE = 256, MAX_RATES = 8 };
 

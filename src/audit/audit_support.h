@@ -1,8 +1,8 @@
-/* audit_support.h - which records an attack finds again when the model is trained again: reference models
- * played the target, and flagged who their own threshold said.
+/* audit_support.h - which records an attack finds again when the model is trained again: each reference
+ * model was the target once, and flagged records by its own threshold.
  *
  * One flag may be luck. A record that is flagged in nearly every training that saw it, and in none that did
- * not, is exposed by itself (Revisiting LiRA: support in at least q runs and no false positive). */
+ * not, is vulnerable by itself (Revisiting LiRA: support in at least q runs and no false positive). */
 #ifndef AUDIT_AUDIT_SUPPORT_H
 #define AUDIT_AUDIT_SUPPORT_H
 
@@ -17,7 +17,7 @@ struct audit_support {
     double jaccard; /* mean over pairs of runs: flagged by both of flagged by either, of those both saw */
     size_t pairs;
 };
-/* flags (count, n): who run k flagged; run k is reference model model[k] of `all`, 255 runs at most.
+/* flags (count, n): the records that run k flagged; run k is reference model model[k] of `all`, 255 runs at most.
  * ENOMEM. */
 sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags, const size_t *model,
                                 size_t count, const struct attack_input *all, double fpr);

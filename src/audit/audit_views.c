@@ -1,11 +1,11 @@
 /* Answers on several views of each record become signals: (views, n) of the target, (views, n, models) of the
  * reference models. */
-#include <math.h>
-
 #include "audit/audit_private.h"
 #include "audit/score/posterior.h"
 #include "audit/score/views.h"
 #include "par/par.h"
+
+#include <math.h>
 
 /* Outputs of one model: row i, view v at (i * views + v) * classes of one of the two. */
 struct answers {
@@ -85,7 +85,7 @@ static sotto_status fill_model(void *arg, size_t model, int thread)
     return fill(m->signals + model, m->views->n, 0, m->count, m->views, &own);
 }
 
-static sotto_status take(double **out, struct audit_arrays *s, enum audit_slot slot, size_t a, size_t b,
+static sotto_status take(double **out, struct audit_arrays *s, enum audit_array slot, size_t a, size_t b,
                          size_t c)
 {
     sotto_status status = SOTTO_OK;

@@ -1,15 +1,15 @@
-/* What a defence leaves to be seen. The same attackers three times: trained and tested on undefended rows;
+/* What a defence leaves to be inferred. The same attackers three times: trained and tested on undefended rows;
  * trained on undefended rows and tested on defended ones (as defences were first evaluated); trained on what
  * the defence makes of their own rows (adaptive). Members are sought by a network on sorted posteriors
  * (512-256-128, as MemGuard's authors attack) and by thresholds on the largest posterior and on the entropy;
  * attributes by logistic regression and a network. Decisions are fixed on the attacker's rows. */
 #include "audit/audit_memory.h"
-#include "audit/defence_result.h"
-#include "base/reserved.h"
 #include "audit/fit/attribute_model.h"
 #include "audit/measure/confusion.h"
 #include "audit/measure/metrics.h"
+#include "base/reserved.h"
 #include "num/beta.h"
+#include "sotto/attack.h"
 #include "sotto/defend.h"
 #include "sotto/head.h"
 
@@ -20,23 +20,23 @@
 enum { DRAWS = 2000, MOST_VALUES = 1000, NETWORK_EPOCHS = 100, MOST_ATTACKERS = 3 };
 static const double confidence = 0.95;
 
-/* One sitting: from which rows is learned, on which is judged. */
+/* One setting: the rows that attackers are trained on, and the rows that they are tested on. */
 struct defence_trial {
     const float *train, *test;
     const struct sotto_defence_trial *trial;
     size_t values;
-    /* the network on members, once for all sittings with the same rows to learn from */
+    /* the network on members, once for all settings with the same rows to learn from */
     struct sotto_head *net;
     const float *learned; /* these; NULL: none yet */
     const struct sotto_context *ctx;
     struct sotto_audit_memory *memory; /* of the attackers in the result */
 };
 
-static struct defence_attacker *add_attacker(struct defence_view *view, const char *name)
+static struct sotto_defence_attacker *add_attacker(struct sotto_defence_leakage *leakage, const char *name)
 {
     const struct sotto_estimate none = {.estimate = NAN};
-    struct defence_attacker *one = &view->attackers[view->count++];
-    *one = (struct defence_attacker){name, none, none, none, none};
+    struct sotto_defence_attacker *one = &leakage->attackers[leakage->count++];
+    *one = (struct sotto_defence_attacker){name, none, none, none, none};
     return one;
 }
 
@@ -51,8 +51,9 @@ static struct sotto_estimate share(size_t k, size_t n)
 
 /* The AUC of scores (n), higher = more member-like, and the accuracy of deciding "member" above the
  * threshold. */
-static sotto_status judge_scores(struct defence_view *view, const char *name, const double *scores,
-                                 double threshold, const struct sotto_defence_known *rows)
+static sotto_status judge_scores(struct sotto_defence_leakage *leakage, const char *name,
+                                 const double *scores, double threshold,
+                                 const struct sotto_defence_known *rows)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_estimate auc;
@@ -67,7 +68,7 @@ static sotto_status judge_scores(struct defence_view *view, const char *name, co
         right += (scores[i] > threshold) == (rows->protected_label[i] == 1);
     }
     TRY(sotto_auc(&auc, split, in, split + in, out, confidence));
-    struct defence_attacker *one = add_attacker(view, name);
+    struct sotto_defence_attacker *one = add_attacker(leakage, name);
     one->accuracy = share(right, rows->n);
     one->auc = auc;
 done:
@@ -156,8 +157,9 @@ static double minus_entropy(const float *p, size_t d)
 }
 
 /* A threshold on one number of a row, the best one on the attacker's rows. */
-static sotto_status by_threshold(struct defence_view *view, const char *name, const struct defence_trial *s,
-                                 double (*score)(const float *, size_t), double *scores)
+static sotto_status by_threshold(struct sotto_defence_leakage *leakage, const char *name,
+                                 const struct defence_trial *s, double (*score)(const float *, size_t),
+                                 double *scores)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *own = s->trial->attacker, *rows = &s->trial->rows;
@@ -170,26 +172,26 @@ static sotto_status by_threshold(struct defence_view *view, const char *name, co
         in += own->protected_label[i] == 1;
     for (size_t i = 0; i < own->n; i++)
         known[own->protected_label[i] == 1 ? first++ : in + second++] = score(s->train + i * own->d, own->d);
-    TRY(curve_make(&curve, known, in, known + in, own->n - in));
+    TRY(roc_make(&curve, known, in, known + in, own->n - in));
     for (size_t i = 0; i < rows->n; i++)
         scores[i] = score(s->test + i * rows->d, rows->d);
-    TRY(judge_scores(view, name, scores, curve_threshold_balanced(&curve), rows));
+    TRY(judge_scores(leakage, name, scores, roc_threshold_balanced(&curve), rows));
 done:
-    curve_clear(&curve);
+    roc_clear(&curve);
     base_free(known);
     return status;
 }
 
-static sotto_status seek_members(struct defence_view *view, struct defence_trial *s)
+static sotto_status seek_members(struct sotto_defence_leakage *leakage, struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     double *scores = base_alloc(s->trial->rows.n, sizeof *scores);
     if (!scores)
         FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", s->trial->rows.n);
     TRY(by_network(scores, s));
-    TRY(judge_scores(view, "network", scores, 0, &s->trial->rows));
-    TRY(by_threshold(view, "confidence", s, largest, scores));
-    TRY(by_threshold(view, "entropy", s, minus_entropy, scores));
+    TRY(judge_scores(leakage, "network", scores, 0, &s->trial->rows));
+    TRY(by_threshold(leakage, "confidence", s, largest, scores));
+    TRY(by_threshold(leakage, "entropy", s, minus_entropy, scores));
 done:
     base_free(scores);
     return status;
@@ -197,7 +199,7 @@ done:
 
 /* ---- attributes ---- */
 
-static sotto_status seek_attribute(struct defence_view *view, const struct defence_trial *s)
+static sotto_status seek_attribute(struct sotto_defence_leakage *leakage, const struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *own = s->trial->attacker, *rows = &s->trial->rows;
@@ -215,7 +217,8 @@ static sotto_status seek_attribute(struct defence_view *view, const struct defen
                             s->ctx));
         TRY(confusion_measure(&scores, rows->protected_label, guess, rows->n, s->values, DRAWS, confidence,
                               s->trial->seed, 0));
-        struct defence_attacker *one = add_attacker(view, attribute_kind_name((enum attribute_kind)kind));
+        struct sotto_defence_attacker *one =
+            add_attacker(leakage, attribute_kind_name((enum attribute_kind)kind));
         one->accuracy = scores.accuracy;
         one->balanced_accuracy = scores.balanced;
         one->macro_f1 = scores.macro_f1;
@@ -226,13 +229,13 @@ done:
     return status;
 }
 
-/* ---- the three sittings ---- */
+/* ---- the three settings ---- */
 
-static sotto_status run_trial(struct defence_view *view, struct defence_trial *s)
+static sotto_status run_trial(struct sotto_defence_leakage *leakage, struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
-    TAKE(&s->memory, view->attackers, MOST_ATTACKERS);
-    TRY(s->trial->posteriors ? seek_members(view, s) : seek_attribute(view, s));
+    TAKE(&s->memory, leakage->attackers, MOST_ATTACKERS);
+    TRY(s->trial->posteriors ? seek_members(leakage, s) : seek_attribute(leakage, s));
 done:
     return status;
 }
@@ -266,8 +269,8 @@ done:
     return status;
 }
 
-/* What is known without looking at numbers: the commonest secret; members by whether the label is right. */
-static sotto_status add_baselines(struct defence_view *view, struct defence_trial *s)
+/* What is known without looking at numbers: the commonest protected label; members by whether the label is right. */
+static sotto_status add_baselines(struct sotto_defence_leakage *leakage, struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *rows = &s->trial->rows;
@@ -276,8 +279,8 @@ static sotto_status add_baselines(struct defence_view *view, struct defence_tria
         FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu values", s->values);
     for (size_t i = 0; i < rows->n; i++)
         most = ++count[rows->protected_label[i]] > most ? count[rows->protected_label[i]] : most;
-    TAKE(&s->memory, view->attackers, MOST_ATTACKERS);
-    add_attacker(view, "commonest")->accuracy = share(most, rows->n);
+    TAKE(&s->memory, leakage->attackers, MOST_ATTACKERS);
+    add_attacker(leakage, "commonest")->accuracy = share(most, rows->n);
     if (s->trial->posteriors && rows->label) {
         size_t right = 0;
         for (size_t i = 0; i < rows->n; i++) {
@@ -287,22 +290,20 @@ static sotto_status add_baselines(struct defence_view *view, struct defence_tria
                 top = p[k] > p[top] ? k : top;
             right += ((int64_t)top == rows->label[i]) == (rows->protected_label[i] == 1);
         }
-        add_attacker(view, "label only")->accuracy = share(right, rows->n);
+        add_attacker(leakage, "label only")->accuracy = share(right, rows->n);
     }
 done:
     base_free(count);
     return status;
 }
 
-sotto_status sotto_defence_measure(char **json, const struct sotto_defence_trial *trial,
+sotto_status sotto_defence_measure(struct sotto_defence_result *out, const struct sotto_defence_trial *trial,
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct defence_trial s = {.trial = trial, .ctx = ctx};
-    struct defence_view adaptive = {0};
-    struct defence_result r = {.protected_label = trial->posteriors ? "membership" : "attribute",
-                               .attacker_rows = trial->attacker->n,
-                               .adaptive = trial->attacker_after ? &adaptive : NULL};
+    struct sotto_defence_result r = {.protected_label = trial->posteriors ? "membership" : "attribute",
+                                     .attacker_rows = trial->attacker->n};
     TRY(require_reserved(trial->reserved, "defend"));
     TRY(check(&s));
     s.train = trial->attacker->x, s.test = trial->rows.x;
@@ -311,11 +312,21 @@ sotto_status sotto_defence_measure(char **json, const struct sotto_defence_trial
     TRY(run_trial(&r.after, &s));
     s.train = trial->attacker_after;
     if (s.train)
-        TRY(run_trial(&adaptive, &s));
+        TRY(run_trial(&r.adaptive, &s));
     TRY(add_baselines(&r.baselines, &s));
-    TRY(defence_result_encode(json, &r));
+    r.memory = s.memory;
+    s.memory = NULL;
+    *out = r;
 done:
     sotto_head_free(s.net);
     audit_memory_free(&s.memory);
     return status;
+}
+
+void sotto_defence_result_free(struct sotto_defence_result *r)
+{
+    if (!r)
+        return;
+    audit_memory_free(&r->memory);
+    *r = (struct sotto_defence_result){0};
 }

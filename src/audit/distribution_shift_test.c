@@ -1,12 +1,12 @@
 #include "audit/distribution_shift_test.h"
 
-#include <math.h>
-
 #include "audit/fit/linear_model.h"
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
 #include "par/par.h"
 #include "rng/rng.h"
+
+#include <math.h>
 
 struct folds {
     const struct sotto_context *ctx;
@@ -37,10 +37,10 @@ static sotto_status score(struct folds *f, size_t fold, const struct linear_mode
                 x[at++] = logits[1];
                 n[side]++;
             }
-    TRY(curve_make(&c, x, n[1], x + n[1], n[0]));
-    f->variance[fold] = curve_auc_variance(&c, &f->area[fold]);
+    TRY(roc_make(&c, x, n[1], x + n[1], n[0]));
+    f->variance[fold] = roc_auc_variance(&c, &f->area[fold]);
 done:
-    curve_clear(&c);
+    roc_clear(&c);
     base_free(x);
     return status;
 }

@@ -1,15 +1,15 @@
 /* Intervals of one audit say how sure the rates of THIS model are. How much they differ from one training to
- * the next is another question, and the reference models answer it: each plays the target once, the others
+ * the next is another question, and the reference models answer it: each is the target once, the others
  * its references (as in Jebreel et al., Revisiting LiRA). The thresholds found there are also the attacker's:
  * their median is applied to the real target. Every attack that ran is repeated if what it needs is known of
  * a reference model, but for those that train a network. */
+#include "audit/audit_private.h"
+#include "audit/measure/sorted.h"
+#include "audit/score/rmia.h"
+#include "par/par.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "audit/audit_private.h"
-#include "audit/score/rmia.h"
-#include "audit/measure/sorted.h"
-#include "par/par.h"
 
 enum { TARGETS = 16, RATES = 8 };
 
@@ -17,20 +17,20 @@ struct outcome {
     bool done;
     double auc, tpr[RATES], threshold[RATES];
 };
-struct spread {
-    const struct audit_arrays *sides;
+struct trials {
+    const struct audit_arrays *arrays;
     const struct audit_settings *settings;
     const struct score_attack **kind; /* (kinds): attacks that a reference model can be the target of */
     const double **scores;            /* (kinds): of the real target */
     size_t kinds, targets, model[TARGETS], rates;
     struct outcome *outcome; /* (targets, kinds) */
-    const char *closer;      /* whose flags are kept, */
+    const char *closer;      /* the attack that keeps its flags, */
     uint8_t *flags;          /* (TARGETS, n), at the first rate */
 };
 
 /* What is known of a reference model as a target: its signals on the records, and where the audit got its
  * whole answers, those; on the population and on views where they were given. */
-static unsigned playable(const struct audit_arrays *s)
+static unsigned known_of_references(const struct audit_arrays *s)
 {
     unsigned have = s->have & (NEED_LOSSES | NEED_IN | NEED_OUT | NEED_VIEWS);
     if (s->reference_outputs || s->reference_outputs_f8)
@@ -41,12 +41,12 @@ static unsigned playable(const struct audit_arrays *s)
 }
 
 /* A model's answers, signals and losses on every record, and on the population. */
-struct role {
+struct left_out {
     struct attack_input all, population;
     double *outputs, *signals, *losses, *of_population, *of_views, *of_population_views;
 };
 
-static void role_clear(struct role *r)
+static void left_out_clear(struct left_out *r)
 {
     base_free(r->outputs);
     base_free(r->signals);
@@ -66,7 +66,7 @@ done:
     return status;
 }
 
-static sotto_status widen(struct role *r, const struct audit_arrays *s, size_t t)
+static sotto_status widen(struct left_out *r, const struct audit_arrays *s, size_t t)
 {
     sotto_status status = SOTTO_OK;
     size_t count = s->all.n * s->all.classes;
@@ -80,11 +80,11 @@ done:
 }
 
 /* Model t as the target, the others as its references. Clear in any case. */
-static sotto_status role_make(struct role *r, const struct audit_arrays *s, size_t t)
+static sotto_status left_out_make(struct left_out *r, const struct audit_arrays *s, size_t t)
 {
     sotto_status status = SOTTO_OK;
     size_t n = s->all.n, models = s->all.models;
-    *r = (struct role){.all = s->all, .population = s->population};
+    *r = (struct left_out){.all = s->all, .population = s->population};
     r->all.outputs = NULL;
     TRY(column(&r->signals, s->all.reference, n, models, t));
     NEW(r->losses, n);
@@ -94,7 +94,7 @@ static sotto_status role_make(struct role *r, const struct audit_arrays *s, size
         TRY(widen(r, s, t));
     r->all.signals = r->signals;
     r->all.losses = r->losses;
-    r->all.played = t + 1;
+    r->all.target_model = t + 1;
     r->all.population = NULL;
     if (s->all.view_reference) {
         TRY(column(&r->of_views, s->all.view_reference, s->all.views * n, models, t));
@@ -103,7 +103,7 @@ static sotto_status role_make(struct role *r, const struct audit_arrays *s, size
     if (!s->population.reference && !s->population.view_reference)
         goto done; /* nothing is known of this model there */
     r->population.outputs = r->population.losses = NULL;
-    r->population.played = t + 1;
+    r->population.target_model = t + 1;
     if (s->population.reference) {
         TRY(column(&r->of_population, s->population.reference, s->population.n, models, t));
         r->population.signals = r->of_population;
@@ -119,12 +119,12 @@ done:
 }
 
 static sotto_status measure(struct outcome *out, const struct score_attack *attack,
-                            const struct attack_input *in, const struct spread *s, size_t t, double *scores,
-                            double *sides, uint8_t *marks)
+                            const struct attack_input *in, const struct trials *s, size_t t, double *scores,
+                            double *split, uint8_t *marks)
 {
     sotto_status status = SOTTO_OK;
     struct roc c = {0};
-    const struct attack_input *all = &s->sides->all;
+    const struct attack_input *all = &s->arrays->all;
     size_t count[2] = {0, 0};
     double args[ATTACK_PARAMS];
     struct attack_output o = {.scores = scores, .fallback = marks, .threshold = NAN};
@@ -134,19 +134,19 @@ static sotto_status measure(struct outcome *out, const struct score_attack *atta
     for (int pass = 1; pass >= 0; pass--) /* members first */
         for (size_t i = 0; i < all->n; i++)
             if (all->trained[i * all->models + t] == pass)
-                sides[count[1] * (size_t)(pass == 0) + count[pass]++] = scores[i];
+                split[count[1] * (size_t)(pass == 0) + count[pass]++] = scores[i];
     if (count[0] < 2 || count[1] < 2)
         goto done; /* a model that saw everything or nothing is no target */
-    TRY(curve_make(&c, sides, count[1], sides + count[1], count[0]));
-    curve_auc_variance(&c, &out->auc);
+    TRY(roc_make(&c, split, count[1], split + count[1], count[0]));
+    roc_auc_variance(&c, &out->auc);
     for (size_t k = 0; k < s->rates; k++) {
         bool measurable = (double)count[0] >= ceil(1 / s->settings->fpr[k] - 1e-9);
-        out->threshold[k] = measurable ? curve_threshold_at_fpr(&c, s->settings->fpr[k]) : NAN;
-        out->tpr[k] = measurable ? curve_rates(&c, out->threshold[k], 0.5).tpr.estimate : NAN;
+        out->threshold[k] = measurable ? roc_threshold_at_fpr(&c, s->settings->fpr[k]) : NAN;
+        out->tpr[k] = measurable ? roc_rates(&c, out->threshold[k], 0.5).tpr.estimate : NAN;
     }
     out->done = true;
 done:
-    curve_clear(&c);
+    roc_clear(&c);
     return status;
 }
 
@@ -154,14 +154,14 @@ static sotto_status play(void *arg, size_t target, int thread)
 {
     (void)thread;
     sotto_status status = SOTTO_OK;
-    struct spread *s = arg;
-    size_t t = s->model[target], n = s->sides->all.n;
-    struct role r = {0};
+    struct trials *s = arg;
+    size_t t = s->model[target], n = s->arrays->all.n;
+    struct left_out r = {0};
     double *work = base_alloc(n, 2 * sizeof *work);
     uint8_t *marks = base_alloc(n, 1);
     if (!work || !marks)
         FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu scores", n);
-    TRY(role_make(&r, s->sides, t));
+    TRY(left_out_make(&r, s->arrays, t));
     for (size_t k = 0; k < s->kinds; k++) {
         struct outcome *o = &s->outcome[target * s->kinds + k];
         status = measure(o, s->kind[k], &r.all, s, t, work, work + n, marks);
@@ -175,7 +175,7 @@ static sotto_status play(void *arg, size_t target, int thread)
 done:
     base_free(work);
     base_free(marks);
-    role_clear(&r);
+    left_out_clear(&r);
     return status;
 }
 
@@ -192,8 +192,8 @@ static struct sotto_audit_spread summary(const double *x, size_t n)
                                        .highest = high};
 }
 
-/* Over targets that could be played, and at rates that their records can measure. */
-static size_t collect(double *out, const struct spread *s, size_t kind, size_t rate, bool threshold)
+/* Over targets that could be attacked, and at rates that their records can measure. */
+static size_t collect(double *out, const struct trials *s, size_t kind, size_t rate, bool threshold)
 {
     size_t n = 0;
     for (size_t t = 0; t < s->targets; t++) {
@@ -215,16 +215,16 @@ static double median(double *x, size_t n)
 }
 
 /* The attacker never saw who is a member of the real target, so all of its records may be scored with the thresholds
- * of the models that played it. */
+ * of the models that stood in for it. */
 static sotto_status measure_kind(struct sotto_audit_left_out *out, struct sotto_audit_memory **memory,
-                                 const struct spread *s, size_t kind)
+                                 const struct trials *s, size_t kind)
 {
     sotto_status status = SOTTO_OK;
     double x[TARGETS];
     struct roc c = {0};
-    size_t n = collect(x, s, kind, RATES, false), members = s->sides->member.n;
+    size_t n = collect(x, s, kind, RATES, false), members = s->arrays->member.n;
     const double *scores = s->scores[kind];
-    TRY(curve_make(&c, scores, members, scores + members, s->sides->nonmember.n));
+    TRY(roc_make(&c, scores, members, scores + members, s->arrays->nonmember.n));
     *out = (struct sotto_audit_left_out){.name = s->kind[kind]->name, .targets = n, .auc = summary(x, n)};
     TAKE(memory, out->rates, s->rates);
     for (size_t k = 0; k < s->rates; k++) {
@@ -238,14 +238,14 @@ static sotto_status measure_kind(struct sotto_audit_left_out *out, struct sotto_
         out->rate_count++;
     }
 done:
-    curve_clear(&c);
+    roc_clear(&c);
     return status;
 }
 
-static sotto_status choose_kinds(struct spread *s, audit_scores_of scores_of, const void *arg)
+static sotto_status choose_kinds(struct trials *s, audit_scores_of scores_of, const void *arg)
 {
     sotto_status status = SOTTO_OK;
-    unsigned have = playable(s->sides);
+    unsigned have = known_of_references(s->arrays);
     size_t rows = 0;
     while (attack_table[rows])
         rows++;
@@ -266,9 +266,9 @@ done:
 }
 
 /* The runs in which the closer attack had a threshold. */
-static sotto_status make_support(struct audit_support *out, struct spread *s)
+static sotto_status make_support(struct audit_support *out, struct trials *s)
 {
-    size_t run[TARGETS], count = 0, n = s->sides->all.n;
+    size_t run[TARGETS], count = 0, n = s->arrays->all.n;
     for (size_t k = 0; k < s->kinds; k++)
         for (size_t t = 0; strcmp(s->kind[k]->name, s->closer) == 0 && t < s->targets; t++) {
             const struct outcome *o = &s->outcome[t * s->kinds + k];
@@ -277,27 +277,27 @@ static sotto_status make_support(struct audit_support *out, struct spread *s)
             memmove(s->flags + count * n, s->flags + t * n, n);
             run[count++] = s->model[t];
         }
-    return audit_support_make(out, s->flags, run, count, &s->sides->all,
+    return audit_support_make(out, s->flags, run, count, &s->arrays->all,
                               s->rates ? s->settings->fpr[0] : NAN);
 }
 
 sotto_status leave_one_model_out(struct sotto_audit_result *r, struct audit_support *support,
-                                 const char *closer, const struct audit_arrays *sides,
+                                 const char *closer, const struct audit_arrays *arrays,
                                  audit_scores_of scores_of, const void *arg,
                                  const struct audit_settings *settings, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_left_out *found;
-    size_t models = sides->all.models;
-    struct spread s = {.sides = sides, .settings = settings, .closer = closer};
+    size_t models = arrays->all.models;
+    struct trials s = {.arrays = arrays, .settings = settings, .closer = closer};
     s.targets = models < TARGETS ? models : TARGETS;
     s.rates = settings->fpr_count < RATES ? settings->fpr_count : RATES;
     for (size_t t = 0; t < s.targets; t++)
         s.model[t] = t * models / s.targets;
     TRY(choose_kinds(&s, scores_of, arg));
-    s.flags = base_alloc(sides->all.n, TARGETS);
+    s.flags = base_alloc(arrays->all.n, TARGETS);
     if (!s.flags)
-        FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu records", sides->all.n);
+        FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu records", arrays->all.n);
     TRY(par_each(s.targets, ctx, play, &s));
     TRY(make_support(support, &s));
     TAKE(&r->memory, found, s.kinds);

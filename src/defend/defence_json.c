@@ -1,246 +1,140 @@
-/* The record beside a defended file: what was done with which numbers, what it cost, and that it promises
- * nothing; and the same in lines for the terminal. */
-#include "defend/defence.h"
-
-#include "base/sha256.h"
+/* A record as its "sotto.defend/1" object. */
 #include "io/json/json.h"
-#include "num/beta.h"
+#include "sotto/defend.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
-static const char statement[] = "no differential privacy and no certificate: the effect of this defence was "
-                                "measured against the attackers named here only";
-
-static struct json *settings_of(const struct sotto_defence *d)
+static struct json *estimate_json(const struct sotto_estimate *e)
 {
-    struct json *out = json_make_object();
-    for (size_t i = 0; d->kind->params && d->kind->params[i].name; i++)
-        json_put_real(&out, d->kind->params[i].name, d->args[i]);
-    return out;
+    struct json *j = json_make_object();
+    json_put_real(&j, "estimate", e->estimate);
+    json_put_real(&j, "lower", e->lower);
+    json_put_real(&j, "upper", e->upper);
+    return j;
 }
 
-static sotto_status files_of(struct json **out, const struct sotto_defence_file *files, size_t count)
+static void put_estimate(struct json **object, const char *key, const struct sotto_estimate *e)
 {
-    sotto_status status = SOTTO_OK;
+    if (!isnan(e->estimate))
+        json_put(object, key, estimate_json(e));
+}
+
+static struct json *settings_json(const struct sotto_defence_record *r)
+{
+    struct json *j = json_make_object();
+    for (size_t i = 0; i < r->setting_count; i++)
+        json_put_real(&j, r->settings[i].name, r->settings[i].value);
+    return j;
+}
+
+static struct json *inputs_json(const struct sotto_defence_record *r)
+{
     struct json *list = json_make_array();
-    char hash[SHA256_HEX];
-    for (size_t i = 0; i < count; i++) {
-        TRY(sha256_file(hash, files[i].path));
+    for (size_t i = 0; i < r->input_count; i++) {
         struct json *file = json_make_object();
-        json_put_text(&file, "role", files[i].role);
-        json_put_text(&file, "sha256", hash);
+        json_put_text(&file, "role", r->inputs[i].role);
+        json_put_text(&file, "sha256", r->inputs[i].sha256);
         json_push(&list, file);
     }
-    *out = list;
-    list = NULL;
-done:
-    json_free(list);
-    return status;
+    return list;
 }
 
-/* Distances of the rows as they came out, and what the budget limits, expected over the coins. */
-static struct json *distortion_of(const struct sotto_defence_outcome *o)
+static struct json *distortion_json(const struct sotto_defence_distortion *d)
 {
-    double l1 = 0, l2 = 0, most_l1 = 0, most_l2 = 0, most = 0, expected = 0, most_expected = 0;
-    size_t changed = 0;
-    for (size_t i = 0; i < o->n; i++) {
-        double row1 = 0, row2 = 0;
-        for (size_t k = 0; k < o->columns; k++) {
-            double r = fabs((double)o->after[i * o->columns + k] - (double)o->before[i * o->columns + k]);
-            row1 += r, row2 += r * r, most = fmax(most, r);
-        }
-        changed += row1 > 0;
-        l1 += row1, l2 += sqrt(row2), most_l1 = fmax(most_l1, row1), most_l2 = fmax(most_l2, sqrt(row2));
-        expected += o->cost[i], most_expected = fmax(most_expected, o->cost[i]);
+    struct json *j = json_make_object();
+    json_put_real(&j, "expected", d->expected);
+    json_put_real(&j, "largest_expected", d->largest_expected);
+    json_put_real(&j, "mean_l1", d->mean_l1);
+    json_put_real(&j, "largest_l1", d->largest_l1);
+    json_put_real(&j, "mean_l2", d->mean_l2);
+    json_put_real(&j, "largest_l2", d->largest_l2);
+    json_put_real(&j, "largest_linf", d->largest_linf);
+    json_put_real(&j, "changed_rows", d->changed_rows);
+    return j;
+}
+
+static struct json *accuracy_json(const struct sotto_estimate *e)
+{
+    return isnan(e->estimate) ? json_make_null() : estimate_json(e);
+}
+
+static struct json *utility_json(const struct sotto_defence_utility *u)
+{
+    if (isnan(u->labels_kept))
+        return json_make_null();
+    struct json *j = json_make_object();
+    json_put_real(&j, "labels_kept", u->labels_kept);
+    json_put(&j, "accuracy_before", accuracy_json(&u->accuracy_before));
+    json_put(&j, "accuracy_after", accuracy_json(&u->accuracy_after));
+    return j;
+}
+
+static struct json *leakage_json(const struct sotto_defence_leakage *leakage)
+{
+    struct json *j = json_make_object(), *list = json_make_array();
+    for (size_t i = 0; i < leakage->count; i++) {
+        const struct sotto_defence_attacker *a = &leakage->attackers[i];
+        struct json *one = json_make_object();
+        json_put_text(&one, "name", a->name);
+        put_estimate(&one, "accuracy", &a->accuracy);
+        put_estimate(&one, "auc", &a->auc);
+        put_estimate(&one, "balanced_accuracy", &a->balanced_accuracy);
+        put_estimate(&one, "macro_f1", &a->macro_f1);
+        json_push(&list, one);
     }
-    double n = (double)o->n;
-    struct json *out = json_make_object();
-    json_put_real(&out, "expected", expected / n);
-    json_put_real(&out, "largest_expected", most_expected);
-    json_put_real(&out, "mean_l1", l1 / n);
-    json_put_real(&out, "largest_l1", most_l1);
-    json_put_real(&out, "mean_l2", l2 / n);
-    json_put_real(&out, "largest_l2", most_l2);
-    json_put_real(&out, "largest_linf", most);
-    json_put_real(&out, "changed_rows", (double)changed / n);
-    return out;
+    json_put(&j, "attackers", list);
+    return j;
 }
 
-static struct json *share_of(size_t k, size_t n)
+static struct json *attack_json(const struct sotto_defence_result *r)
 {
-    struct json *out = json_make_object();
-    double lower, upper;
-    clopper_pearson(&lower, &upper, (double)k, (double)n, 0.95);
-    json_put_real(&out, "estimate", (double)k / (double)n);
-    json_put_real(&out, "lower", lower);
-    json_put_real(&out, "upper", upper);
-    return out;
+    if (!r)
+        return json_make_null();
+    struct json *j = json_make_object();
+    json_put_text(&j, "secret", r->protected_label);
+    json_put_integer(&j, "attacker_rows", (int64_t)r->attacker_rows);
+    json_put(&j, "before", leakage_json(&r->before));
+    json_put(&j, "after", leakage_json(&r->after));
+    if (r->adaptive.count)
+        json_put(&j, "adaptive", leakage_json(&r->adaptive));
+    json_put(&j, "baselines", leakage_json(&r->baselines));
+    return j;
 }
 
-static struct json *utility_of(const struct sotto_defence_outcome *o, const float *before, const float *after,
-                               size_t classes)
-{
-    size_t kept = 0, right_before = 0, right_after = 0;
-    for (size_t i = 0; i < o->n; i++) {
-        size_t then = defence_top(before + i * classes, classes),
-               now = defence_top(after + i * classes, classes);
-        kept += then == now;
-        right_before += o->label && (int64_t)then == o->label[i];
-        right_after += o->label && (int64_t)now == o->label[i];
-    }
-    struct json *out = json_make_object();
-    json_put_real(&out, "labels_kept", (double)kept / (double)o->n);
-    json_put(&out, "accuracy_before", o->label ? share_of(right_before, o->n) : json_make_null());
-    json_put(&out, "accuracy_after", o->label ? share_of(right_after, o->n) : json_make_null());
-    return out;
-}
-
-static struct json *describe(const struct sotto_defence *d)
+static struct json *record_json(const struct sotto_defence_record *r)
 {
     struct json *doc = json_make_object();
     json_put_text(&doc, "schema", "sotto.defend/1");
-    json_put_text(&doc, "defence", d->kind->name);
-    json_put_text(&doc, "title", d->kind->title);
-    json_put_text(&doc, "source", d->kind->source);
-    json_put_text(&doc, "statement", statement);
-    json_put_real(&doc, "budget", d->budget);
-    json_put_text(&doc, "budget_unit", d->kind->unit);
-    json_put(&doc, "settings", settings_of(d));
-    json_put_integer(&doc, "seed", (int64_t)d->seed);
-    json_put_integer(&doc, "known", (int64_t)d->known);
+    json_put_text(&doc, "defence", r->defence);
+    json_put_text(&doc, "title", r->title);
+    json_put_text(&doc, "source", r->source);
+    json_put_text(&doc, "statement", r->statement);
+    json_put_real(&doc, "budget", r->budget);
+    json_put_text(&doc, "budget_unit", r->budget_unit);
+    json_put(&doc, "settings", settings_json(r));
+    json_put_integer(&doc, "seed", (int64_t)r->seed);
+    json_put_integer(&doc, "known", (int64_t)r->known);
+    json_put_integer(&doc, "rows", (int64_t)r->rows);
+    json_put_integer(&doc, "columns", (int64_t)r->columns);
+    json_put(&doc, "inputs", inputs_json(r));
+    json_put(&doc, "distortion", distortion_json(&r->distortion));
+    json_put(&doc, "utility", utility_json(&r->utility));
+    json_put(&doc, "attack", attack_json(r->attack));
     return doc;
 }
 
-sotto_status sotto_defence_record(char **json, const struct sotto_defence *d,
-                                  const struct sotto_defence_outcome *outcome,
-                                  const struct sotto_defence_file *files, size_t file_count)
+sotto_status sotto_defence_encode(char **json, const struct sotto_defence_record *r)
 {
-    sotto_status status = SOTTO_OK;
-    bool posteriors = d->kind->needs & DEFENCE_POSTERIORS;
-    const struct sotto_defence_outcome *o = outcome;
-    struct json *doc = NULL, *inputs = NULL, *measured = NULL;
-    REQUIRE(o->n > 0, "defend: there are no rows; expected at least one");
-    TRY(files_of(&inputs, files, file_count));
-    doc = describe(d);
-    json_put_integer(&doc, "rows", (int64_t)o->n);
-    json_put_integer(&doc, "columns", (int64_t)o->columns);
-    json_put(&doc, "inputs", inputs);
-    inputs = NULL;
-    json_put(&doc, "distortion", distortion_of(o));
-    json_put(&doc, "utility",
-             o->answers_before ? utility_of(o, o->answers_before, o->answers_after, o->classes)
-             : posteriors      ? utility_of(o, o->before, o->after, o->columns)
-                               : json_make_null());
-    if (o->measured)
-        TRY(json_parse(&measured, o->measured, strlen(o->measured), "measured"));
-    json_put(&doc, "attack", measured ? measured : json_make_null());
-    measured = NULL;
-    TRY(json_dump(json, doc, JSON_LINE));
-done:
-    json_free(doc);
-    json_free(inputs);
-    json_free(measured);
-    return status;
-}
-
-sotto_status sotto_defence_save_record(const char *path, const char *json)
-{
-    sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
-    TRY(json_parse(&doc, json, strlen(json), "record"));
-    TRY(json_write_file(path, doc, JSON_PRETTY));
-done:
+    struct json *doc = record_json(r);
+    const sotto_status status = json_dump(json, doc, JSON_LINE);
     json_free(doc);
     return status;
 }
 
-/* ---- lines ---- */
-
-struct lines {
-    char *text;
-    size_t size, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct lines *out, const char *format, ...)
+sotto_status sotto_defence_save_record(const char *path, const struct sotto_defence_record *r)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    size_t room = out->size - out->used;
-    int wanted = vsnprintf(out->text + out->used, room, format, arguments);
-    va_end(arguments);
-    out->used += wanted < 0 ? 0 : (size_t)wanted < room ? (size_t)wanted : room - 1;
-}
-
-static void add_interval(struct lines *out, const char *what, const struct json *j)
-{
-    if (json_kind(j) == JSON_KIND_OBJECT)
-        add(out, "%s %.4f [%.4f, %.4f]", what, json_number(json_find(j, "estimate")),
-            json_number(json_find(j, "lower")), json_number(json_find(j, "upper")));
-}
-
-static void add_utility(struct lines *out, const struct json *utility)
-{
-    if (json_kind(utility) != JSON_KIND_OBJECT)
-        return;
-    add(out, "labels kept: %.4f", json_number(json_find(utility, "labels_kept")));
-    add_interval(out, "; accuracy before", json_find(utility, "accuracy_before"));
-    add_interval(out, ", after", json_find(utility, "accuracy_after"));
-    add(out, "\n");
-}
-
-static void add_attack(struct lines *out, const struct json *attack, const char *key, const char *title)
-{
-    const struct json *view = json_find(attack, key);
-    const struct json *tries = json_find(view, "attackers");
-    for (size_t i = 0; i < json_count(tries); i++) {
-        const struct json *one = json_at(tries, i);
-        const char *name = json_text(json_member(one, "name"));
-        add(out, "  %-11s %-20.20s", title, name ? name : "");
-        add_interval(out, "accuracy", json_find(one, "accuracy"));
-        add_interval(out, "  AUC", json_find(one, "auc"));
-        add_interval(out, "  balanced", json_find(one, "balanced_accuracy"));
-        add(out, "\n");
-    }
-}
-
-sotto_status sotto_defence_summary(char **text, const char *json)
-{
-    enum { ROOM = 8192 };
-    sotto_status status = SOTTO_OK;
-    struct json *doc = NULL;
-    const char *name, *unit, *claim;
-    double budget;
-    struct lines out = {.size = ROOM};
-    TRY(json_parse(&doc, json, strlen(json), "record"));
-    TRY(json_get_text(&name, doc, "record", "defence"));
-    TRY(json_get_text(&unit, doc, "record", "budget_unit"));
-    TRY(json_get_text(&claim, doc, "record", "statement"));
-    TRY(json_get_real(&budget, doc, "record", "budget"));
-    out.text = base_alloc(ROOM, 1);
-    if (!out.text)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for a summary");
-    add(&out, "%.40s, budget %g (%.200s)\n", name, budget, unit);
-    add(&out,
-        "cost: %.4f expected, at most %.4f for a row; mean L1 distance %.4f, mean L2 distance %.4f; share of "
-        "rows changed: %.4f\n",
-        json_number(json_find(doc, "distortion.expected")),
-        json_number(json_find(doc, "distortion.largest_expected")),
-        json_number(json_find(doc, "distortion.mean_l1")), json_number(json_find(doc, "distortion.mean_l2")),
-        json_number(json_find(doc, "distortion.changed_rows")));
-    add_utility(&out, json_find(doc, "utility"));
-    if (json_kind(json_find(doc, "attack")) == JSON_KIND_OBJECT) {
-        const struct json *attack = json_find(doc, "attack");
-        add_attack(&out, attack, "before", "undefended");
-        add_attack(&out, attack, "after", "defended");
-        add_attack(&out, attack, "adaptive", "adaptive");
-        add_attack(&out, attack, "baselines", "baseline");
-    }
-    add(&out, "%.300s\n", claim);
-    *text = out.text;
-done:
+    struct json *doc = record_json(r);
+    const sotto_status status = json_write_file(path, doc, JSON_PRETTY);
     json_free(doc);
     return status;
 }

@@ -24,8 +24,8 @@ static const struct sotto_option audit_rows[] = {
          "records; 0: scores of single records"},
     {"odds-ratio", FLAG(odds_ratio), .value = "0", .group = "Statistics",
      .help = "exact interval of the odds ratio (logistic noise)"},
-    {"exposed", COUNT(exposed, "N"), .value = "0", .group = "Output",
-     .help = "number of most vulnerable members to list"},
+    {"most-vulnerable", COUNT(most_vulnerable, "N"), .value = "0", .group = "Output",
+     .help = "number of most vulnerable members to list", .old_names = "exposed"},
     {"include-indices", FLAG(include_indices), .value = "0", .group = "Output",
      .help = "row numbers of the most vulnerable members in the report"},
     OPTIONS_END};

@@ -1,13 +1,11 @@
 /* The audit of one model becomes a report with one row. File names stay out of it: they can be private. */
-#include "base/reserved.h"
-#include "base/file.h"
-#include "base/sha256.h"
 #include "audit/audit_document.h"
-#include "report/document/document.h"
+#include "base/reserved.h"
+#include "base/sha256.h"
 #include "report/page/page.h"
+#include "report/report_write.h"
 #include "sotto/sotto.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,52 +105,16 @@ done:
     return status;
 }
 
-static sotto_status write_text(const char *folder, const char *name, const char *text)
-{
-    sotto_status status = SOTTO_OK;
-    char path[4096];
-    TRY(path_join(path, sizeof path, folder, name));
-    TRY(file_write(path, text, strlen(text)));
-done:
-    return status;
-}
-
-static sotto_status write_json(const char *folder, const char *name, const struct json *j)
-{
-    char *text = NULL;
-    sotto_status status = json_dump(&text, j, JSON_LINE);
-    if (status == SOTTO_OK)
-        status = write_text(folder, name, text);
-    sotto_text_free(text);
-    return status;
-}
-
-/* The document with its verdicts, as the page and its companions show it. */
-static sotto_status judge(struct report *out, const struct json *audit, const struct sotto_audit_facts *facts)
-{
-    sotto_status status = SOTTO_OK;
-    struct report plain = {0};
-    struct json *doc = NULL;
-    TRY(report_json(&doc, audit, facts));
-    TRY(report_take(&plain, doc));
-    doc = report_judged(&plain);
-    if (!doc)
-        FAIL(SOTTO_ENOMEM, "report: out of memory for the document");
-    TRY(report_take(out, doc));
-done:
-    report_clear(&plain);
-    return status;
-}
-
 sotto_status sotto_report_audit_html(char **html, const struct sotto_audit_result *result,
                                      const struct sotto_audit_facts *facts)
 {
     sotto_status status = SOTTO_OK;
-    struct json *audit = audit_encode(result);
+    struct json *audit = audit_encode(result), *doc = NULL;
     struct report r = {0};
     if (!audit)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
-    TRY(judge(&r, audit, facts));
+    TRY(report_json(&doc, audit, facts));
+    TRY(report_judge(&r, doc));
     TRY(report_html(html, &r));
 done:
     report_clear(&r);
@@ -164,24 +126,15 @@ sotto_status sotto_report_audit(const char *folder, const struct sotto_audit_res
                                 const struct sotto_audit_facts *facts)
 {
     sotto_status status = SOTTO_OK;
-    struct json *audit = audit_encode(result);
-    struct report r = {0};
-    char *html = NULL;
+    struct json *audit = audit_encode(result), *doc = NULL;
     static const struct sotto_audit_facts none;
     facts = facts ? facts : &none;
     if (!audit)
         FAIL(SOTTO_ENOMEM, "report: out of memory for the audit");
     TRY(require_reserved(facts->reserved, "report"));
-    TRY(judge(&r, audit, facts));
-    TRY(report_html(&html, &r));
-    TRY(folder_make(folder));
-    TRY(write_json(folder, "result.json", audit));
-    TRY(write_json(folder, "report.json", r.doc));
-    TRY(report_write_files(folder, &r));
-    TRY(write_text(folder, "report.html", html));
+    TRY(report_json(&doc, audit, facts));
+    TRY(report_write(folder, doc, audit));
 done:
-    sotto_text_free(html);
-    report_clear(&r);
     json_free(audit);
     return status;
 }

@@ -55,12 +55,12 @@ static void plain_estimate(struct page *p, const struct estimate *e, double fact
         page_format(p, "%.3g [%.3g, %.3g]", factor * e->value, factor * e->lower, factor * e->upper);
 }
 
-static void card_row(struct page *p, const struct row *row)
+static void card_row(struct page *p, const struct report_row *row)
 {
     page_html(p, "\n## ");
     markdown_text(p, row->title);
     page_format(p, "\n\n- **Private records:** %zu\n- **Verdict:** %s. ", row->records,
-                verdict_name(row->verdict));
+                sotto_verdict_name(row->verdict));
     markdown_text(p, row->verdict_text);
     page_html(p, "\n- **Proved:** ");
     if (row->proof_counts) {

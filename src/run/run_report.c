@@ -4,8 +4,8 @@
 #include "base/cpu.h"
 #include "io/table/metric_log.h"
 #include "par/par.h"
-#include "sotto/io.h"
-#include "sotto/report.h"
+#include "report/report_write.h"
+#include "sotto/base.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -288,10 +288,9 @@ sotto_status run_report(struct run *r)
 {
     sotto_status status = SOTTO_OK;
     char path[RUN_PATH], title[192];
-    char *text = NULL, *judged = NULL;
     unsigned char *resolved = NULL;
     size_t size;
-    struct json *report = json_make_object(), *rows = json_make_array(), *training = NULL;
+    struct json *report = json_make_object(), *rows = json_make_array(), *training = NULL, *doc;
     TRY(run_folder_path(path, &r->folder, "config.resolved.yaml"));
     TRY(file_read(&resolved, &size, path, 1 << 20));
     snprintf(title, sizeof title, "%s", r->config.title[0] ? r->config.title : r->config.name);
@@ -311,13 +310,10 @@ sotto_status run_report(struct run *r)
     json_put(&report, "training", training);
     training = NULL;
     json_put(&report, "reproduce", reproduce(r, (const char *)resolved));
-    TRY(json_dump(&text, report, JSON_PRETTY));
-    TRY(sotto_report_judge(&judged, text));
-    TRY(run_folder_path(path, &r->folder, "report.json"));
-    TRY(file_write(path, judged, strlen(judged)));
-    TRY(sotto_report_files(r->folder.path, judged));
-    TRY(run_folder_path(path, &r->folder, "report.html"));
-    TRY(sotto_report_render(path, judged));
+    if (!report)
+        FAIL(SOTTO_ENOMEM, "report: out of memory for the document");
+    doc = report, report = NULL;
+    TRY(report_write(r->folder.path, doc, NULL));
     TRY(run_folder_path(path, &r->folder, "metrics.jsonl"));
     if (file_exists(path)) {
         char csv[RUN_PATH];
@@ -325,8 +321,6 @@ sotto_status run_report(struct run *r)
         TRY(metric_log_export(csv, path));
     }
 done:
-    sotto_text_free(text);
-    sotto_text_free(judged);
     base_free(resolved);
     json_free(training);
     json_free(rows);

@@ -306,11 +306,11 @@ static sotto_status set_threshold(struct encoder_attack *a, int k)
         else
             score[n + others++] = s;
     }
-    TRY(curve_make(&c, score, members, score + n, others));
-    a->threshold[k] = curve_threshold_balanced(&c);
-    a->shadow_auc[k] = curve_auc(&c, 0.95, &exact).estimate;
+    TRY(roc_make(&c, score, members, score + n, others));
+    a->threshold[k] = roc_threshold_balanced(&c);
+    a->shadow_auc[k] = roc_auc(&c, 0.95, &exact).estimate;
 done:
-    curve_clear(&c);
+    roc_clear(&c);
     base_free(score);
     return status;
 }

@@ -1,9 +1,9 @@
 #include "attack/query/attack_net.h"
 
+#include "par/par.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "par/par.h"
 
 struct sotto_head_recipe attack_net_recipe(uint64_t seed)
 {

@@ -1,20 +1,20 @@
 /* The life of an attack on a model: check what was given, ask the target about the records, let the attack
  * score them, and leave the statistics to the audit. */
+#include "attack/query/query_decision.h"
+#include "attack/query/record_overlap.h"
+#include "attack/query_attack.h"
+#include "audit/audit_document.h"
+#include "audit/audit_memory.h"
+#include "base/reserved.h"
+#include "nn/nn.h"
+#include "par/par.h"
+#include "sotto/option.h"
+#include "train/network/network.h"
+#include "train/private/dp_sgd.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/reserved.h"
-#include "sotto/option.h"
-#include "audit/audit_document.h"
-#include "audit/audit_memory.h"
-#include "attack/query_attack.h"
-#include "attack/query/query_decision.h"
-#include "attack/query/record_overlap.h"
-#include "nn/nn.h"
-#include "par/par.h"
-#include "train/private/dp_sgd.h"
-#include "train/network/network.h"
 
 void sotto_attack_defaults(struct sotto_attack_options *o)
 {

@@ -1,9 +1,9 @@
 #include "attack/query/query_decision.h"
 
+#include "num/beta.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-#include "num/beta.h"
 
 static void add_share(struct facts *out, const char *name, size_t k, size_t n, double confidence)
 {

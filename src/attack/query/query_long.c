@@ -2,13 +2,13 @@
  * the records to judge say how rare a record is (few of the attacker's records look like it to them) and what
  * loss it has without being a member; a rare record whose loss under the target is below nearly all of those
  * is called a member, all others are left alone. */
+#include "attack/shadow/shadow_set.h"
+#include "audit/score/posterior.h"
+#include "par/par.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "audit/score/posterior.h"
-#include "attack/shadow/shadow_set.h"
-#include "par/par.h"
 
 enum { REFERENCES = 100, LOOKERS = 10 /* references whose answers are compared */ };
 static const double near = 0.1;       /* cosine distance of neighbours */

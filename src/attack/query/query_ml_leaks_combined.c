@@ -1,10 +1,10 @@
 /* ML-Leaks, the combining attack: the attacker does not know the target's architecture, so the answers of
  * three kinds of shadows teach one network. The kinds are the published ones: a network (the given recipe),
  * logistic regression (a linear head) and a random forest, each trained on the same records. */
-#include <string.h>
-
 #include "attack/query/ml_leaks.h"
 #include "audit/fit/random_forest.h"
+
+#include <string.h>
 
 enum { KINDS = 3, HEADS = 2 };
 

@@ -1,12 +1,12 @@
 #include "attack/shadow/shadow_cache.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "attack/shadow/shadow_split.h"
 #include "base/cpu.h"
 #include "base/file.h"
 #include "io/json/json.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static const char *isa_name(void)
 {

@@ -105,11 +105,11 @@ sotto_status shadow_calibration_run(double *auc, double *threshold, const struct
     if (!scores)
         FAIL(SOTTO_ENOMEM, "shadow calibration: out of memory for %zu records", 2 * m);
     TRY(score(scores, r->target, &r->records, parameter, arg));
-    TRY(curve_make(&c, scores, m, scores + m, m));
-    *auc = curve_auc(&c, 0.95, &exact).estimate;
-    *threshold = curve_threshold_balanced(&c);
+    TRY(roc_make(&c, scores, m, scores + m, m));
+    *auc = roc_auc(&c, 0.95, &exact).estimate;
+    *threshold = roc_threshold_balanced(&c);
 done:
-    curve_clear(&c);
+    roc_clear(&c);
     base_free(scores);
     return status;
 }

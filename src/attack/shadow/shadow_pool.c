@@ -1,11 +1,7 @@
 #include "attack/shadow/shadow_pool.h"
 
-#include <math.h>
-#include <stdatomic.h>
-#include <string.h>
-
-#include "audit/score/posterior.h"
 #include "attack/shadow/shadow_cache.h"
+#include "audit/score/posterior.h"
 #include "base/file.h"
 #include "head/kernel/head_bits.h"
 #include "head/many/head_batch_train.h"
@@ -13,6 +9,10 @@
 #include "rng/rng.h"
 #include "sotto/dp.h"
 #include "train/private/dp_sgd.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
 
 enum { BLOCK = 64 }; /* linear heads trained between two visits to the cache */
 

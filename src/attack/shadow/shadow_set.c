@@ -1,8 +1,8 @@
 #include "attack/shadow/shadow_set.h"
 
-#include <string.h>
-
 #include "par/par.h"
+
+#include <string.h>
 
 static sotto_status synthesise(struct shadow_set *a, const struct query_input *in)
 {

@@ -1,8 +1,8 @@
 #include "audit/fit/attribute_model.h"
 
-#include <math.h>
-
 #include "sotto/head.h"
+
+#include <math.h>
 
 const char *attribute_kind_name(enum attribute_kind kind)
 {

@@ -1,11 +1,11 @@
 #include "audit/fit/random_forest.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "audit/measure/sorted.h"
 #include "par/par.h"
 #include "rng/rng.h"
+
+#include <math.h>
+#include <string.h>
 
 /* A record goes left if its value is at most `edge`. A leaf (left 0) holds `count` shares from `first` on. */
 struct node {

@@ -1,8 +1,8 @@
 /* The two public estimates that need no audit around them. */
-#include <math.h>
-
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
+
+#include <math.h>
 
 sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t n_member,
                        const double *nonmember, size_t n_nonmember, double confidence)
@@ -18,10 +18,10 @@ sotto_status sotto_auc(struct sotto_estimate *out, const double *member, size_t 
         REQUIRE(isfinite(x), "auc: %s score %zu is not finite", i < n_member ? "member" : "non-member",
                 i < n_member ? i : i - n_member);
     }
-    TRY(curve_make(&c, member, n_member, nonmember, n_nonmember));
-    *out = curve_auc(&c, confidence, &exact);
+    TRY(roc_make(&c, member, n_member, nonmember, n_nonmember));
+    *out = roc_auc(&c, confidence, &exact);
 done:
-    curve_clear(&c);
+    roc_clear(&c);
     return status;
 }
 

@@ -1,8 +1,8 @@
 #include "audit/measure/bootstrap.h"
 
-#include <math.h>
-
 #include "audit/measure/sorted.h"
+
+#include <math.h>
 
 /* Gamma with shape a >= 1. */
 static double gamma_draw(double a, struct rng *r)
@@ -95,7 +95,7 @@ sotto_status bootstrap_tpr(struct sotto_estimate *out, const struct roc *c, doub
         struct rng r = rng_stream(seed, RNG_BOOTSTRAP, stream, i);
         x[i] = bootstrap_tpr_draw(c, fpr, &r);
     }
-    *out = curve_rates(c, curve_threshold_at_fpr(c, fpr), confidence).tpr;
+    *out = roc_rates(c, roc_threshold_at_fpr(c, fpr), confidence).tpr;
     bootstrap_percentiles(out, x, draws, scratch, confidence);
 done:
     base_free(x);

@@ -1,8 +1,8 @@
 #include "audit/measure/confusion.h"
 
-#include <math.h>
-
 #include "audit/measure/bootstrap.h"
+
+#include <math.h>
 
 struct cell {
     size_t truth, guess, count;

@@ -1,8 +1,8 @@
 #include "audit/measure/epsilon_bounds.h"
 
-#include <math.h>
-
 #include "num/beta.h"
+
+#include <math.h>
 
 /* e^(k e) and delta (e^(k e) - 1) / (e^e - 1) for one side of the test. */
 static bool refuted(double epsilon, double hit, double false_alarm, double delta, double k)

@@ -1,10 +1,10 @@
 /* Everything works on sorted distinct scores with cumulative counts, so ties cannot be mishandled twice. */
 #include "audit/measure/metrics.h"
 
-#include <math.h>
-
 #include "audit/measure/sorted.h"
 #include "num/beta.h"
+
+#include <math.h>
 
 static void sort_copy(double *out, const double *scores, size_t n, double *scratch)
 {
@@ -29,8 +29,8 @@ static void merge(struct roc *c, const double *member, const double *nonmember)
     }
 }
 
-sotto_status curve_make(struct roc *out, const double *member, size_t n_member, const double *nonmember,
-                        size_t n_nonmember)
+sotto_status roc_make(struct roc *out, const double *member, size_t n_member, const double *nonmember,
+                      size_t n_nonmember)
 {
     sotto_status status = SOTTO_OK;
     size_t n = n_member + n_nonmember;
@@ -47,13 +47,13 @@ sotto_status curve_make(struct roc *out, const double *member, size_t n_member, 
     *out = c;
 done:
     if (status != SOTTO_OK)
-        curve_clear(&c);
+        roc_clear(&c);
     base_free(sorted);
     base_free(scratch);
     return status;
 }
 
-void curve_clear(struct roc *c)
+void roc_clear(struct roc *c)
 {
     base_free(c->score);
     base_free(c->true_positives);
@@ -103,7 +103,7 @@ static void placements(const struct roc *c, double *area, double *of_members, do
     *of_nonmembers = n > 1 ? squares_n / (n - 1) / n : INFINITY;
 }
 
-struct sotto_estimate curve_auc(const struct roc *c, double confidence, bool *exact)
+struct sotto_estimate roc_auc(const struct roc *c, double confidence, bool *exact)
 {
     double a, vm, vn;
     placements(c, &a, &vm, &vn);
@@ -124,14 +124,14 @@ struct sotto_estimate curve_auc(const struct roc *c, double confidence, bool *ex
     return out;
 }
 
-double curve_auc_variance(const struct roc *c, double *area)
+double roc_auc_variance(const struct roc *c, double *area)
 {
     double vm, vn;
     placements(c, area, &vm, &vn);
     return vm + vn;
 }
 
-double curve_advantage(const struct roc *c)
+double roc_advantage(const struct roc *c)
 {
     double best = 0;
     for (size_t i = 0; i < c->points; i++)
@@ -141,7 +141,7 @@ double curve_advantage(const struct roc *c)
 
 /* Half of the points are spaced evenly in log FPR, half in FPR; between two grid values the highest vertex
  * stands. */
-size_t curve_thin(size_t *out, size_t limit, const struct roc *c)
+size_t roc_thin(size_t *out, size_t limit, const struct roc *c)
 {
     size_t kept = 0;
     if (c->points <= limit) {
@@ -173,7 +173,7 @@ size_t curve_thin(size_t *out, size_t limit, const struct roc *c)
     return kept;
 }
 
-double curve_threshold_at_fpr(const struct roc *c, double fpr)
+double roc_threshold_at_fpr(const struct roc *c, double fpr)
 {
     double threshold = INFINITY;
     /* Stops at the first point that flags too many: the records there are not flagged, ties included. */
@@ -185,7 +185,7 @@ double curve_threshold_at_fpr(const struct roc *c, double fpr)
     return threshold;
 }
 
-double curve_threshold_balanced(const struct roc *c)
+double roc_threshold_balanced(const struct roc *c)
 {
     double best = 0, threshold = INFINITY;
     for (size_t i = 0; i < c->points; i++) {
@@ -198,17 +198,17 @@ double curve_threshold_balanced(const struct roc *c)
     return threshold;
 }
 
-double curve_threshold_epsilon(const struct roc *c, double delta, double confidence)
+double roc_threshold_epsilon(const struct roc *c, double delta, double confidence)
 {
     enum { CANDIDATES = 100 };
-    size_t candidates[CANDIDATES], count = curve_thin(candidates, CANDIDATES, c);
+    size_t candidates[CANDIDATES], count = roc_thin(candidates, CANDIDATES, c);
     /* The best of many noisy bounds sits at an extreme threshold with a handful of records and fails on the
      * other half. Asking each candidate for the error of one among all picks thresholds that hold up. */
     double stricter = 1 - (1 - confidence) / CANDIDATES;
     double best = 0, threshold = INFINITY;
     for (size_t i = 0; i < count; i++) {
         double t = threshold_below(c, candidates[i]);
-        struct rates r = curve_rates(c, t, stricter);
+        struct rates r = roc_rates(c, t, stricter);
         double bound = rates_epsilon(&r, delta);
         if (bound > best) {
             best = bound;
@@ -225,7 +225,7 @@ static struct sotto_estimate rate(size_t k, size_t n, double confidence)
     return e;
 }
 
-struct rates curve_rates(const struct roc *c, double threshold, double confidence)
+struct rates roc_rates(const struct roc *c, double threshold, double confidence)
 {
     size_t low = 0, high = c->points; /* points 0 .. low-1 lie above the threshold */
     while (low < high) {
@@ -251,9 +251,9 @@ double rates_epsilon(const struct rates *r, double delta)
     return bound;
 }
 
-struct sotto_estimate curve_balanced(const struct roc *c, double threshold, double confidence)
+struct sotto_estimate roc_balanced(const struct roc *c, double threshold, double confidence)
 {
-    struct rates r = curve_rates(c, threshold, 1 - (1 - confidence) / 2);
+    struct rates r = roc_rates(c, threshold, 1 - (1 - confidence) / 2);
     return (struct sotto_estimate){(r.tpr.estimate + 1 - r.fpr.estimate) / 2,
                                    (r.tpr.lower + 1 - r.fpr.upper) / 2, (r.tpr.upper + 1 - r.fpr.lower) / 2};
 }

@@ -17,39 +17,39 @@ struct roc {
     size_t *true_positives, *false_flags;
 };
 /* Scores must be finite. n_member, n_nonmember > 0. ENOMEM. */
-sotto_status curve_make(struct roc *out, const double *member, size_t n_member, const double *nonmember,
-                        size_t n_nonmember);
-void curve_clear(struct roc *c);
+sotto_status roc_make(struct roc *out, const double *member, size_t n_member, const double *nonmember,
+                      size_t n_nonmember);
+void roc_clear(struct roc *c);
 
 /* Mann-Whitney area with half ties; DeLong variance on the logit scale with Student's t (Satterthwaite's
  * degrees of freedom, as Brunner and Munzel 2000 do for the same statistic). Where that variance is 0
  * (perfect separation, constant scores) the interval is Clopper-Pearson on min(n_member, n_nonmember)
  * disjoint pairs. *exact says which. */
-struct sotto_estimate curve_auc(const struct roc *c, double confidence, bool *exact);
+struct sotto_estimate roc_auc(const struct roc *c, double confidence, bool *exact);
 /* The area and DeLong's variance of it on the plain scale. */
-double curve_auc_variance(const struct roc *c, double *area);
+double roc_auc_variance(const struct roc *c, double *area);
 /* Largest TPR - FPR over all thresholds, >= 0: optimistic, chosen on the records it is measured on. */
-double curve_advantage(const struct roc *c);
+double roc_advantage(const struct roc *c);
 /* Indices of at most `limit` points, rising, that keep the shape on linear and on log axes; returns how
  * many. */
-size_t curve_thin(size_t *out, size_t limit, const struct roc *c);
+size_t roc_thin(size_t *out, size_t limit, const struct roc *c);
 
 /* Thresholds (flag when score > t; INFINITY flags no record). */
-double curve_threshold_at_fpr(const struct roc *c, double fpr); /* largest TPR with FPR <= fpr */
-double curve_threshold_balanced(const struct roc *c); /* largest TPR - FPR; INFINITY if never positive */
-double curve_threshold_epsilon(const struct roc *c, double delta, double confidence);
+double roc_threshold_at_fpr(const struct roc *c, double fpr); /* largest TPR with FPR <= fpr */
+double roc_threshold_balanced(const struct roc *c); /* largest TPR - FPR; INFINITY if never positive */
+double roc_threshold_epsilon(const struct roc *c, double delta, double confidence);
 
 /* Rates at a threshold fixed beforehand, each with its two-sided Clopper-Pearson interval at `confidence`. */
 struct rates {
     struct sotto_estimate tpr, fpr;
     size_t n_member, n_nonmember;
 };
-struct rates curve_rates(const struct roc *c, double threshold, double confidence);
+struct rates roc_rates(const struct roc *c, double threshold, double confidence);
 /* Lower bound on epsilon at `confidence`, from rates made with the same confidence (each two-sided interval
  * spends half of the error on each end, and one end of each is used, so together they spend it once). Never
  * below 0. */
 double rates_epsilon(const struct rates *r, double delta);
 /* (TPR + TNR) / 2; interval from two intervals at half the error each. */
-struct sotto_estimate curve_balanced(const struct roc *c, double threshold, double confidence);
+struct sotto_estimate roc_balanced(const struct roc *c, double threshold, double confidence);
 
 #endif

@@ -1,8 +1,8 @@
 #include "audit/score/class_threshold.h"
 
-#include <math.h>
-
 #include "audit/measure/metrics.h"
+
+#include <math.h>
 
 const struct parameter class_threshold_params[] = {
     {"least", "smallest number of shadow members and of non-members for a threshold of the class",
@@ -36,14 +36,14 @@ static void gather(double *own, double *others, size_t counts[2], const struct a
 static sotto_status choose(double *threshold, const double *own, const double *others, const size_t counts[2])
 {
     struct roc c = {0};
-    sotto_status status = curve_make(&c, own, counts[1], others, counts[0]);
+    sotto_status status = roc_make(&c, own, counts[1], others, counts[0]);
     if (status != SOTTO_OK)
         return status;
-    double t = curve_threshold_balanced(&c);
+    double t = roc_threshold_balanced(&c);
     if (!isfinite(t))
         t = t > 0 ? c.score[0] : nextafter(c.score[c.points - 1], -INFINITY);
     *threshold = t;
-    curve_clear(&c);
+    roc_clear(&c);
     return SOTTO_OK;
 }
 

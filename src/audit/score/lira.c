@@ -97,7 +97,7 @@ const struct score_attack attack_lira_pooled = {.name = "lira-pooled",
                                                 .run = run_lira_pooled};
 
 /* Only OUT models: how far above its OUT signals a record lies. One-sided as in the paper; a record far BELOW
- * them is no member. The normal distribution function would saturate at 1 and tie the most exposed records,
+ * them is no member. The normal distribution function would saturate at 1 and tie the most vulnerable records,
  * so the score is its argument. */
 static sotto_status run_lira_offline(struct attack_output *out, const struct attack_input *in,
                                      const double *args)

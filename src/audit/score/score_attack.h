@@ -37,9 +37,10 @@ struct attack_input {
     const double *released_mean, *reference_mean; /* (width) */
     size_t n, classes, models, width;
     const struct sotto_context
-        *ctx;      /* quiet, of one thread: several attacks run beside each other; or NULL */
-    size_t played; /* 1 + the reference model that plays the target, and is then no reference; 0: none does */
-    size_t views;  /* 0: none were given */
+        *ctx; /* quiet, of one thread: several attacks run beside each other; or NULL */
+    size_t
+        target_model; /* 1 + the reference model that stands in for the target, and is then no reference; 0: none */
+    size_t views;                  /* 0: none were given */
     const double *view_signals;    /* (views, n): posterior_signal() of the target's answers on each view */
     const double *view_reference;  /* (views, n, models): of the reference models' */
     const double *shadow_outputs;  /* (shadow_n, classes), of the same kind as outputs */
@@ -75,7 +76,7 @@ struct score_attack {
 /* Is reference model m one that this input compares with? */
 static inline bool attack_compares(const struct attack_input *in, size_t m)
 {
-    return m + 1 != in->played;
+    return m + 1 != in->target_model;
 }
 
 /* NULL-terminated, in list order. */

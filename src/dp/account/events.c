@@ -4,8 +4,9 @@
  * so it has a Renyi curve too, and all its deltas are paid first. */
 #include "dp/account/events.h"
 
-#include "dp/account/account_pld.h"
 #include "base/memory.h"
+#include "base/reserved.h"
+#include "dp/account/account_pld.h"
 #include "dp/account/composition.h"
 #include "dp/account/event_part.h"
 #include "dp/mechanism/pure_pair.h"
@@ -206,6 +207,7 @@ static sotto_status make_part(struct part *p, const struct sotto_event *e, size_
     char where[40];
     size_t group = e->group == 0 ? 1 : e->group;
     *p = (struct part){.count = (double)e->count};
+    TRY(require_reserved(e->reserved, "event"));
     REQUIRE(e->count >= 1 && e->count <= (size_t)1 << 52, "count must lie in 1..2^52 (got %zu)", e->count);
     REQUIRE(group <= 1000000, "group must be at most 1000000 (got %zu)", group);
     REQUIRE(e->adjacency == SOTTO_REPLACE_ONE || e->adjacency == SOTTO_ADD_REMOVE,

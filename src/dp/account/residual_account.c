@@ -1,7 +1,7 @@
 /* What residual perturbation proves and claims about privacy. Published quantities are conditional on
  * assumptions, so they are computed in plain double and rounded up by a hair; the proved one goes through the
  * accountant. */
-#include "base/status.h"
+#include "base/reserved.h"
 #include "sotto/residual.h"
 
 #include <math.h>
@@ -46,6 +46,7 @@ static double c_of(double epsilon, double delta)
 static sotto_status check_input(size_t *releases, const struct sotto_residual_input *in)
 {
     sotto_status status = SOTTO_OK;
+    TRY(require_reserved(in->reserved, "residual input"));
     TRY(check_positive("radius", in->radius));
     TRY(check_delta(in->delta));
     REQUIRE(in->uses > 0, "uses is 0; expected at least 1 use of each record in training");
@@ -108,6 +109,7 @@ double sotto_label_keep_probability(double epsilon, size_t classes)
 static sotto_status check_theorem1(const struct sotto_residual_theorem1 *t)
 {
     sotto_status status = SOTTO_OK;
+    TRY(require_reserved(t->reserved, "residual theorem 1"));
     TRY(check_positive("radius", t->radius));
     TRY(check_positive("mapping bound", t->mapping_bound));
     TRY(check_positive("uses", t->uses));
@@ -159,6 +161,7 @@ double sotto_residual_theorem1_mapping(const struct sotto_residual_theorem1 *t, 
 static sotto_status check_answers(const struct sotto_residual_answers *in)
 {
     sotto_status status = SOTTO_OK;
+    TRY(require_reserved(in->reserved, "residual answers"));
     TRY(check_positive("branch bound", in->branch_bound));
     TRY(check_positive("weight bound", in->weight_bound));
     REQUIRE(in->floor >= 0 && isfinite(in->floor), "floor is %g; expected 0 or more", in->floor);

@@ -10,13 +10,13 @@
  * budget) is picked among several. */
 #include "report/compare/compare.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "audit/audit_document.h"
 #include "io/json/json.h"
 #include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- reading ---- */
 

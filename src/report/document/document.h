@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "io/json/json.h"
 #include "report/document/sweeps.h"
+#include "sotto/report.h"
 
 struct estimate {
     bool given;
@@ -35,18 +36,7 @@ struct attack_result {
     double adjusted_epsilon; /* lower bound on epsilon at the proved delta, widened likewise; 0 if none */
 };
 
-enum verdict {
-    VERDICT_CONTRADICTED,
-    VERDICT_DESTROYED,
-    VERDICT_LEAKS,
-    VERDICT_LEAKS_LITTLE,
-    VERDICT_DAMAGED,
-    VERDICT_NOT_DETECTED,
-    VERDICT_NOT_ATTACKED
-};
-const char *verdict_name(enum verdict v);
-
-struct row {
+struct report_row {
     const char *name, *title, *group, *mechanism; /* group, mechanism: NULL if absent */
     bool is_protected, evaluation, no_statement;  /* no_statement: private records trained the encoder */
     size_t records;
@@ -68,7 +58,7 @@ struct row {
     struct draws auc_draws, accuracy_draws;
     struct estimate accuracy, unprotected;
     double train_accuracy, chance; /* NAN if absent */
-    enum verdict verdict;
+    enum sotto_verdict verdict;
     size_t strongest; /* attack with the highest AUC, if any */
     char verdict_text[512];
 };
@@ -78,9 +68,8 @@ struct report {
     const char *title;
     bool insecure_noise, synthetic;
     size_t row_count;
-    struct row *rows;
+    struct report_row *rows;
     struct sweeps sweeps;
-    char verdict_kind[24];
 };
 
 /** EFORMAT names the member: "report.json: 'rows[2].proved' ...". Ends with every verdict decided. */
@@ -97,7 +86,10 @@ bool part_flag(const struct json *j, const char *path); /* false if absent */
 
 /* The document with the verdicts that the reader reached written in; NULL without memory. */
 struct json *report_judged(const struct report *r);
+/* The row whose verdict is the document's: the worst of the rows that might be released, or of all if none is
+ * protected. */
+size_t report_decisive_row(const struct report *r);
 /* Decides r->verdict, text and the rest from the numbers alone. */
-void row_judge(struct row *r);
+void row_judge(struct report_row *r);
 
 #endif

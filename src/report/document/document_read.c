@@ -256,7 +256,7 @@ done:
     return status;
 }
 
-static sotto_status read_claim(struct row *row, const struct reader *r)
+static sotto_status read_claim(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
     struct reader at = enter(r, "claim"), flag = enter(&at, "contradicted");
@@ -276,7 +276,7 @@ done:
     return status;
 }
 
-static sotto_status read_audit(struct row *row, const struct reader *r)
+static sotto_status read_audit(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
     struct reader at = enter(r, "measured"), list = enter(&at, "attacks");
@@ -321,7 +321,7 @@ done:
     return status;
 }
 
-static sotto_status read_sensitivity(struct row *row, const struct reader *r)
+static sotto_status read_sensitivity(struct report_row *row, const struct reader *r)
 {
     static const char *const sources[] = {"proved", "clipped", "sampled", "given"};
     sotto_status status = SOTTO_OK;
@@ -344,7 +344,7 @@ done:
     return status;
 }
 
-static sotto_status read_utility(struct row *row, const struct reader *r)
+static sotto_status read_utility(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
     struct reader at = enter(r, "utility"), without = enter(&at, "unprotected_accuracy");
@@ -367,7 +367,7 @@ done:
     return status;
 }
 
-static sotto_status read_statement(struct row *row, const struct reader *r)
+static sotto_status read_statement(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
     struct reader at = enter(r, "statement");
@@ -382,7 +382,7 @@ done:
     return status;
 }
 
-static sotto_status read_row(struct row *row, const struct reader *r)
+static sotto_status read_row(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
     double records;
@@ -435,7 +435,7 @@ static sotto_status read_rows(struct report *r, const struct reader *top)
         TRY(json_get_object(&object, top->doc, document, path));
         struct reader at = enter(top, path);
         TRY(read_row(&r->rows[i], &at));
-        struct row *row = &r->rows[i];
+        struct report_row *row = &r->rows[i];
         row->proof_counts =
             row->proved.given && row->proved.all_met && isfinite(row->proved.upper) && !r->insecure_noise;
         row->proof_means = row->proof_counts && row->proved.upper <= largest_meaningful;

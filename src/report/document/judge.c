@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *verdict_name(enum verdict v)
+const char *sotto_verdict_name(enum sotto_verdict v)
 {
     static const char *const names[] = {"contradicted", "destroyed",    "leaks",       "leaks-little",
                                         "damaged",      "not-detected", "not-attacked"};
-    return names[v];
+    return (size_t)v < sizeof names / sizeof *names ? names[v] : NULL;
 }
 
 /* The strongest of k attacks was picked after looking at them all. On the logit scale the distance to the
@@ -54,7 +54,7 @@ static double widened_epsilon(const struct attack_result *a, double confidence, 
 }
 
 /* What noise left of the accuracy above chance, 0 to 1 or so; 1 if unknown. */
-static double skill_left(const struct row *r)
+static double skill_left(const struct report_row *r)
 {
     if (!r->is_protected || !r->accuracy.given || !r->unprotected.given || isnan(r->chance))
         return 1;
@@ -62,13 +62,13 @@ static double skill_left(const struct row *r)
     return skill > 0 ? (r->accuracy.value - r->chance) / skill : 1;
 }
 
-static void describe(struct row *r, enum verdict verdict)
+static void describe(struct report_row *r, enum sotto_verdict verdict)
 {
     const struct attack_result *a = r->attack_count ? &r->attacks[r->strongest] : NULL;
     char *out = r->verdict_text;
     size_t room = sizeof r->verdict_text;
     switch (verdict) {
-    case VERDICT_CONTRADICTED:
+    case SOTTO_VERDICT_CONTRADICTED:
         if (r->claim_contradicted) {
             snprintf(out, room,
                      "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the "
@@ -81,35 +81,35 @@ static void describe(struct row *r, enum verdict verdict)
                  "%.3g. The proof, the claim or the attack is wrong; do not release.",
                  a->name, a->adjusted_epsilon, r->proved.upper);
         break;
-    case VERDICT_DESTROYED:
+    case SOTTO_VERDICT_DESTROYED:
         snprintf(out, room,
                  "Destroyed, not protected: accuracy %.3f is close to guessing (%.3f); without noise it is "
                  "%.3f. Low attack scores of such a model mean nothing.",
                  r->accuracy.value, r->chance, r->unprotected.value);
         break;
-    case VERDICT_LEAKS:
-    case VERDICT_LEAKS_LITTLE:
+    case SOTTO_VERDICT_LEAKS:
+    case SOTTO_VERDICT_LEAKS_LITTLE:
         snprintf(out, room,
                  "%s: the '%.40s' attack separates members from non-members with AUC %.3f [%.3f, %.3f]; 0.5 "
                  "is guessing.",
-                 verdict == VERDICT_LEAKS ? "Leaks membership" : "Leaks a little", a->name, a->auc.value,
-                 a->auc.lower, a->auc.upper);
+                 verdict == SOTTO_VERDICT_LEAKS ? "Leaks membership" : "Leaks a little", a->name,
+                 a->auc.value, a->auc.lower, a->auc.upper);
         break;
-    case VERDICT_DAMAGED:
+    case SOTTO_VERDICT_DAMAGED:
         snprintf(out, room,
                  "%so attack run here was better than guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]), "
                  "but most of the accuracy is lost: %.3f, without noise %.3f.",
                  r->proof_means ? "Proved, and n" : "N", a->name, a->auc.value, a->auc.lower, a->auc.upper,
                  r->accuracy.value, r->unprotected.value);
         break;
-    case VERDICT_NOT_DETECTED:
+    case SOTTO_VERDICT_NOT_DETECTED:
         snprintf(
             out, room,
             "%so attack run here was better than guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]).%s",
             r->proof_means ? "Proved, and n" : "N", a->name, a->auc.value, a->auc.lower, a->auc.upper,
             r->proof_means ? "" : " This is not a proof: a stronger attack may succeed.");
         break;
-    case VERDICT_NOT_ATTACKED:
+    case SOTTO_VERDICT_NOT_ATTACKED:
         snprintf(out, room,
                  part(r->audit, "attribute")
                      ? "No membership attack was run; the result of the attribute attack is below."
@@ -118,7 +118,7 @@ static void describe(struct row *r, enum verdict verdict)
     }
 }
 
-void row_judge(struct row *r)
+void row_judge(struct report_row *r)
 {
     double best_lower = 0, best_epsilon = 0;
     size_t of_epsilon = 0, of_auc = 0;
@@ -135,19 +135,19 @@ void row_judge(struct row *r)
             best_epsilon = a->adjusted_epsilon, of_epsilon = i;
     }
     r->strongest = of_auc;
-    r->verdict = r->attack_count == 0 ? VERDICT_NOT_ATTACKED
-                 : best_lower > 0.55  ? VERDICT_LEAKS
-                 : best_lower > 0.5   ? VERDICT_LEAKS_LITTLE
-                                      : VERDICT_NOT_DETECTED;
-    if (r->verdict == VERDICT_NOT_DETECTED && skill_left(r) < 0.5)
-        r->verdict = VERDICT_DAMAGED;
+    r->verdict = r->attack_count == 0 ? SOTTO_VERDICT_NOT_ATTACKED
+                 : best_lower > 0.55  ? SOTTO_VERDICT_LEAKS
+                 : best_lower > 0.5   ? SOTTO_VERDICT_LEAKS_LITTLE
+                                      : SOTTO_VERDICT_NOT_DETECTED;
+    if (r->verdict == SOTTO_VERDICT_NOT_DETECTED && skill_left(r) < 0.5)
+        r->verdict = SOTTO_VERDICT_DAMAGED;
     if (skill_left(r) < 0.2)
-        r->verdict = VERDICT_DESTROYED;
+        r->verdict = SOTTO_VERDICT_DESTROYED;
     if (r->proof_counts && best_epsilon > r->proved.upper) {
-        r->verdict = VERDICT_CONTRADICTED;
+        r->verdict = SOTTO_VERDICT_CONTRADICTED;
         r->strongest = of_epsilon;
     }
     if (r->claim_contradicted)
-        r->verdict = VERDICT_CONTRADICTED;
+        r->verdict = SOTTO_VERDICT_CONTRADICTED;
     describe(r, r->verdict);
 }

@@ -226,7 +226,7 @@ void group_title(struct page *p, const struct report *r, size_t row)
     page_name(p, r->rows[row].title);
 }
 
-void row_label(char *out, size_t capacity, const struct row *r)
+void row_label(char *out, size_t capacity, const struct report_row *r)
 {
     if (!r->is_protected)
         snprintf(out, capacity, "no noise");

@@ -76,7 +76,7 @@ struct groups {
 void groups_find(struct groups *g, const struct report *r);
 void group_title(struct page *p, const struct report *r, size_t row);
 /** "no noise" or "logistic 0.1": what tells the rows of one group apart. */
-void row_label(char *out, size_t capacity, const struct row *r);
+void row_label(char *out, size_t capacity, const struct report_row *r);
 /** The largest true-positive rate that (epsilon, delta) allows at a false-positive rate. */
 double allowed_tpr(double epsilon, double delta, double fpr);
 

@@ -55,7 +55,7 @@ static void rate_cell(struct page *p, const struct attack_result *a, const char 
     page_html(p, "</td>");
 }
 
-static void attack_line(struct page *p, const struct row *row, size_t i, const char *const *rates,
+static void attack_line(struct page *p, const struct report_row *row, size_t i, const char *const *rates,
                         size_t rate_count)
 {
     const struct attack_result *a = &row->attacks[i];
@@ -76,7 +76,8 @@ static void attack_line(struct page *p, const struct row *row, size_t i, const c
     page_html(p, "</td></tr>\n");
 }
 
-static void row_group(struct page *p, const struct row *row, const char *const *rates, size_t rate_count)
+static void row_group(struct page *p, const struct report_row *row, const char *const *rates,
+                      size_t rate_count)
 {
     page_format(p, "<tbody>\n<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"%zu\">", rate_count + 5);
     page_name(p, row->title);
@@ -133,7 +134,7 @@ static void plots(struct page *p, const struct report *r)
 /* Plot B, for an audit alone on its page: the scores themselves. */
 static void histogram(struct page *p, const struct report *r)
 {
-    const struct row *row = &r->rows[0];
+    const struct report_row *row = &r->rows[0];
     if (r->row_count != 1 || !row->attack_count || !row->attacks[row->closer].histogram)
         return;
     page_html(

@@ -10,7 +10,7 @@ static const char *level_of(const struct json *finding)
 }
 
 /* One audit's findings; for rows after the first only warnings are news. */
-static void findings(struct page *p, const struct row *row, bool all, bool named)
+static void findings(struct page *p, const struct report_row *row, bool all, bool named)
 {
     const struct json *lint = part(row->audit, "lint");
     for (size_t i = 0; i < json_count(lint); i++) {
@@ -33,7 +33,7 @@ static void findings(struct page *p, const struct row *row, bool all, bool named
 
 void section_checks(struct page *p, const struct report *r)
 {
-    const struct row *first = NULL;
+    const struct report_row *first = NULL;
     for (size_t i = 0; i < r->row_count && !first; i++)
         if (json_count(part(r->rows[i].audit, "lint")))
             first = &r->rows[i];

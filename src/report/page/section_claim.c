@@ -18,7 +18,7 @@ static void epsilon_interval(struct page *p, const struct guarantee *g)
     }
 }
 
-static void sensitivity_cell(struct page *p, const struct row *r)
+static void sensitivity_cell(struct page *p, const struct report_row *r)
 {
     if (!r->source) {
         page_html(p, "<span class=\"none\">unknown</span>");
@@ -38,7 +38,7 @@ static void sensitivity_cell(struct page *p, const struct row *r)
                     r->pairs);
 }
 
-static void row_cells(struct page *p, const struct row *r)
+static void row_cells(struct page *p, const struct report_row *r)
 {
     page_html(p, "<tr><th scope=\"row\">");
     page_name(p, r->title);
@@ -72,7 +72,7 @@ static void row_cells(struct page *p, const struct row *r)
     page_html(p, "</td></tr>\n");
 }
 
-static void assumptions(struct page *p, const struct row *r)
+static void assumptions(struct page *p, const struct report_row *r)
 {
     const struct guarantee *g = r->proved.given ? &r->proved : &r->conditional;
     if (!g->given)
@@ -114,7 +114,7 @@ static void assumptions(struct page *p, const struct row *r)
 }
 
 /* A claim made elsewhere is neither proved nor refuted where no result contradicts it. */
-static void claimed(struct page *p, const struct row *r)
+static void claimed(struct page *p, const struct report_row *r)
 {
     if (!r->claimed)
         return;
@@ -139,7 +139,7 @@ void section_claim(struct page *p, const struct report *r)
     bool any = false;
     const char *adjacency = NULL;
     for (size_t i = 0; i < r->row_count; i++) {
-        const struct row *row = &r->rows[i];
+        const struct report_row *row = &r->rows[i];
         any |= row->is_protected;
         if (!adjacency)
             adjacency = row->proved.adjacency ? row->proved.adjacency : row->conditional.adjacency;

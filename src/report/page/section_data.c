@@ -44,7 +44,7 @@ static struct json *estimate_json(const struct estimate *e)
 }
 
 /* Alone on its page, an audit shows the curves of several attacks: the headline, then the highest areas. */
-static struct json *curves_json(const struct row *row)
+static struct json *curves_json(const struct report_row *row)
 {
     enum { CURVES = 6 };
     struct json *list = json_make_array();
@@ -67,7 +67,7 @@ static struct json *curves_json(const struct row *row)
     return list;
 }
 
-static struct json *row_json(const struct row *row, size_t group)
+static struct json *row_json(const struct report_row *row, size_t group)
 {
     char label[96];
     struct json *j = json_make_object();
@@ -76,7 +76,7 @@ static struct json *row_json(const struct row *row, size_t group)
     json_put_integer(&j, "group", (int64_t)group);
     json_put_boolean(&j, "protected", row->is_protected);
     json_put_real(&j, "scale", row->scale);
-    json_put_text(&j, "verdict", verdict_name(row->verdict));
+    json_put_text(&j, "verdict", sotto_verdict_name(row->verdict));
     json_put(&j, "accuracy", estimate_json(&row->accuracy));
     json_put_real(&j, "chance", row->chance);
     if (row->proof_counts) {

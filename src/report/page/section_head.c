@@ -46,7 +46,7 @@ void section_facts(struct page *p, const struct report *r)
 
 /* --- verdict --- */
 
-static const char *verdict_label(enum verdict v)
+static const char *verdict_label(enum sotto_verdict v)
 {
     static const char *const labels[] = {"claim contradicted", "destroyed",     "leaks",
                                          "leaks a little",     "badly damaged", "no leak found",
@@ -54,13 +54,13 @@ static const char *verdict_label(enum verdict v)
     return labels[v];
 }
 
-static void badge(struct page *p, enum verdict v)
+static void badge(struct page *p, enum sotto_verdict v)
 {
-    page_format(p, "<span class=\"badge %s\">%s</span>", verdict_name(v), verdict_label(v));
+    page_format(p, "<span class=\"badge %s\">%s</span>", sotto_verdict_name(v), verdict_label(v));
 }
 
 /* "epsilon <= 1 at delta = 10^-5" */
-static void epsilon_delta(struct page *p, const struct row *r)
+static void epsilon_delta(struct page *p, const struct report_row *r)
 {
     page_html(p, "\xce\xb5\xc2\xa0\xe2\x89\xa4\xc2\xa0");
     page_rounded_up(p, r->proved.upper);
@@ -71,12 +71,12 @@ static void epsilon_delta(struct page *p, const struct row *r)
     }
 }
 
-static const char *row_word(const struct row *r)
+static const char *row_word(const struct report_row *r)
 {
     return r->no_statement ? "<span class=\"none\">no statement</span>" : "<span class=\"none\">none</span>";
 }
 
-static void proved_cell(struct page *p, const struct row *r)
+static void proved_cell(struct page *p, const struct report_row *r)
 {
     if (r->proof_counts) {
         page_html(p, r->proof_means ? "<strong>" : "<span>");
@@ -88,7 +88,7 @@ static void proved_cell(struct page *p, const struct row *r)
     }
 }
 
-static void auc_cell(struct page *p, const struct row *r)
+static void auc_cell(struct page *p, const struct report_row *r)
 {
     if (!r->attack_count) {
         page_html(p, "<span class=\"none\">not measured</span>");
@@ -103,7 +103,7 @@ static void auc_cell(struct page *p, const struct row *r)
 }
 
 /* Only if a sampled or given sensitivity were the true one: never in the column of proofs. */
-static void conditional_cell(struct page *p, const struct row *r)
+static void conditional_cell(struct page *p, const struct report_row *r)
 {
     page_html(p, "<td class=\"conditional\" data-label=\"Conditional\">");
     if (r->conditional.given) {
@@ -116,7 +116,7 @@ static void conditional_cell(struct page *p, const struct row *r)
     page_html(p, "</td>");
 }
 
-static void glance_row(struct page *p, const struct row *row, bool conditional)
+static void glance_row(struct page *p, const struct report_row *row, bool conditional)
 {
     page_html(p, "<tr><th scope=\"row\">");
     page_name(p, row->title);
@@ -163,10 +163,10 @@ static void glance(struct page *p, const struct report *r)
 /* Three sentences: what leaks without noise, what is proved and at what price, what is only measured. */
 static void proven_line(struct page *p, const struct report *r)
 {
-    const struct row *best = NULL;
+    const struct report_row *best = NULL;
     size_t count = 0;
     for (size_t i = 0; i < r->row_count; i++) {
-        const struct row *row = &r->rows[i];
+        const struct report_row *row = &r->rows[i];
         if (!row->proof_means)
             continue;
         count++;
@@ -190,7 +190,7 @@ static void proven_line(struct page *p, const struct report *r)
 
 /* The row's strongest attack: its area, and what it finds at the lowest rate of false alarms that was
  * measured. */
-static void strongest_attack(struct page *p, const struct row *row)
+static void strongest_attack(struct page *p, const struct report_row *row)
 {
     const struct attack_result *a = &row->attacks[row->strongest];
     const struct json *rate = NULL;
@@ -218,15 +218,15 @@ static void strongest_attack(struct page *p, const struct row *row)
 
 static void measured_line(struct page *p, const struct report *r)
 {
-    const struct row *worst = NULL;
+    const struct report_row *worst = NULL;
     size_t leaking = 0, attacked = 0;
     for (size_t i = 0; i < r->row_count; i++) {
-        const struct row *row = &r->rows[i];
+        const struct report_row *row = &r->rows[i];
         if (!row->attack_count)
             continue;
         attacked++;
-        leaking += row->verdict == VERDICT_LEAKS || row->verdict == VERDICT_LEAKS_LITTLE ||
-                   row->verdict == VERDICT_CONTRADICTED;
+        leaking += row->verdict == SOTTO_VERDICT_LEAKS || row->verdict == SOTTO_VERDICT_LEAKS_LITTLE ||
+                   row->verdict == SOTTO_VERDICT_CONTRADICTED;
         if (!worst || row->attacks[row->strongest].auc.value > worst->attacks[worst->strongest].auc.value)
             worst = row;
     }
@@ -247,11 +247,11 @@ static void cost_line(struct page *p, const struct report *r)
     size_t destroyed = 0;
     double least = INFINITY, most = -INFINITY;
     for (size_t i = 0; i < r->row_count; i++) {
-        const struct row *row = &r->rows[i];
+        const struct report_row *row = &r->rows[i];
         if (!row->is_protected || !row->accuracy.given || !row->unprotected.given)
             continue;
         double loss = row->unprotected.value - row->accuracy.value;
-        destroyed += row->verdict == VERDICT_DESTROYED;
+        destroyed += row->verdict == SOTTO_VERDICT_DESTROYED;
         loss = round(1000 * loss) / 1000 + 0.0; /* as printed; the sum turns -0 into 0 */
         least = fmin(least, loss);
         most = fmax(most, loss);

@@ -14,7 +14,7 @@ static void change(struct page *p, double points)
                 fabs(points));
 }
 
-static void utility_line(struct page *p, const struct row *r)
+static void utility_line(struct page *p, const struct report_row *r)
 {
     page_html(p, "<tr><th scope=\"row\">");
     page_name(p, r->title);

@@ -70,7 +70,7 @@ static sotto_status split_curve(struct roc *out, const double *scores, size_t n_
         else if (i >= n_member && (i - n_member) % 2 == parity)
             other[o++] = scores[i];
     }
-    TRY(curve_make(out, member, m, other, o));
+    TRY(roc_make(out, member, m, other, o));
 done:
     base_free(member);
     base_free(other);
@@ -88,16 +88,15 @@ static sotto_status measure_scores(struct result *out, const double *scores, siz
     TRY(split_curve(&calibration, scores, n_member, n, 0));
     TRY(split_curve(&scored, scores, n_member, n, 1));
     out->auc = area.estimate;
-    out->balanced =
-        curve_balanced(&scored, curve_threshold_balanced(&calibration), config->confidence).estimate;
+    out->balanced = roc_balanced(&scored, roc_threshold_balanced(&calibration), config->confidence).estimate;
     for (size_t i = 0; i < config->rate_count; i++) {
-        double threshold = curve_threshold_at_fpr(&calibration, config->rates[i]);
+        double threshold = roc_threshold_at_fpr(&calibration, config->rates[i]);
         bool resolved = (double)(n - n_member) * config->rates[i] >= 1;
-        out->tpr[i] = resolved ? curve_rates(&scored, threshold, config->confidence).tpr.estimate : NAN;
+        out->tpr[i] = resolved ? roc_rates(&scored, threshold, config->confidence).tpr.estimate : NAN;
     }
 done:
-    curve_clear(&calibration);
-    curve_clear(&scored);
+    roc_clear(&calibration);
+    roc_clear(&scored);
     return status;
 }
 

@@ -123,13 +123,13 @@ static void thresholds_chosen_in_place_would_lie(void **state)
         double best = 0;
         draw(member, 100, 0, &r);
         draw(nonmember, 100, 0, &r);
-        assert_int_equal(curve_make(&c, member, 100, nonmember, 100), SOTTO_OK);
+        assert_int_equal(roc_make(&c, member, 100, nonmember, 100), SOTTO_OK);
         for (size_t k = 0; k < c.points; k++) {
-            struct rates rates = curve_rates(&c, c.score[k], 0.8);
+            struct rates rates = roc_rates(&c, c.score[k], 0.8);
             best = fmax(best, rates_epsilon(&rates, 0));
         }
         honest += best <= 0;
-        curve_clear(&c);
+        roc_clear(&c);
     }
     assert_false(fits(honest, 0.8, 1)); /* what 80 % confidence would promise */
 }

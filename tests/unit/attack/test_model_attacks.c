@@ -6,17 +6,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attack/query/record_overlap.h"
+#include "attack/query_attack.h"
+#include "io/json/json.h"
+#include "sotto/sotto.h"
+#include "support/audit_text.h"
+#include "support/head_blobs.h"
+#include "support/temporary_folder.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "attack/query_attack.h"
-#include "io/json/json.h"
-#include "attack/query/record_overlap.h"
-#include "support/head_blobs.h"
-#include "sotto/sotto.h"
-#include "support/temporary_folder.h"
-#include "support/audit_text.h"
 
 enum { N = 80, POOL = 200, D = 8, K = 4 };
 static float x[(3 * N + POOL) * D]; /* members, non-members, others, attacker */

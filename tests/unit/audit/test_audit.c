@@ -141,28 +141,28 @@ static void thresholds_come_from_the_other_half(void **state)
         n[i >= N / 2][i - (i >= N / 2 ? N / 2 : 0)] = nonmember[halves.nonmember[i]];
     audit_halves_clear(&halves);
     struct roc choosing, scored;
-    assert_int_equal(curve_make(&choosing, m[0], M / 2, n[0], N / 2), SOTTO_OK);
-    assert_int_equal(curve_make(&scored, m[1], M - M / 2, n[1], N - N / 2), SOTTO_OK);
+    assert_int_equal(roc_make(&choosing, m[0], M / 2, n[0], N / 2), SOTTO_OK);
+    assert_int_equal(roc_make(&scored, m[1], M - M / 2, n[1], N - N / 2), SOTTO_OK);
     struct sotto_audit_options options = {.seed = 77};
     struct json *doc = audit_scores(member, M, nonmember, N, &options);
     static const char *const places[] = {"attacks[0].tpr_at_fpr.0.01.threshold",
                                          "attacks[0].balanced_accuracy_detail.threshold",
                                          "attacks[0].epsilon_detail.threshold"};
-    const double chosen[] = {curve_threshold_at_fpr(&choosing, 0.01), curve_threshold_balanced(&choosing),
-                             curve_threshold_epsilon(&choosing, 0, 0.95)};
-    const double in_place[] = {curve_threshold_at_fpr(&scored, 0.01), curve_threshold_balanced(&scored),
-                               curve_threshold_epsilon(&scored, 0, 0.95)};
+    const double chosen[] = {roc_threshold_at_fpr(&choosing, 0.01), roc_threshold_balanced(&choosing),
+                             roc_threshold_epsilon(&choosing, 0, 0.95)};
+    const double in_place[] = {roc_threshold_at_fpr(&scored, 0.01), roc_threshold_balanced(&scored),
+                               roc_threshold_epsilon(&scored, 0, 0.95)};
     for (int i = 0; i < 3; i++) {
         near(value(doc, places[i]), chosen[i], 0);
         assert_true(chosen[i] != in_place[i]); /* else the check above could not tell */
     }
-    struct rates rates = curve_rates(&scored, chosen[0], 0.95), bound = curve_rates(&scored, chosen[2], 0.95);
+    struct rates rates = roc_rates(&scored, chosen[0], 0.95), bound = roc_rates(&scored, chosen[2], 0.95);
     near(value(doc, "attacks[0].tpr_at_fpr.0.01.estimate"), rates.tpr.estimate, 0);
     near(value(doc, "attacks[0].tpr_at_fpr.0.01.realised_fpr.estimate"), rates.fpr.estimate, 0);
-    near(value(doc, "attacks[0].balanced_accuracy"), curve_balanced(&scored, chosen[1], 0.95).estimate, 0);
+    near(value(doc, "attacks[0].balanced_accuracy"), roc_balanced(&scored, chosen[1], 0.95).estimate, 0);
     near(value(doc, "attacks[0].epsilon_lower_bound"), rates_epsilon(&bound, 0), 0);
-    curve_clear(&choosing);
-    curve_clear(&scored);
+    roc_clear(&choosing);
+    roc_clear(&scored);
     json_free(doc);
 }
 
@@ -203,9 +203,9 @@ static void bad_inputs_are_refused(void **state)
     options.names = unfit;
     expect(SOTTO_EUSAGE, &in, &options, "audit: attack 'loss' cannot run on these inputs; possible: entropy");
     options = (struct sotto_audit_options){.confidence = 1.5};
-    expect(SOTTO_EINVAL, &in, &options, "audit: confidence must be between 0 and 1 (got 1.5)");
+    expect(SOTTO_EINVAL, &in, &options, "audit: confidence must be above 0 and below 1 (got 1.5)");
     options = (struct sotto_audit_options){.delta = -1};
-    expect(SOTTO_EINVAL, &in, &options, "audit: delta must be >= 0 and < 1 (got -1)");
+    expect(SOTTO_EINVAL, &in, &options, "audit: delta must be at least 0 and below 1 (got -1)");
 }
 
 static void allocation_failures_are_clean(void **state)
@@ -234,8 +234,12 @@ static void allocation_failures_are_clean(void **state)
                                    .n_nonmember = 20,
                                    .classes = 3};
     const char *names[] = {"loss", "lira", "watson", NULL};
-    struct sotto_audit_options options = {
-        .names = names, .draws = 100, .exposed = 3, .has_claim = 1, .one_run_guesses = 5, .odds_ratio = 1};
+    struct sotto_audit_options options = {.names = names,
+                                          .draws = 100,
+                                          .most_vulnerable = 3,
+                                          .has_claim = 1,
+                                          .one_run_guesses = 5,
+                                          .odds_ratio = 1};
     struct sotto_context one_thread = {.threads = 1};
     long n = 0;
     sotto_status status;

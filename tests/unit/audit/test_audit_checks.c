@@ -1,4 +1,4 @@
-/* src/attack: what stands around an audit: checks of the two sets, claims, gates, slices, exposed members,
+/* src/attack: what stands around an audit: checks of the two sets, claims, gates, slices, most vulnerable members,
  * spread. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -150,7 +150,7 @@ static void claims_are_tested(void **state)
     bad = (struct sotto_audit_options){.has_claim = 1, .claim_delta = 1};
     expect(SOTTO_EINVAL, &in, &bad, "audit: the claimed delta must be >= 0 and < 1 (got 1)");
     bad = (struct sotto_audit_options){.draws = 5};
-    expect(SOTTO_EINVAL, &in, &bad, "audit: 5 bootstrap draws; expected 100 to 1000000");
+    expect(SOTTO_EINVAL, &in, &bad, "audit: draws must be at least 100 and at most 1000000 (got 5)");
 }
 
 /* With several attacks each gets its share of the error, so the claim is tested at 95 % over all of them
@@ -245,7 +245,7 @@ static void slices_share_one_threshold(void **state)
     free(w);
 }
 
-static void the_most_exposed_are_listed(void **state)
+static void the_most_vulnerable_are_listed(void **state)
 {
     (void)state;
     struct world *w = calloc(1, sizeof *w);
@@ -254,7 +254,7 @@ static void the_most_exposed_are_listed(void **state)
     in.member_reference = in.nonmember_reference = NULL;
     in.member_trained = in.nonmember_trained = NULL;
     w->logits[0][2 * 123] = 60, w->logits[0][2 * 7] = 50; /* the two lowest losses */
-    struct sotto_audit_options options = {.exposed = 3, .include_indices = 1};
+    struct sotto_audit_options options = {.most_vulnerable = 3, .include_indices = 1};
     struct json *doc = audit_run(&in, &options);
     assert_int_equal(json_count(json_find(doc, "exposed.members")), 3);
     assert_true(value(doc, "exposed.members[0].row") == 123 && value(doc, "exposed.members[1].row") == 7);
@@ -565,7 +565,7 @@ int main(void)
         cmocka_unit_test(claims_pay_for_every_attack),
         cmocka_unit_test(gates_follow_the_worst_attack),
         cmocka_unit_test(slices_share_one_threshold),
-        cmocka_unit_test(the_most_exposed_are_listed),
+        cmocka_unit_test(the_most_vulnerable_are_listed),
         cmocka_unit_test(reference_models_play_the_target),
         cmocka_unit_test(support_by_hand),
         cmocka_unit_test(outputs_of_references_equal_their_signals),

@@ -132,7 +132,7 @@ static void stand_ins_are_counted_and_named_on_demand(void **state)
     memset(w->trained[1] + 5 * MODELS, 1, MODELS);
     w->logits[0][2 * 77] += 40; /* the surest of all */
     static const char *const only[] = {"lira-offline", NULL};
-    struct sotto_audit_options options = {.names = only, .exposed = 2, .include_indices = 1};
+    struct sotto_audit_options options = {.names = only, .most_vulnerable = 2, .include_indices = 1};
     struct json *doc = audit_run(&in, &options);
     assert_true(value(doc, "attacks[0].fallback.member") == 2 &&
                 value(doc, "attacks[0].fallback.nonmember") == 1);

@@ -32,7 +32,7 @@ static void a_c_user_reads_numbers(void **state)
                                                 .fpr_count = 2,
                                                 .has_claim = 1,
                                                 .claim_epsilon = 0.1,
-                                                .exposed = 3,
+                                                .most_vulnerable = 3,
                                                 .include_indices = 1};
     struct sotto_audit_result r = {0};
     struct sotto_estimate auc;
@@ -77,7 +77,7 @@ static void a_document_and_back(void **state)
                                                 .one_run_guesses = 20,
                                                 .group_size = 2,
                                                 .odds_ratio = 1,
-                                                .exposed = 5,
+                                                .most_vulnerable = 5,
                                                 .include_indices = 1};
     struct sotto_audit_result r = {0}, again = {0};
     char *text = NULL, *copy = NULL;

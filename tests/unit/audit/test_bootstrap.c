@@ -81,7 +81,7 @@ static void bootstrap_equals_resampling(void **state)
     for (int i = 0; i < N; i++)
         nonmember[i] = (double)rng_below(&r, 15);
     struct roc whole;
-    assert_int_equal(curve_make(&whole, member, M, nonmember, N), SOTTO_OK);
+    assert_int_equal(roc_make(&whole, member, M, nonmember, N), SOTTO_OK);
     for (size_t k = 0; k < 5; k++) {
         size_t fast[M + 1] = {0}, slow[M + 1] = {0};
         for (uint64_t i = 0; i < DRAWS; i++) {
@@ -93,10 +93,10 @@ static void bootstrap_equals_resampling(void **state)
             for (int j = 0; j < N; j++)
                 b[j] = nonmember[rng_below(&two, N)];
             struct roc c;
-            assert_int_equal(curve_make(&c, a, M, b, N), SOTTO_OK);
-            struct rates found = curve_rates(&c, curve_threshold_at_fpr(&c, rates[k]), 0.5);
+            assert_int_equal(roc_make(&c, a, M, b, N), SOTTO_OK);
+            struct rates found = roc_rates(&c, roc_threshold_at_fpr(&c, rates[k]), 0.5);
             slow[(size_t)lround(found.tpr.estimate * M)]++;
-            curve_clear(&c);
+            roc_clear(&c);
         }
         double gap = 0, f = 0, s = 0;
         for (int i = 0; i <= M; i++) {
@@ -106,7 +106,7 @@ static void bootstrap_equals_resampling(void **state)
         /* Kolmogorov and Smirnov at 1e-4 for two samples of this size: 2.23 sqrt(2 / DRAWS). */
         assert_true(gap < 2.23 * sqrt(2.0 / DRAWS));
     }
-    curve_clear(&whole);
+    roc_clear(&whole);
 }
 
 /* A wrong short cut (the k-th instead of the k+1-th record) must be seen by the test above's measure. */
@@ -133,18 +133,18 @@ static void bootstrap_intervals_hold_their_estimate(void **state)
         member[i] = rng_normal(&r) + 1, nonmember[i] = rng_normal(&r);
     struct roc c;
     struct sotto_estimate e, again;
-    assert_int_equal(curve_make(&c, member, 100, nonmember, 100), SOTTO_OK);
+    assert_int_equal(roc_make(&c, member, 100, nonmember, 100), SOTTO_OK);
     for (double fpr = 0.01; fpr < 1; fpr += 0.13) {
         assert_int_equal(bootstrap_tpr(&e, &c, fpr, 500, 0.95, 1, 2, NULL), SOTTO_OK);
         assert_int_equal(bootstrap_tpr(&again, &c, fpr, 500, 0.95, 1, 2, NULL), SOTTO_OK);
         assert_memory_equal(&e, &again, sizeof e);
         assert_true(e.lower <= e.estimate && e.estimate <= e.upper);
-        near(e.estimate, curve_rates(&c, curve_threshold_at_fpr(&c, fpr), 0.9).tpr.estimate, 0);
+        near(e.estimate, roc_rates(&c, roc_threshold_at_fpr(&c, fpr), 0.9).tpr.estimate, 0);
     }
     base_alloc_fail_after(1);
     assert_int_equal(bootstrap_tpr(&e, &c, 0.1, 500, 0.95, 1, 2, NULL), SOTTO_ENOMEM);
     base_alloc_fail_after(-1);
-    curve_clear(&c);
+    roc_clear(&c);
 }
 
 /* Jagielski et al.: 500 hits of 500 against 0 of 500 at 99 %: ln of two Clopper-Pearson ends, 4.5419 (origin:

@@ -59,20 +59,20 @@ static void thresholds_never_exceed_the_rate(void **state)
         for (int i = 0; i < 50; i++)
             nonmember[i] = (double)rng_below(&r, 12) - 1;
         struct roc c;
-        assert_int_equal(curve_make(&c, member, 40, nonmember, 50), SOTTO_OK);
+        assert_int_equal(roc_make(&c, member, 40, nonmember, 50), SOTTO_OK);
         for (double fpr = 0.01; fpr < 1; fpr += 0.07) {
-            double t = curve_threshold_at_fpr(&c, fpr);
-            struct rates rates = curve_rates(&c, t, 0.95);
+            double t = roc_threshold_at_fpr(&c, fpr);
+            struct rates rates = roc_rates(&c, t, 0.95);
             assert_true(rates.fpr.estimate <= fpr + 1e-12);
             /* No other threshold within the rate catches more. */
             for (double other = -3; other < 13; other += 0.5) {
-                struct rates x = curve_rates(&c, other, 0.95);
+                struct rates x = roc_rates(&c, other, 0.95);
                 assert_true(x.fpr.estimate > fpr || x.tpr.estimate <= rates.tpr.estimate);
             }
         }
-        struct rates best = curve_rates(&c, curve_threshold_balanced(&c), 0.95);
-        near(best.tpr.estimate - best.fpr.estimate, curve_advantage(&c), 1e-15);
-        curve_clear(&c);
+        struct rates best = roc_rates(&c, roc_threshold_balanced(&c), 0.95);
+        near(best.tpr.estimate - best.fpr.estimate, roc_advantage(&c), 1e-15);
+        roc_clear(&c);
     }
 }
 
@@ -87,8 +87,8 @@ static void thinned_curves_are_subsets(void **state)
         nonmember[i] = rng_normal(&r);
     struct roc c;
     size_t kept[100];
-    assert_int_equal(curve_make(&c, member, 5000, nonmember, 9000), SOTTO_OK);
-    size_t count = curve_thin(kept, 100, &c);
+    assert_int_equal(roc_make(&c, member, 5000, nonmember, 9000), SOTTO_OK);
+    size_t count = roc_thin(kept, 100, &c);
     assert_true(count > 50 && count <= 100);
     for (size_t i = 1; i < count; i++)
         assert_true(kept[i] > kept[i - 1]);
@@ -98,7 +98,7 @@ static void thinned_curves_are_subsets(void **state)
     for (size_t i = 0; i < count; i++)
         low += c.false_flags[kept[i]] < 90;
     assert_true(low * 5 >= count);
-    curve_clear(&c);
+    roc_clear(&c);
 }
 
 static void epsilon_bounds_by_hand(void **state)

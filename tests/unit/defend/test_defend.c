@@ -243,12 +243,12 @@ static double number(const char *json, const char *path)
     return x;
 }
 
-static char *measure(const float *after, const float *attacker_after)
+static struct sotto_defence_result measure(const float *after, const float *attacker_after)
 {
-    char *json = NULL;
+    struct sotto_defence_result r = {0};
     struct sotto_defence_trial t = {{p, member, label, N, K}, after, &known, attacker_after, 1, 1, 20, {0}};
-    assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_OK);
-    return json;
+    assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_OK);
+    return r;
 }
 
 /* A planted leak: found; hidden by MemGuard from an attacker that does not expect it, but not from one
@@ -259,25 +259,32 @@ static void attackers_find_what_is_there(void **state)
     float out[N * K];
     struct sotto_defence *d = fit("memguard", 2, 1);
     assert_int_equal(sotto_defence_apply(out, NULL, d, p, N, K, NULL), SOTTO_OK);
-    char *json = measure(out, NULL);
-    assert_true(number(json, "before.attackers[0].accuracy.lower") > 0.7);
-    assert_true(number(json, "after.attackers[0].accuracy.estimate") <
-                number(json, "before.attackers[0].accuracy.estimate") - 0.15);
-    assert_true(isnan(number(json, "adaptive.attackers[0].accuracy.estimate")));
-    assert_true(number(json, "baselines.attackers[0].accuracy.estimate") == 0.5);
-    assert_true(number(json, "baselines.attackers[1].accuracy.estimate") > 0.6);
-    sotto_text_free(json);
+    struct sotto_defence_result r = measure(out, NULL);
+    assert_string_equal(r.protected_label, "membership");
+    assert_int_equal(r.attacker_rows, N);
+    assert_int_equal(r.before.count, 3);
+    assert_string_equal(r.before.attackers[0].name, "network");
+    assert_true(r.before.attackers[0].accuracy.lower > 0.7);
+    assert_true(r.after.attackers[0].accuracy.estimate < r.before.attackers[0].accuracy.estimate - 0.15);
+    assert_true(isnan(r.before.attackers[0].macro_f1.estimate));
+    assert_int_equal(r.adaptive.count, 0);
+    assert_int_equal(r.baselines.count, 2);
+    assert_true(r.baselines.attackers[0].accuracy.estimate == 0.5);
+    assert_true(r.baselines.attackers[1].accuracy.estimate > 0.6);
+    assert_true(isnan(r.baselines.attackers[1].auc.estimate));
+    sotto_defence_result_free(&r);
+    assert_int_equal(r.before.count, 0);
+    sotto_defence_result_free(&r);
+    sotto_defence_result_free(NULL);
     sotto_defence_free(d);
 
     d = fit("uniform-confidence", 2, 1);
     assert_int_equal(sotto_defence_apply(out, NULL, d, p, N, K, NULL), SOTTO_OK);
-    json = measure(out, out);
-    for (int view = 0; view < 3; view++) {
-        char path[64];
-        snprintf(path, sizeof path, "adaptive.attackers[%d].auc.estimate", view);
-        assert_true(number(json, path) == 0.5);
-    }
-    sotto_text_free(json);
+    r = measure(out, out);
+    assert_int_equal(r.adaptive.count, 3);
+    for (size_t i = 0; i < r.adaptive.count; i++)
+        assert_true(r.adaptive.attackers[i].auc.estimate == 0.5);
+    sotto_defence_result_free(&r);
     sotto_defence_free(d);
 }
 
@@ -286,34 +293,52 @@ static void records_say_what_was_paid(void **state)
     (void)state;
     float out[N * K];
     double cost[N];
-    char *json, *text, *measured;
+    char *json, *text;
+    struct sotto_defence_record r = {0};
     struct sotto_defence *d = fit("uniform-confidence", 0.5, 1);
     assert_int_equal(sotto_defence_apply(out, cost, d, p, N, K, NULL), SOTTO_OK);
-    measured = measure(out, out);
-    struct sotto_defence_outcome o = {p, out, cost, N, K, NULL, NULL, 0, label, measured, {0}};
+    struct sotto_defence_result measured = measure(out, out);
+    struct sotto_defence_outcome o = {p, out, cost, N, K, NULL, NULL, 0, label, &measured, {0}};
     FILE *f = fopen(path_of("x.npy"), "w");
     assert_non_null(f);
     fputs("abc", f);
     fclose(f);
     struct sotto_defence_file file = {"input", path_of("x.npy")};
-    assert_int_equal(sotto_defence_record(&json, d, &o, &file, 1), SOTTO_OK);
+    assert_int_equal(sotto_defence_record(&r, d, &o, &file, 1), SOTTO_OK);
     /* FIPS 180-2, appendix B.1 */
-    assert_non_null(strstr(json, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
-    assert_non_null(strstr(json, "no differential privacy"));
-    assert_true(number(json, "distortion.largest_expected") <= 0.5);
-    assert_true(number(json, "utility.labels_kept") == 1);
-    assert_true(number(json, "utility.accuracy_before.estimate") ==
-                number(json, "utility.accuracy_after.estimate"));
-    assert_int_equal(sotto_defence_save_record(path_of("x.npy.defence.json"), json), SOTTO_OK);
-    assert_int_equal(sotto_defence_summary(&text, json), SOTTO_OK);
+    assert_string_equal(r.inputs[0].sha256,
+                        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_non_null(strstr(r.statement, "no differential privacy"));
+    assert_true(r.distortion.largest_expected <= 0.5 && r.distortion.mean_l1 > 0);
+    assert_true(r.utility.labels_kept == 1);
+    assert_true(r.utility.accuracy_before.estimate == r.utility.accuracy_after.estimate);
+    assert_int_equal(sotto_defence_encode(&json, &r), SOTTO_OK);
+    assert_true(number(json, "distortion.largest_expected") == r.distortion.largest_expected);
+    assert_true(number(json, "attack.adaptive.attackers[2].auc.upper") ==
+                measured.adaptive.attackers[2].auc.upper);
+    assert_true(isnan(number(json, "attack.before.attackers[0].macro_f1.estimate")));
+    assert_int_equal(sotto_defence_save_record(path_of("x.npy.defence.json"), &r), SOTTO_OK);
+    assert_int_equal(sotto_defence_summary(&text, &r), SOTTO_OK);
     assert_non_null(strstr(text, "uniform-confidence, budget 0.5"));
     assert_non_null(strstr(text, "adaptive"));
     sotto_text_free(text);
     sotto_text_free(json);
+    sotto_defence_record_free(&r);
+    assert_null(r.inputs);
+    o.measured = NULL, o.label = NULL;
+    assert_int_equal(sotto_defence_record(&r, d, &o, NULL, 0), SOTTO_OK);
+    assert_true(isnan(r.utility.accuracy_before.estimate));
+    assert_int_equal(sotto_defence_encode(&json, &r), SOTTO_OK);
+    assert_non_null(strstr(json, "\"attack\":null"));
+    assert_non_null(strstr(json, "\"accuracy_before\":null"));
+    sotto_text_free(json);
+    sotto_defence_record_free(&r);
     file.path = path_of("none");
-    assert_int_equal(sotto_defence_record(&json, d, &o, &file, 1), SOTTO_ENOENT);
-    assert_int_equal(sotto_defence_summary(&text, "{}"), SOTTO_EFORMAT);
-    sotto_text_free(measured);
+    assert_int_equal(sotto_defence_record(&r, d, &o, &file, 1), SOTTO_ENOENT);
+    o.reserved[3] = 1;
+    assert_int_equal(sotto_defence_record(&r, d, &o, NULL, 0), SOTTO_EINVAL);
+    assert_null(r.settings);
+    sotto_defence_result_free(&measured);
     sotto_defence_free(d);
 }
 
@@ -379,19 +404,21 @@ static void bad_input_is_refused_by_name(void **state)
 static void trials_are_checked(void **state)
 {
     (void)state;
-    char *json = NULL;
+    struct sotto_defence_result r = {0};
     struct sotto_defence_known narrow = {p, member, NULL, N, K - 1}, blind = {p, NULL, NULL, N, K};
     int64_t all[N] = {0};
     struct sotto_defence_trial t = {known, p, &narrow, NULL, 1, 1, 1, {0}};
-    assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
     t.attacker = &blind;
-    assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
     t.attacker = &known;
     t.rows.protected_label = all;
-    assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
     all[0] = 2;
-    assert_int_equal(sotto_defence_measure(&json, &t, NULL), SOTTO_EINVAL);
-    assert_null(json);
+    assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
+    t = (struct sotto_defence_trial){known, p, &known, NULL, 1, 1, 1, {0, 1}};
+    assert_int_equal(sotto_defence_measure(&r, &t, NULL), SOTTO_EINVAL);
+    assert_null(r.memory);
 }
 
 /* Every allocation that fails gives ENOMEM and leaves nothing behind. */
@@ -402,7 +429,7 @@ static void want_of_memory_is_an_error(void **state)
     struct sotto_defence_options o;
     struct sotto_defence_known all = {p, member, label, 40, K};
     float out[N * K];
-    char *json;
+    double cost[N] = {0};
     sotto_defence_defaults(&o);
     for (size_t i = 0; defence_table[i]; i++)
         for (long n = 0;; n++) {
@@ -423,15 +450,34 @@ static void want_of_memory_is_an_error(void **state)
         }
     struct sotto_defence_known few = {p, member, label, 20, K};
     struct sotto_defence_trial t = {few, p, &few, p, 1, 1, 1, {0}};
+    struct sotto_defence_result r = {0};
     for (long n = 0;; n += 1 + n / 8) {
         base_alloc_fail_after(n);
-        sotto_status status = sotto_defence_measure(&json, &t, NULL);
+        sotto_status status = sotto_defence_measure(&r, &t, NULL);
         base_alloc_fail_after(-1);
         if (status == SOTTO_OK)
             break;
         assert_int_equal(status, SOTTO_ENOMEM);
+        assert_null(r.memory);
     }
-    sotto_text_free(json);
+    struct sotto_defence *d = fit("uniform-confidence", 1, 0);
+    struct sotto_defence_outcome outcome = {p, p, cost, N, K, NULL, NULL, 0, label, &r, {0}};
+    for (long n = 0;; n++) {
+        struct sotto_defence_record record = {0};
+        char *json = NULL;
+        base_alloc_fail_after(n);
+        sotto_status status = sotto_defence_record(&record, d, &outcome, NULL, 0);
+        if (status == SOTTO_OK)
+            status = sotto_defence_encode(&json, &record);
+        base_alloc_fail_after(-1);
+        sotto_defence_record_free(&record);
+        sotto_text_free(json);
+        if (status == SOTTO_OK)
+            break;
+        assert_int_equal(status, SOTTO_ENOMEM);
+    }
+    sotto_defence_result_free(&r);
+    sotto_defence_free(d);
 }
 
 int main(void)

@@ -210,6 +210,11 @@ static void reserved_members_are_0(void **state)
                               .reserved = {0, 0, 1}};
     struct sotto_account a;
     REFUSED(sotto_account_sampled(&a, &s, NULL), "sampled steps: a reserved member is not 0");
+    struct sotto_event events[2] = {{.mechanism = "stated", .count = 1, .stated = {1, 0}},
+                                    {.mechanism = "stated", .count = 1, .stated = {1, 0}, .reserved = {1}}};
+    assert_int_equal(sotto_account_events(&a, events, 1, 0, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+    REFUSED(sotto_account_events(&a, events, 2, 0, SOTTO_REPLACE_ONE, NULL),
+            "events[1]: event: a reserved member is not 0");
     struct sotto_dpsgd_request request = {.reserved = {1}};
     struct sotto_dpsgd_session *session;
     REFUSED(sotto_dp_reserve(&session, &request, NULL), "reserve: a reserved member is not 0");

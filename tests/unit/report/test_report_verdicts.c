@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "report/report_write.h"
 #include "support/report_pages.h"
 
 #include <math.h>
@@ -15,15 +16,21 @@
 
 static void verdict_is(char *document, const char *kind)
 {
-    char *judged = NULL;
-    struct json *doc = NULL;
+    struct sotto_report_judgement judged = {0};
     if (sotto_report_judge(&judged, document) != SOTTO_OK)
         fail_msg("%s", sotto_error_text());
-    assert_int_equal(json_parse(&doc, judged, strlen(judged), "judged"), SOTTO_OK);
-    assert_string_equal(json_text(json_find(doc, "rows[0].verdict.kind")), kind);
-    assert_string_equal(json_text(json_find(doc, "verdict.kind")), kind);
-    json_free(doc);
-    sotto_text_free(judged);
+    assert_int_equal(judged.row_count, 1);
+    assert_int_equal(judged.decisive, 0);
+    assert_string_equal(sotto_verdict_name(judged.rows[0].kind), kind);
+    sotto_report_judgement_free(&judged);
+    assert_null(judged.rows);
+    struct json *plain = NULL;
+    struct report r = {0};
+    assert_int_equal(json_parse(&plain, document, strlen(document), "example"), SOTTO_OK);
+    assert_int_equal(report_judge(&r, plain), SOTTO_OK);
+    assert_string_equal(json_text(json_find(r.doc, "rows[0].verdict.kind")), kind);
+    assert_string_equal(json_text(json_find(r.doc, "verdict.kind")), kind);
+    report_clear(&r);
     sotto_text_free(document);
 }
 
@@ -65,6 +72,44 @@ static void verdicts_follow_from_the_numbers(void **state)
     verdict_is(one_row(PLAIN_LINEAR, NULL), "not-detected");
     verdict_is(one_row(PROVED, NULL), "not-detected");
     verdict_is(one_row(PLAIN_LINEAR, "measured", "null", NULL), "not-attacked");
+}
+
+/* The verdicts of the whole example; the report's is the worst of its protected rows, the destroyed one. */
+static void verdicts_are_read_without_a_parser(void **state)
+{
+    (void)state;
+    struct sotto_report_judgement j = {0};
+    assert_int_equal(sotto_report_judge(&j, example), SOTTO_OK);
+    assert_int_equal(j.rows[PLAIN_MLP].kind, SOTTO_VERDICT_LEAKS);
+    assert_non_null(strstr(j.rows[PLAIN_MLP].text, "Leaks membership"));
+    assert_non_null(strstr(j.rows[PLAIN_MLP].text, j.rows[PLAIN_MLP].attack));
+    assert_true(j.rows[PLAIN_MLP].auc.lower > 0.55);
+    assert_true(j.rows[PLAIN_MLP].auc.estimate < j.rows[PLAIN_MLP].auc.upper);
+    assert_int_equal(j.rows[PROVED].kind, SOTTO_VERDICT_NOT_DETECTED);
+    assert_int_equal(j.decisive, WRECKED_MLP);
+    assert_int_equal(j.rows[j.decisive].kind, SOTTO_VERDICT_DESTROYED);
+    sotto_report_judgement_free(&j);
+    sotto_report_judgement_free(&j);
+    sotto_report_judgement_free(NULL);
+
+    char *text = one_row(PLAIN_LINEAR, "measured", "null", NULL);
+    assert_int_equal(sotto_report_judge(&j, text), SOTTO_OK);
+    assert_null(j.rows[0].attack);
+    assert_true(isnan(j.rows[0].auc.estimate));
+    sotto_report_judgement_free(&j);
+    assert_int_equal(sotto_report_judge(&j, "{}"), SOTTO_EFORMAT);
+    for (long n = 0;; n++) {
+        base_alloc_fail_after(n);
+        sotto_status status = sotto_report_judge(&j, text);
+        base_alloc_fail_after(-1);
+        if (status == SOTTO_OK)
+            break;
+        assert_int_equal(status, SOTTO_ENOMEM);
+        assert_null(j.rows);
+    }
+    sotto_report_judgement_free(&j);
+    sotto_text_free(text);
+    assert_null(sotto_verdict_name((enum sotto_verdict)99));
 }
 
 static const char utility_format[] = "{\"accuracy\": {\"estimate\": %g, \"lower\": %g, \"upper\": %g}, "
@@ -177,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_statement_is_said_and_never_beside_protection),
         cmocka_unit_test(verdicts_follow_from_the_numbers),
+        cmocka_unit_test(verdicts_are_read_without_a_parser),
         cmocka_unit_test(a_destroyed_model_is_never_sold_as_protected),
         cmocka_unit_test(a_broken_claim_is_called_so),
         cmocka_unit_test(picking_the_best_attack_is_paid_for),

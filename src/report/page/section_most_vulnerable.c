@@ -296,7 +296,7 @@ static void stand_ins(struct page *p, const struct json *audit)
 
 void section_most_vulnerable(struct page *p, const struct report *r)
 {
-    const struct row *row = NULL;
+    const struct report_row *row = NULL;
     for (size_t i = 0; i < r->row_count && !row; i++)
         if (part(r->rows[i].audit, "slices") || part(r->rows[i].audit, "exposed"))
             row = &r->rows[i];
