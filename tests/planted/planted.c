@@ -3,7 +3,7 @@
  * should. */
 #include "base/file.h"
 #include "data/set/split_encoding.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "sotto/dp.h"
 #include "sotto/head.h"
 #include "train/private/dp_sgd.h"

@@ -4,12 +4,13 @@
  * reservation that the ledger holds under the run's name. */
 #include "base/memory.h"
 #include "dp/account/accountant.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "dp/ledger/charge.h"
 #include "dp/noise/poisson_sample.h"
 #include "dp/noise/fixed_sample.h"
-#include "dp/ledger/dpsgd_reservations.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
 #include "par/par.h"
+#include "dp/ledger/ledger_runs.h"
 #include "dp/ledger/spend.h"
 
 #include <math.h>

@@ -14,6 +14,7 @@
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
+#include "support/verify_json.h"
 
 #include <math.h>
 #include <sys/wait.h>
@@ -162,8 +163,7 @@ static sotto_status verify(const char *text)
 {
     char *report = NULL;
     assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
-    sotto_status status =
-        sotto_certificate_verify(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL);
+    sotto_status status = certificate_verify_json(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL);
     sotto_text_free(report);
     return status;
 }
