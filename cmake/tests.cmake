@@ -63,8 +63,8 @@ set(SOTTO_LONG
     test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd
     test_events test_fixed_sampling test_floored_certificate test_floored_polynomials test_forgery test_golden_step test_head_private
     test_label_release test_layers test_ledger test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
-    test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_residual_sde test_silent_trainers test_stop test_stop_stages
-    test_talos_runs test_train test_verify)
+    test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_reservations test_residual_sde test_silent_trainers test_stop
+    test_stop_stages test_talos_runs test_train test_verification test_verify)
 sotto_label(long ${SOTTO_LONG})
 # They answer the library's question whether to go on (tests/support/stop_questions.h); one knows the number in the library's name.
 foreach(name test_stop test_stop_stages)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static sotto_status protect(struct sotto_certificate **certificate, char **report)
+static sotto_status protect(struct sotto_certificate **certificate, struct sotto_verification *v)
 {
     static float x[RECORDS * COLUMNS];
     static int64_t y[RECORDS];
@@ -32,7 +32,7 @@ static sotto_status protect(struct sotto_certificate **certificate, char **repor
     if (status == SOTTO_OK)
         status = sotto_protect_file(certificate, &p, NULL);
     if (status == SOTTO_OK)
-        status = sotto_verify(report, p.output, NULL, p.release.spend.ledger, NULL);
+        status = sotto_verify(v, p.output, NULL, p.release.spend.ledger, NULL);
     sotto_head_free(head);
     return status;
 }
@@ -40,14 +40,15 @@ static sotto_status protect(struct sotto_certificate **certificate, char **repor
 int main(void)
 {
     struct sotto_certificate *certificate = NULL;
-    char *report = NULL, *text = NULL;
-    if (protect(&certificate, &report) != SOTTO_OK || sotto_verify_text(&text, report) != SOTTO_OK) {
+    struct sotto_verification v = {0};
+    char *text = NULL;
+    if (protect(&certificate, &v) != SOTTO_OK || sotto_verification_text(&text, &v) != SOTTO_OK) {
         fprintf(stderr, "%s\n%s\n", sotto_error_text(), sotto_error_hint());
         return 1;
     }
     printf("%s", text);
     sotto_text_free(text);
-    sotto_text_free(report);
+    sotto_verification_clear(&v);
     sotto_certificate_free(certificate);
     return 0;
 }

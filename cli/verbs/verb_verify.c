@@ -15,16 +15,16 @@ static const struct option_row rows[] = {
 sotto_status verify_print(const char *file, const char *released, const char *ledger,
                           const struct sotto_context *ctx, int json)
 {
-    char *report = NULL, *text = NULL;
-    sotto_status status = sotto_verify(&report, file, released, ledger, ctx), told = SOTTO_OK;
-    if (report && json)
-        printf("%s\n", report);
-    else if (report)
-        told = sotto_verify_text(&text, report);
-    if (text)
-        fputs(text, stdout);
+    struct sotto_verification v = {0};
+    char *text = NULL;
+    sotto_status status = sotto_verify(&v, file, released, ledger, ctx), told;
+    if (status != SOTTO_OK && status != SOTTO_EGATE)
+        return status;
+    told = json ? sotto_verification_encode(&text, &v) : sotto_verification_text(&text, &v);
+    if (told == SOTTO_OK)
+        printf(json ? "%s\n" : "%s", text);
     sotto_text_free(text);
-    sotto_text_free(report);
+    sotto_verification_clear(&v);
     return told == SOTTO_OK ? status : told;
 }
 

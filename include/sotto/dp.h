@@ -334,14 +334,27 @@ struct sotto_release {
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 
+/** How much of a guarantee is proved. */
+enum sotto_guarantee {
+    SOTTO_GUARANTEE_NONE,        /**< there is none, as the noise was seeded */
+    SOTTO_GUARANTEE_CONDITIONAL, /**< epsilon rests on a condition */
+    SOTTO_GUARANTEE_PROVED
+};
+/** Returns: "none", "conditional", "proved". */
+SOTTO_API const char *sotto_guarantee_name(enum sotto_guarantee guarantee);
+
 /** What a release, or a run of private training, guarantees and where it was recorded. Made by the calls that charge a
- * ledger; free with sotto_certificate_free(). What the functions below hand out lives as long as the certificate. */
+ * ledger, or read from a document; free with sotto_certificate_free(). What the functions below hand out lives as long
+ * as the certificate. */
 struct sotto_certificate;
-/** Returns: the account of the release, or of all steps that the run was charged for. */
+/** Returns: the account of the release, or of all steps that the run was charged for. Of a certificate that was read,
+ *           where the noise was seeded: epsilon.upper is INFINITY. */
 SOTTO_API const struct sotto_account *sotto_certificate_account(const struct sotto_certificate *certificate);
 /** Returns: the sensitivity as accounted, so with any enlargement by rounding. Norms that are unknown are NAN. */
 SOTTO_API const struct sotto_sensitivity *
 sotto_certificate_sensitivity(const struct sotto_certificate *certificate);
+/** Returns: whether epsilon is proved, or rests on sotto_certificate_condition(), or there is none. */
+SOTTO_API enum sotto_guarantee sotto_certificate_guarantee(const struct sotto_certificate *certificate);
 /** Returns: 1: the guarantee is proved. 0: it rests on sotto_certificate_condition(), or there is none because the noise
  *           was seeded. */
 SOTTO_API int sotto_certificate_is_proved(const struct sotto_certificate *certificate);
@@ -365,6 +378,21 @@ sotto_certificate_summary(char **line, const struct sotto_certificate *certifica
  *  Returns: ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_encode(char **json,
                                                                  const struct sotto_certificate *certificate);
+/** Reads that document, or one of version 1. Refuses what is out of range, and a guarantee that does not follow from
+ * the document's other members. Nothing else is checked: sotto_certificate_verify() (verify.h) derives the account
+ * again and compares file and ledger.
+ *
+ *  In:      json          the document
+ *  Out:     *certificate  free with sotto_certificate_free(); untouched on failure
+ *  Returns: EFORMAT       names the member
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_decode(struct sotto_certificate **certificate,
+                                                                 const char *json);
+/** The same from a file, such as FILE.certificate.json beside a released file.
+ *
+ *  Returns: EFORMAT, ENOENT, EIO, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_load(struct sotto_certificate **certificate,
+                                                               const char *path);
 /** Writes that document with "output_sha256".
  *
  *  In:      output_sha256  SHA-256 of the file that was released
@@ -512,18 +540,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dpsgd_session_certificate(
     struct sotto_certificate **certificate, const struct sotto_dpsgd_session *steps);
 SOTTO_API void sotto_dpsgd_session_close(struct sotto_dpsgd_session *steps);
 
-/** Re-derives everything that a certificate says from its own facts.
- *
- *  In:      certificate  the file
- *           output       the released file: its hash is checked; NULL: none is at hand
- *           ledger       where its entry and commitment must be; NULL: none is at hand
- *  Out:     *report      one JSON object, schema sotto.verify/1, with every check, also on EGATE; free with
- *                        sotto_text_free()
- *  Returns: EGATE    a check failed, the first one named
- *           EFORMAT  no certificate */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_verify(char **report, const char *certificate,
-                                                                 const char *output, const char *ledger,
-                                                                 const struct sotto_context *ctx);
 /** Where the ledger of a data set is: the file that was registered, else $XDG_DATA_HOME/sotto/ledger/ID.jsonl,
  * which need not exist.
  *

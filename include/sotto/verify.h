@@ -8,21 +8,82 @@
 extern "C" {
 #endif
 
-/** sotto_certificate_verify(), and what the released file's own recipe says: can its sensitivity be proved,
- * how large is it for so many records, which noise trained it.
+/** How a check came out. */
+enum sotto_verify_outcome {
+    SOTTO_VERIFY_PASSED,
+    SOTTO_VERIFY_FAILED,
+    SOTTO_VERIFY_NOT_MADE /**< what it needs was not at hand, or nothing can check it */
+};
+/** Returns: "passed", "failed", "not checked". */
+SOTTO_API const char *sotto_verify_outcome_name(enum sotto_verify_outcome outcome);
+struct sotto_verify_check {
+    const char *name; /**< what was looked at, such as "epsilon" or "ledger chain" */
+    enum sotto_verify_outcome outcome;
+    const char *text; /**< what was found, or why it was not checked */
+};
+
+struct sotto_verification_memory;
+/** What a certificate claims, and what became of each check. {0} before the first call; texts and arrays are owned by
+ * the struct. */
+struct sotto_verification {
+    const char *certificate; /**< the file */
+    const char *failed;      /**< name and text of the first check that failed; NULL: none did */
+
+    /* what is claimed: */
+    enum sotto_guarantee guarantee; /**< NONE: noise was seeded, so that epsilon and delta are NAN */
+    struct sotto_interval epsilon;  /**< upper INFINITY: no finite one; lower NAN: not said */
+    double delta;
+    const char *adjacency; /**< NULL: no guarantee */
+    const char *mechanism;
+    double scale;
+    size_t records;        /**< in the private data set; 0: unknown */
+    const char *condition; /**< what epsilon rests on without proof; NULL: nothing */
+    const char *measured;  /**< what was measured and not proved; NULL: nothing */
+
+    struct sotto_verify_check *checks; /**< in the order in which they were made */
+    size_t check_count;
+    const char **checked; /**< what passed checks amount to, in lines for people */
+    size_t checked_count;
+    struct sotto_verification_memory *memory; /**< internal: holds all of the above */
+};
+
+/** Re-derives everything that a certificate says from its own facts.
  *
- *  In:  file      a certificate, or a released file with a certificate FILE.certificate.json
- *       released  the released file; NULL: `file`, or the one beside the certificate, if there is one
- *       ledger    NULL: none is at hand
- *  Out: *report   one JSON object, schema sotto.verify/1 (sotto_text_free), also on EGATE
- *
- *  Returns: EGATE a check failed, the first one named; EFORMAT no certificate; ENOENT, EIO, ENOMEM.
+ *  In:      certificate  the file
+ *           output       the released file: its hash is checked; NULL: none is at hand
+ *           ledger       where its entry and commitment must be; NULL: none is at hand
+ *  Out:     *out         filled also on EGATE, untouched on other failures; sotto_verification_clear()
+ *  Returns: EGATE    a check failed, the first one named
+ *           EFORMAT  no certificate
+ *           ENOENT, EIO, ENOMEM
  *  Nothing is signed: file, certificate and ledger that were rewritten together pass. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verify(char **report, const char *file, const char *released,
-                                                     const char *ledger, const struct sotto_context *ctx);
-/** A report in lines for people: what is claimed, proved, conditional and measured, what was checked and what
- * was not (sotto_text_free). EFORMAT, ENOMEM. */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verify_text(char **text, const char *report);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_verify(struct sotto_verification *out,
+                                                                 const char *certificate, const char *output,
+                                                                 const char *ledger,
+                                                                 const struct sotto_context *ctx);
+/** The same, and what the released file's own recipe says: can its sensitivity be proved, how large is it for so many
+ * records, which noise trained it.
+ *
+ *  In:      file      a certificate, or a released file with a certificate FILE.certificate.json
+ *           released  the released file; NULL: `file`, or the one beside the certificate, if there is one
+ *           ledger    NULL: none is at hand
+ *  Out:     *out      as above
+ *  Returns: as above */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verify(struct sotto_verification *out, const char *file,
+                                                     const char *released, const char *ledger,
+                                                     const struct sotto_context *ctx);
+/** Out:     *json  one JSON object, schema sotto.verify/1 (docs/FORMATS.md); free with sotto_text_free()
+ *  Returns: ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verification_encode(char **json,
+                                                                  const struct sotto_verification *v);
+/** Lines for people: what is claimed, proved, conditional and measured, what was checked and what was not.
+ *
+ *  Out:     *text  free with sotto_text_free()
+ *  Returns: ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verification_text(char **text,
+                                                                const struct sotto_verification *v);
+/** Back to {0}; harmless on {0}. */
+SOTTO_API void sotto_verification_clear(struct sotto_verification *v);
 
 #ifdef __cplusplus
 }

@@ -22,4 +22,18 @@ static inline bool certificate_holds(const struct sotto_certificate *c, const ch
     return holds;
 }
 
+/* Written, read and written again, it is the same. */
+static inline bool certificate_comes_back(const struct sotto_certificate *c)
+{
+    struct sotto_certificate *read = NULL;
+    char *one = certificate_text(c), *two = NULL;
+    if (one && sotto_certificate_decode(&read, one) == SOTTO_OK)
+        two = certificate_text(read);
+    bool same = two && strcmp(one, two) == 0;
+    sotto_certificate_free(read);
+    sotto_text_free(one);
+    sotto_text_free(two);
+    return same;
+}
+
 #endif

@@ -2,7 +2,7 @@
  * one another, except against a budget, where both count. */
 #include "dp/ledger/ledger_account.h"
 #include "dp/account/accountant.h"
-#include "dp/ledger/ledger_json.h"
+#include "dp/entry/ledger_line.h"
 
 #include <string.h>
 
@@ -19,36 +19,6 @@ sotto_status ledger_column_account(struct sotto_account *out, const struct ledge
     a.epsilon.lower = fmin(a.epsilon.lower, a.epsilon.upper);
     *out = a;
 done:
-    return status;
-}
-
-static sotto_status column(struct ledger_column *out, const struct ledger_sum *sum,
-                           const struct ledger_events *events, double delta, const struct sotto_context *ctx)
-{
-    *out = (struct ledger_column){
-        .releases = sum->releases, .add_remove = events->add_remove, .pure = sum->pure, .rho = sum->rho};
-    return ledger_column_account(&out->account, sum, events, delta, ctx);
-}
-
-sotto_status sotto_ledger_account(char **json, const char *path, double delta,
-                                  const struct sotto_context *ctx)
-{
-    sotto_status status = SOTTO_OK;
-    struct ledger l = {.fd = -1};
-    struct ledger_totals t;
-    TRY(require_delta(delta));
-    TRY(ledger_read(&l, path));
-    t = (struct ledger_totals){.entries = l.entries,
-                               .imported = l.imported,
-                               .seeded = l.seeded,
-                               .inputs_only = l.inputs_only,
-                               .delta = delta,
-                               .budget = l.budget};
-    TRY(column(&t.proved, &l.proved, &l.proved_events, delta, ctx));
-    TRY(column(&t.conditional, &l.conditional, &l.conditional_events, delta, ctx));
-    TRY(ledger_totals_encode(json, &t));
-done:
-    ledger_close(&l);
     return status;
 }
 

@@ -3,7 +3,8 @@
  * a mechanism of a later version) what it recorded is taken as a stated guarantee. */
 #include "dp/ledger/ledger_events.h"
 #include "base/memory.h"
-#include "dp/ledger/ledger_json.h"
+#include "dp/certificate/certificate.h"
+#include "dp/entry/ledger_line.h"
 #include "dp/mechanism/mechanism.h"
 
 #include <stdio.h>

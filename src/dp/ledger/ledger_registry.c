@@ -1,7 +1,7 @@
 #include "dp/ledger/ledger_registry.h"
 #include "base/file.h"
 #include "base/sha256.h"
-#include "dp/ledger/ledger_json.h"
+#include "dp/ledger/ledger_place.h"
 
 #include <dirent.h>
 #include <errno.h>

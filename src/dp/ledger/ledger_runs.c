@@ -1,5 +1,6 @@
 /* Every reservation is an entry of its own; those of one run carry its name. Reading them back from the
  * ledger, and not from what the run remembers, is what charges steps that were interrupted and forgotten. */
+#include "dp/ledger/ledger_runs.h"
 #include "dp/ledger/ledger_lines.h"
 #include "dp/mechanism/require.h"
 

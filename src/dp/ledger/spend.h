@@ -3,7 +3,7 @@
 #ifndef DP_LEDGER_SPEND_H
 #define DP_LEDGER_SPEND_H
 
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "rng/noise.h"
 
 /** A copy of `given` in which a trainer names the data set and the purpose that are not given. stream: added to the

@@ -1,7 +1,7 @@
 /* An epsilon that was charged is spent, whatever became of the output: the person who reads the error must learn
  * it there, not from the ledger later. */
 #include "dp/release/charge_hint.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 
 void charge_name_certificate(const struct sotto_certificate *c, const char *next)
 {

@@ -2,7 +2,7 @@
 #ifndef DP_RELEASE_DPSGD_SESSION_H
 #define DP_RELEASE_DPSGD_SESSION_H
 
-#include "dp/ledger/dpsgd_reservations.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/noise/fixed_sample.h"
 #include "rng/noise.h"

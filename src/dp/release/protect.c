@@ -2,7 +2,7 @@
  * unprotected weights: such a hash is a deterministic function of the data and would void the guarantee. */
 #include "base/file.h"
 #include "base/sha256.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "dp/release/charge_hint.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"

@@ -3,7 +3,7 @@
 #define DP_RELEASE_RELEASE_H
 
 #include "dp/account/accountant.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "rng/noise.h"
 
 /** What is about to be released. Made by release_plan(), completed by the kind of release. */

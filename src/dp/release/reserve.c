@@ -6,8 +6,9 @@
 
 #include "base/memory.h"
 #include "dp/account/accountant.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "dp/ledger/charge.h"
+#include "dp/ledger/ledger_runs.h"
 #include "dp/ledger/spend.h"
 #include "par/par.h"
 

@@ -2,7 +2,7 @@
  * delta), or of all steps of a run, and the wording that source and condition allow. */
 #include "dp/release/verification.h"
 #include "dp/account/accountant.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -198,8 +198,8 @@ done:
     return status;
 }
 
-sotto_status sotto_certificate_verify(char **report, const char *certificate, const char *output,
-                                      const char *ledger, const struct sotto_context *ctx)
+sotto_status sotto_certificate_verify(struct sotto_verification *out, const char *certificate,
+                                      const char *output, const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct verification v = {.ctx = ctx};
@@ -208,7 +208,7 @@ sotto_status sotto_certificate_verify(char **report, const char *certificate, co
     TRY(verify_certificate(&v));
     TRY(verify_output(&v, output));
     TRY(verify_ledger(&v, ledger));
-    TRY(verification_report(report, &v));
+    TRY(verification_result(out, &v));
 done:
     verification_close(&v);
     return status;

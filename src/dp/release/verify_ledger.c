@@ -3,6 +3,7 @@
 #include "base/sha256.h"
 #include "dp/ledger/ledger.h"
 #include "dp/ledger/ledger_lines.h"
+#include "dp/ledger/ledger_runs.h"
 #include "dp/release/verification.h"
 
 #include <string.h>
@@ -126,7 +127,7 @@ sotto_status verify_ledger(struct verification *v, const char *path)
     struct ledger l = {.fd = -1};
     if (!path) {
         verify_leave(
-            v,
+            v, "ledger",
             "the ledger, as none was given: whether the release was charged, and in which ledger, is open");
         goto done;
     }
@@ -137,7 +138,7 @@ sotto_status verify_ledger(struct verification *v, const char *path)
         goto done;
     }
     TRY(check_own_entry(v, path));
-    verify_leave(v, "whether later entries of the ledger were removed");
+    verify_leave(v, "later entries", "whether later entries of the ledger were removed");
 done:
     ledger_close(&l);
     return status;

@@ -63,7 +63,7 @@ sotto_status verify_output(struct verification *v, const char *output)
     sotto_status status = SOTTO_OK;
     char hash[SHA256_HEX];
     if (!output) {
-        verify_leave(v, "the released file, as none was given");
+        verify_leave(v, "released file", "the released file, as none was given");
         goto done;
     }
     TRY(sha256_file(hash, output));

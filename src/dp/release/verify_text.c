@@ -23,68 +23,68 @@ static void put(struct page *p, const char *format, ...)
     p->used += length > 0 ? (size_t)length : 0;
 }
 
-static const char *text_or(const char *text, const char *missing)
+static void put_claim(struct page *p, const struct sotto_verification *v)
 {
-    return text ? text : missing;
-}
-
-static void put_list(struct page *p, const char *title, const char *const *lines, size_t count)
-{
-    put(p, "  %-13s", title);
-    for (size_t i = 0; i < count; i++)
-        put(p, "%s%s", i ? "; " : "", text_or(lines[i], ""));
-    put(p, "%s\n", count ? "" : "nothing");
-}
-
-static void put_claim(struct page *p, const struct verify_report *r, const char *guarantee)
-{
-    if (strcmp(guarantee, "none") == 0) {
+    if (v->guarantee == SOTTO_GUARANTEE_NONE) {
         put(p, "  %-13snone: noise was seeded\n", "claim");
         return;
     }
     put(p, "  %-13s", "claim");
-    if (isnan(r->upper))
+    if (isinf(v->epsilon.upper))
         put(p, "no finite epsilon");
     else
-        put(p, "epsilon %.6g", r->upper);
-    put(p, " at delta %g, %s adjacency (%s, scale %.6g)\n", r->delta, text_or(r->adjacency, "unknown"),
-        text_or(r->mechanism, "unknown"), r->scale);
+        put(p, "epsilon %.6g", v->epsilon.upper);
+    put(p, " at delta %g, %s adjacency (%s, scale %.6g)\n", v->delta, v->adjacency, v->mechanism, v->scale);
 }
 
-static void put_report(struct page *p, const struct verify_report *r)
+static void put_checked(struct page *p, const struct sotto_verification *v)
 {
-    const char *guarantee = text_or(r->guarantee, "none");
-    bool proved = strcmp(guarantee, "proved") == 0;
-    put(p, "%s: %s%s\n", text_or(r->certificate, "certificate"),
-        r->valid ? "consistent, NOT signed" : "does NOT verify: ",
-        r->valid ? "" : text_or(r->failed, "a check failed"));
-    put_claim(p, r, guarantee);
+    put(p, "  %-13s", "checked");
+    for (size_t i = 0; i < v->checked_count; i++)
+        put(p, "%s%s", i ? "; " : "", v->checked[i]);
+    put(p, "%s\n", v->checked_count ? "" : "nothing");
+}
+
+static void put_not_checked(struct page *p, const struct sotto_verification *v)
+{
+    const char *between = "";
+    put(p, "  %-13s", "not checked");
+    for (size_t i = 0; i < v->check_count; i++)
+        if (v->checks[i].outcome == SOTTO_VERIFY_NOT_MADE) {
+            put(p, "%s%s", between, v->checks[i].text);
+            between = "; ";
+        }
+    put(p, "%s\n", between[0] ? "" : "nothing");
+}
+
+static void put_report(struct page *p, const struct sotto_verification *v)
+{
+    bool proved = v->guarantee == SOTTO_GUARANTEE_PROVED;
+    put(p, "%s: %s%s\n", v->certificate, v->failed ? "does NOT verify: " : "consistent, NOT signed",
+        v->failed ? v->failed : "");
+    put_claim(p, v);
     put(p, "  %-13s%s\n", "proved",
         proved ? "sensitivity and account, for training by the stated recipe" : "none");
-    put(p, "  %-13s%s%s\n", "conditional", r->condition ? "on " : "", text_or(r->condition, "nothing"));
-    put(p, "  %-13s%s\n", "measured", text_or(r->measured, "nothing"));
-    put_list(p, "checked", r->checked, r->checked_count);
-    put_list(p, "not checked", r->open, r->open_count);
+    put(p, "  %-13s%s%s\n", "conditional", v->condition ? "on " : "",
+        v->condition ? v->condition : "nothing");
+    put(p, "  %-13s%s\n", "measured", v->measured ? v->measured : "nothing");
+    put_checked(p, v);
+    put_not_checked(p, v);
     put(p,
         "  %-13snone: all checks also pass for a file, certificate and ledger that were changed together\n",
         "signature");
 }
 
-sotto_status sotto_verify_text(char **text, const char *report)
+sotto_status sotto_verification_text(char **text, const struct sotto_verification *v)
 {
-    sotto_status status = SOTTO_OK;
-    struct verify_report r = {.valid = false};
     struct page p = {NULL, 0, 0};
-    TRY(verify_report_decode(&r, report));
-    put_report(&p, &r);
+    put_report(&p, v);
     p.capacity = p.used + 1;
     p.used = 0;
     p.text = base_alloc(p.capacity, 1);
     if (!p.text)
-        FAIL(SOTTO_ENOMEM, "report: out of memory");
-    put_report(&p, &r);
+        return status_fail(SOTTO_ENOMEM, "verification: out of memory");
+    put_report(&p, v);
     *text = p.text;
-done:
-    verify_report_free(&r);
-    return status;
+    return SOTTO_OK;
 }

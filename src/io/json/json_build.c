@@ -30,20 +30,9 @@ struct json *json_make_array(void)
 static struct json *repaired_text(const char *text, size_t length)
 {
     char *copy = base_alloc(length * 3 + 1, 1); /* U+FFFD has three bytes */
-    size_t used = 0;
     if (!copy)
         return NULL;
-    while (length > 0) {
-        size_t step = utf8_next(text, length);
-        if (step == 0)
-            memcpy(copy + used, "\xef\xbf\xbd", 3);
-        else
-            memcpy(copy + used, text, step);
-        used += step ? step : 3;
-        text += step ? step : 1;
-        length -= step ? step : 1;
-    }
-    json_t *value = json_stringn(copy, used);
+    json_t *value = json_stringn(copy, utf8_repair(copy, text, length));
     base_free(copy);
     return wrap(value);
 }

@@ -33,6 +33,20 @@ bool utf8_valid(const char *text, size_t length)
     return true;
 }
 
+size_t utf8_repair(char *out, const char *text, size_t length)
+{
+    size_t used = 0;
+    while (length > 0) {
+        size_t step = utf8_next(text, length);
+        memcpy(out + used, step ? text : "\xef\xbf\xbd", step ? step : 3);
+        used += step ? step : 3;
+        text += step ? step : 1;
+        length -= step ? step : 1;
+    }
+    out[used] = '\0';
+    return used;
+}
+
 const char *utf8_printable(char *out, size_t capacity, const char *text, size_t length)
 {
     size_t used = 0;

@@ -2,7 +2,7 @@
  * interrupted release is drawn again and charged again; a finished one is reused. */
 #include "run/stages/run_stages.h"
 
-#include "dp/ledger/ledger_json.h"
+#include "dp/certificate/certificate_json.h"
 #include "sotto/io.h"
 
 #include <stdio.h>

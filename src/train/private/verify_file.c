@@ -46,7 +46,7 @@ static sotto_status check_convex(struct verification *v, const struct sotto_head
     else
         verify_check(v, "proof", false, "%s", sotto_error_text());
     verify_leave(
-        v,
+        v, "bound of the proof",
         "whether the weights before the noise satisfied the bound of the proof (checked by 'sotto protect')");
     return SOTTO_OK;
 }
@@ -64,7 +64,7 @@ static void check_moments(struct verification *v, const struct sotto_head *h, co
                  "%s on %zu inputs and %zu classes releases %zu sums once, the certificate %zu values (%s)",
                  t->name, inputs, classes, dimension, f->dimension, f->source);
     if (!f->records) {
-        verify_leave(v, "the sensitivity, as the number of records is unknown");
+        verify_leave(v, "size of the sensitivity", "the sensitivity, as the number of records is unknown");
         return;
     }
     moment_bound_find(&bound, t, r, f->records, inputs, classes);
@@ -105,7 +105,7 @@ static void check_dp_sgd(struct verification *v, const struct dp_sgd_facts *d)
                  d->noise, d->noise_multiplier * d->max_grad_norm, d->max_grad_norm, f->mechanism, f->scale,
                  r->max_grad_norm);
     if (!f->records) {
-        verify_leave(v, "sampling rate and steps, as the number of records is unknown");
+        verify_leave(v, "steps in the file", "sampling rate and steps, as the number of records is unknown");
         return;
     }
     double rate = sotto_sample_rate(r->sampling, d->batch, f->records);
@@ -131,7 +131,7 @@ static sotto_status check_head(struct verification *v, const struct sotto_tensor
          claims_proof = strcmp(f->source, "proved") == 0 || strcmp(f->source, "clipped") == 0;
     char what[96];
     if (!h->has_recipe) {
-        verify_leave(v, "the file's recipe, as it has none");
+        verify_leave(v, "recipe", "the file's recipe, as it has none");
         if (!released)
             refuse_unprotected(v, "the head has no recipe");
         return SOTTO_OK;
@@ -270,7 +270,7 @@ static sotto_status check_recipe(struct verification *v, const char *path)
     if (!path)
         return SOTTO_OK;
     if (!ends_with(path, ".safetensors")) {
-        verify_leave(v, "the file's recipe, which this format does not contain");
+        verify_leave(v, "recipe", "the file's recipe, which this format does not contain");
         return SOTTO_OK;
     }
     sotto_status status = sotto_safetensors_load(&t, path);
@@ -309,8 +309,8 @@ done:
     return status;
 }
 
-sotto_status sotto_verify(char **report, const char *file, const char *given, const char *ledger,
-                          const struct sotto_context *ctx)
+sotto_status sotto_verify(struct sotto_verification *out, const char *file, const char *given,
+                          const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct verification v = {.ctx = ctx};
@@ -322,7 +322,7 @@ sotto_status sotto_verify(char **report, const char *file, const char *given, co
     TRY(verify_output(&v, released));
     TRY(check_recipe(&v, released));
     TRY(verify_ledger(&v, ledger));
-    TRY(verification_report(report, &v));
+    TRY(verification_result(out, &v));
 done:
     verification_close(&v);
     base_free(certificate);

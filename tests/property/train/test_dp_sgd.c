@@ -20,6 +20,7 @@
 #include "train/private/dp_sgd.h"
 #include "train/network/network.h"
 #include "support/certificate_text.h"
+#include "support/verify_json.h"
 
 #include <math.h>
 #include <signal.h>
@@ -191,11 +192,11 @@ static void must_name_its_float_sums(const char *path)
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
     assert_int_equal(sha256_file(hash, path), SOTTO_OK);
     assert_int_equal(sotto_certificate_save(name, text, hash), SOTTO_OK);
-    assert_int_equal(sotto_certificate_verify(&report, name, path, r.spend.ledger, NULL),
+    assert_int_equal(certificate_verify_json(&report, name, path, r.spend.ledger, NULL),
                      SOTTO_OK); /* proved, it says */
     sotto_text_free(report);
     report = NULL;
-    assert_int_equal(sotto_verify(&report, path, NULL, r.spend.ledger, NULL), SOTTO_EGATE);
+    assert_int_equal(verify_json(&report, path, NULL, r.spend.ledger, NULL), SOTTO_EGATE);
     if (!strstr(sotto_error_text(), "float sums: DP-SGD trained the network; its condition reads (none)"))
         fail_msg("%s", sotto_error_text());
     sotto_text_free(report);
@@ -208,7 +209,7 @@ static void must_name_its_float_sums(const char *path)
         if (strcmp(key, "records") != 0 && strcmp(key, "condition") != 0)
             json_put(&first, key, json_clone(json_member(old, key)));
     assert_int_equal(json_write_file(name, first, JSON_PRETTY), SOTTO_OK);
-    assert_int_equal(sotto_verify(&report, path, NULL, NULL, NULL), SOTTO_OK);
+    assert_int_equal(verify_json(&report, path, NULL, NULL, NULL), SOTTO_OK);
     assert_non_null(strstr(report, "\"guarantee\": \"conditional\""));
     assert_non_null(strstr(report, "\"condition\": \"" DP_SGD_FLOAT_SUMS));
     assert_non_null(strstr(report, "number of records, condition and identity of the data set, which a "
@@ -254,7 +255,7 @@ static void networks_learn_and_are_certified(void **state)
         assert_false(certificate_holds(certificate, "\"condition\": \""));
         const char *path = path_of("net.safetensors");
         assert_int_equal(sotto_network_save_private(path, n, certificate), SOTTO_OK);
-        if (sotto_verify(&report, path, NULL, r.p.spend.ledger, NULL) != SOTTO_OK)
+        if (verify_json(&report, path, NULL, r.p.spend.ledger, NULL) != SOTTO_OK)
             fail_msg("%s", sotto_error_text());
         assert_non_null(strstr(report, "\"guarantee\": \"proved\""));
         assert_non_null(strstr(report, "noise, rate and steps agree with the file's recipe"));

@@ -12,6 +12,7 @@
 #include "support/head_blobs.h"
 #include "support/stop_questions.h"
 #include "support/temporary_folder.h"
+#include "support/verify_json.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -284,9 +285,9 @@ static void a_stopped_release_leaves_no_entry(void **state)
     STOPS(dp_release, 3);
     char *report = NULL;
     reset(1);
-    assert_int_equal(sotto_certificate_verify(&report, "none", NULL, NULL, &context), SOTTO_ESTOPPED);
+    assert_int_equal(certificate_verify_json(&report, "none", NULL, NULL, &context), SOTTO_ESTOPPED);
     reset(1);
-    assert_int_equal(sotto_verify(&report, "none", NULL, NULL, &context), SOTTO_ESTOPPED);
+    assert_int_equal(verify_json(&report, "none", NULL, NULL, &context), SOTTO_ESTOPPED);
     reset(1);
     assert_int_equal(sotto_ledger_account(&report, path_of("stopped.jsonl"), 1e-5, &context), SOTTO_ESTOPPED);
     assert_null(report);

@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/certificate_text.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
+#include "support/verify_json.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -65,6 +67,7 @@ static void run_for(char name[33], const struct sotto_dpsgd_request *r, size_t u
     memcpy(name, sotto_dpsgd_session_run(s), 33);
     if (!forget) {
         assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
+        assert_true(certificate_comes_back(text));
         assert_int_equal(sha256_file(hash, output), SOTTO_OK);
         assert_int_equal(sotto_certificate_save(certificate, text, hash), SOTTO_OK);
         sotto_certificate_free(text);
@@ -91,7 +94,7 @@ static double upper_of(size_t steps, enum sotto_adjacency adjacency)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, book, NULL);
+    sotto_status status = certificate_verify_json(&report, certificate, output, book, NULL);
     sotto_text_free(report);
     return status;
 }

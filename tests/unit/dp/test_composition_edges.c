@@ -10,7 +10,7 @@
 #include "dp/account/accountant.h"
 #include "dp/account/events.h"
 #include "dp/ledger/ledger_events.h"
-#include "dp/ledger/ledger_json.h"
+#include "dp/entry/ledger_line.h"
 #include "dp/account/sampled_renyi.h"
 #include "sotto/sotto.h"
 

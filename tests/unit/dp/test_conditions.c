@@ -6,9 +6,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/certificate_text.h"
 #include "support/exercise.h"
 
 #include "support/temporary_folder.h"
+#include "support/verify_json.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -74,6 +76,7 @@ static void run_by(char name[33], const struct sotto_dpsgd_request *r)
     assert_int_equal(sotto_dp_reserve(&s, r, NULL), SOTTO_OK);
     memcpy(name, sotto_dpsgd_session_run(s), 33);
     assert_int_equal(sotto_dpsgd_session_certificate(&text, s), SOTTO_OK);
+    assert_true(certificate_comes_back(text));
     save(text);
     sotto_dpsgd_session_close(s);
 }
@@ -89,7 +92,7 @@ static void release_by(const struct sotto_release *r)
 static sotto_status verify(void)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, ledger, NULL);
+    sotto_status status = certificate_verify_json(&report, certificate, output, ledger, NULL);
     sotto_text_free(report);
     return status;
 }

@@ -12,7 +12,7 @@
 #include "dp/ball/ball.h"
 #include "dp/account/calibrate_step_up.h"
 #include "dp/account/calibrate_refine.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "dp/account/composition.h"
 #include "dp/mechanism/mechanism.h"
 #include "sotto/compose.h"

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "dp/ledger/ledger_account.h"
 #include "support/leave.h"
+#include "support/verify_json.h"
 #include "sotto/sotto.h"
 
 #include <fcntl.h>
@@ -128,7 +129,7 @@ static sotto_status use_protect(void)
 static sotto_status use_verify(void)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger, NULL);
+    sotto_status status = certificate_verify_json(&report, certificate, out, ledger, NULL);
     sotto_text_free(report);
     return status;
 }
@@ -298,7 +299,7 @@ static void try_certificate(json_t *document)
 {
     char *report = NULL, *text = json_dumps(document, JSON_INDENT(1));
     assert_int_equal(file_write(certificate, text, strlen(text)), SOTTO_OK);
-    sotto_status status = sotto_certificate_verify(&report, certificate, out, ledger, NULL);
+    sotto_status status = certificate_verify_json(&report, certificate, out, ledger, NULL);
     assert_true(status == SOTTO_OK || status == SOTTO_EGATE || status == SOTTO_EFORMAT ||
                 status == SOTTO_EINVAL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);

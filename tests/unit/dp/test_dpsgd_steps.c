@@ -8,7 +8,7 @@
 
 #include "support/exercise.h"
 
-#include "dp/ledger/dpsgd_reservations.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/noise/floored_noise.h"
 #include "num/interval.h"

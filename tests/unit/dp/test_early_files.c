@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
+#include "support/verify_json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
@@ -42,7 +43,7 @@ static char *text_of(const char *path)
 static sotto_status verify(const char *certificate, const char *ledger)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, NULL, ledger, NULL);
+    sotto_status status = certificate_verify_json(&report, certificate, NULL, ledger, NULL);
     sotto_text_free(report);
     return status;
 }

@@ -10,7 +10,8 @@
 #include "base/file.h"
 #include "dp/account/events.h"
 #include "dp/ledger/ledger_account.h"
-#include "dp/ledger/dpsgd_reservations.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
+#include "dp/ledger/ledger_runs.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 

@@ -10,13 +10,14 @@
 #include "support/exercise.h"
 #include "base/memory.h"
 #include "dp/noise/fixed_sample.h"
-#include "dp/ledger/ledger_json.h"
+#include "dp/dpsgd/dpsgd_json.h"
 #include "io/json/json.h"
 #include "rng/rng.h"
 #include "sotto/compose.h"
 #include "sotto/io.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
+#include "support/verify_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -304,6 +305,7 @@ static void runs_are_certified(void **state)
     r.first_step = 1;
     assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_OK);
     assert_int_equal(sotto_dpsgd_session_certificate(&certificate, s), SOTTO_OK);
+    assert_true(certificate_comes_back(certificate));
     sotto_dpsgd_session_close(s);
     struct sotto_sampled all = r.sampled;
     all.steps = 2;
@@ -316,7 +318,7 @@ static void runs_are_certified(void **state)
     memset(hash, 'a', 64);
     hash[64] = 0;
     assert_int_equal(sotto_certificate_save(path_of("c.json"), certificate, hash), SOTTO_OK);
-    assert_int_equal(sotto_certificate_verify(&report, path_of("c.json"), NULL, r.spend.ledger, NULL),
+    assert_int_equal(certificate_verify_json(&report, path_of("c.json"), NULL, r.spend.ledger, NULL),
                      SOTTO_OK);
     assert_int_equal(sotto_ledger_account(&total, r.spend.ledger, 1e-5, NULL), SOTTO_OK);
     assert_true(fabs(epsilon_in(total, "\"epsilon\":") / expected - 1) < 1e-6); /* no group of two */

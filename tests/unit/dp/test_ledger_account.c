@@ -8,7 +8,7 @@
 
 #include "support/exercise.h"
 #include "base/file.h"
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "dp/ledger/ledger_account.h"
 #include "io/json/json.h"
 #include "sotto/sotto.h"

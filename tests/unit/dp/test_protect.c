@@ -12,6 +12,7 @@
 #include "io/json/json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
+#include "support/verify_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,7 +88,7 @@ static void all_tensors_are_noised_and_the_certificate_verifies(void **state)
     assert_non_null(
         strstr(sotto_tensors_metadata(&t, "privacy"), "(1, 1e-05)-differentially private under replace-one"));
     sotto_tensors_clear(&t);
-    assert_int_equal(sotto_certificate_verify(&report, certificate_path, out, ledger, NULL), SOTTO_OK);
+    assert_int_equal(certificate_verify_json(&report, certificate_path, out, ledger, NULL), SOTTO_OK);
     assert_non_null(strstr(report, "\"valid\": true"));
     sotto_text_free(report);
     assert_int_equal(sotto_certificate_summary(&line, certificate), SOTTO_OK);
@@ -146,7 +147,7 @@ static void every_changed_fact_is_noticed(void **state)
         if (!strstr(text, cases[i].from))
             continue;
         change(cases[i].from, cases[i].to);
-        sotto_status status = sotto_certificate_verify(&report, certificate_path, out, ledger, NULL);
+        sotto_status status = certificate_verify_json(&report, certificate_path, out, ledger, NULL);
         if (status != SOTTO_EGATE || !strstr(sotto_error_text(), cases[i].check))
             fail_msg("case %zu: %s: %s", i, sotto_status_name(status), sotto_error_text());
         sotto_text_free(report);
@@ -220,7 +221,7 @@ static void allocation_failures_are_reported(void **state)
     status = SOTTO_ENOMEM;
     for (n = 0; status != SOTTO_OK && n < 5000; n++) {
         base_alloc_fail_after(n);
-        status = sotto_certificate_verify(&report, certificate_path, out, ledger, NULL);
+        status = certificate_verify_json(&report, certificate_path, out, ledger, NULL);
         base_alloc_fail_after(-1);
         assert_true(status == SOTTO_OK || (status == SOTTO_ENOMEM && !report));
     }

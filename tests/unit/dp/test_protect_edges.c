@@ -14,6 +14,7 @@
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
+#include "support/verify_json.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -223,7 +224,7 @@ static sotto_status verify(const char *text, const char *output)
     char *report = NULL;
     assert_int_equal(file_write(path_of("c.json"), text, strlen(text)), SOTTO_OK);
     sotto_status status =
-        sotto_certificate_verify(&report, path_of("c.json"), output, path_of("l.jsonl"), NULL);
+        certificate_verify_json(&report, path_of("c.json"), output, path_of("l.jsonl"), NULL);
     commitment_noted = report && strstr(report, "input commitment");
     sotto_text_free(report);
     return status;

@@ -13,6 +13,7 @@
 #include "dp/ledger/ledger_account.h"
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
+#include "support/verify_json.h"
 #include "io/json/json.h"
 
 #include <jansson.h>
@@ -65,7 +66,7 @@ static void run_for(char id[33], const struct sotto_dpsgd_request *r)
 static sotto_status verify_with(const char *book)
 {
     char *report = NULL;
-    sotto_status status = sotto_certificate_verify(&report, certificate, output, book, NULL);
+    sotto_status status = certificate_verify_json(&report, certificate, output, book, NULL);
     assert_int_equal(status == SOTTO_OK || status == SOTTO_EGATE, report != NULL);
     sotto_text_free(report);
     return status;
@@ -302,7 +303,7 @@ static void a_certificate_of_a_run_that_is_wrong(void **state)
     assert_int_equal(verify_with(path_of("none.jsonl")), SOTTO_EGATE);
     assert_non_null(strstr(sotto_error_text(), "ledger chain"));
     char *report = NULL;
-    assert_int_equal(sotto_certificate_verify(&report, certificate, path_of("gone"), NULL, NULL),
+    assert_int_equal(certificate_verify_json(&report, certificate, path_of("gone"), NULL, NULL),
                      SOTTO_ENOENT);
     assert_null(report);
 }
@@ -415,7 +416,7 @@ static void releases_of_all_kinds(void **state)
     assert_true(upper && json_kind(upper) == JSON_KIND_NULL);
     json_free(c);
     char *report = NULL;
-    assert_int_equal(sotto_certificate_verify(&report, certificate, NULL, ledger, NULL), SOTTO_OK);
+    assert_int_equal(certificate_verify_json(&report, certificate, NULL, ledger, NULL), SOTTO_OK);
     assert_null(strstr(report, "\"check\": \"released file\""));
     assert_non_null(strstr(report, "the released file, as none was given"));
     sotto_text_free(report);

@@ -12,6 +12,7 @@
 #include "sotto/head.h"
 #include "support/temporary_folder.h"
 #include "support/certificate_text.h"
+#include "support/verify_json.h"
 
 #include <math.h>
 #include <signal.h>
@@ -103,8 +104,8 @@ static void heads_are_certified(void **state)
             assert_true(certificate_holds(certificate, "\"source\": \"proved\""));
             assert_true(certificate_holds(certificate, "replace-one"));
             assert_int_equal(sotto_head_save_private(path_of("head.safetensors"), h, certificate), SOTTO_OK);
-            assert_int_equal(sotto_certificate_verify(&report, path_of("head.safetensors.certificate.json"),
-                                                      path_of("head.safetensors"), p.spend.ledger, NULL),
+            assert_int_equal(certificate_verify_json(&report, path_of("head.safetensors.certificate.json"),
+                                                     path_of("head.safetensors"), p.spend.ledger, NULL),
                              SOTTO_OK);
             assert_int_equal(sotto_ledger_account(&account, p.spend.ledger, 1e-5, NULL), SOTTO_OK);
             double charged = strtod(strstr(account, "\"epsilon\":") + 10, NULL);

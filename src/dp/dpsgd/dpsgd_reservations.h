@@ -1,7 +1,7 @@
 /* dpsgd_reservations.h - an iterated run as its ledger tells it: all its reservations, and what they cost
  * together. */
-#ifndef DP_LEDGER_DPSGD_RESERVATIONS_H
-#define DP_LEDGER_DPSGD_RESERVATIONS_H
+#ifndef DP_DPSGD_DPSGD_RESERVATIONS_H
+#define DP_DPSGD_DPSGD_RESERVATIONS_H
 
 #include "base/memory.h"
 #include "sotto/dp.h"
@@ -61,10 +61,6 @@ struct dpsgd_reservations {
     int lattice_exponent; /* the coarsest of them; count > 0 */
     bool on_lattice;      /* all of them */
 };
-/** The reservations of run `id` among the entries of a ledger whose chain was checked, up to index `last`.
- *  `facts`: what they must agree with. EINVAL: they do not; ENOENT, EIO, ENOMEM. */
-sotto_status dpsgd_reservations_read(struct dpsgd_reservations *out, const char *ledger, const char *id,
-                                     int64_t last, const struct dpsgd_facts *facts);
 #define RUN_LABEL_MECHANISM "randomised-response"
 /** A release of labels by randomised response, as its entry tells it. */
 struct run_labels {
@@ -72,8 +68,6 @@ struct run_labels {
     size_t count; /* labels */
     bool seeded;
 };
-/** The entry of hash `entry`. EINVAL: the ledger has none, or it is no such release; ENOENT, EIO, ENOMEM. */
-sotto_status run_labels_read(struct run_labels *out, const char *ledger, const char *entry);
 /** Room for one more, so that dpsgd_reservations_add() cannot fail. ENOMEM. */
 sotto_status dpsgd_reservations_make_room(struct dpsgd_reservations *run);
 void dpsgd_reservations_add(struct dpsgd_reservations *run, const struct dpsgd_reservation *one);

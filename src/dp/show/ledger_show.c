@@ -1,6 +1,6 @@
 /* What an officer does with a ledger: open it with a budget, and read it. */
 #include "dp/ledger/charge.h"
-#include "dp/ledger/ledger_json.h"
+#include "dp/show/ledger_show_json.h"
 #include "dp/ledger/ledger_registry.h"
 
 #include <math.h>

@@ -1,12 +1,16 @@
 /* certificate.h - what a release, or a run of private training, guarantees. Wording by the order of trust: only what
  * is proved is called proved; a sampled or merely stated sensitivity makes the guarantee conditional on it. */
-#ifndef DP_LEDGER_CERTIFICATE_H
-#define DP_LEDGER_CERTIFICATE_H
+#ifndef DP_CERTIFICATE_CERTIFICATE_H
+#define DP_CERTIFICATE_CERTIFICATE_H
 
-#include "dp/ledger/dpsgd_reservations.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
 
 /** Version 1 says nothing of records and conditions. */
 #define CERTIFICATE_SCHEMA "sotto.certificate/2"
+
+/** How its randomness reads; verification takes any text that begins with the first two words for the system's. */
+#define CERTIFICATE_SYSTEM "operating system (getrandom, ChaCha20)"
+#define CERTIFICATE_SEEDED "noise was seeded: no privacy guarantee"
 
 /** How the line about the sampler reads, of a release of continuous noise or a run, and with flat doubts; each names a
  * lattice of its own. */
@@ -59,7 +63,7 @@ struct certificate_run {
     size_t used; /* steps, from the first one of the run */
 };
 struct sotto_certificate {
-    char time[24];
+    char time[24], version[24]; /* of the sotto that made it */
     struct sotto_account account;
     struct sotto_sensitivity sensitivity;
     size_t dimension, records;

@@ -1,5 +1,5 @@
 /* What an iterated run costs, and the list of its reservations. */
-#include "dp/ledger/dpsgd_reservations.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
 
 #include "base/memory.h"
 #include "dp/account/account_pld.h"

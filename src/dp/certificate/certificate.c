@@ -1,5 +1,5 @@
 /* Certificates: what is proved, under which condition, by which accountant, with which randomness. */
-#include "dp/ledger/certificate.h"
+#include "dp/certificate/certificate.h"
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
 #include "sotto/io.h"
@@ -16,6 +16,12 @@ static const char *const source_statements[] = {
     "proved for the training procedure",
 };
 static const char *const conditions[] = {"the sensitivity stated by the caller", "the sampled sensitivity"};
+
+static const char *const guarantee_names[] = {"none", "conditional", "proved"};
+const char *sotto_guarantee_name(enum sotto_guarantee guarantee)
+{
+    return (unsigned)guarantee <= SOTTO_GUARANTEE_PROVED ? guarantee_names[guarantee] : "unknown";
+}
 
 const char *sensitivity_source_name(enum sotto_sensitivity_source source)
 {
@@ -107,6 +113,7 @@ sotto_status certificate_new(struct sotto_certificate **out, const struct certif
     c->lattice_exponent = f->lattice_exponent;
     gmtime_r(&now, &utc);
     strftime(c->time, sizeof c->time, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    snprintf(c->version, sizeof c->version, "%s", sotto_version());
     snprintf(c->sampler, sizeof c->sampler, "%s", f->sampler);
     snprintf(c->condition, sizeof c->condition, "%s", f->condition ? f->condition : "");
     certificate_word(&c->wording, f);
@@ -168,9 +175,16 @@ const struct sotto_sensitivity *sotto_certificate_sensitivity(const struct sotto
     return &c->sensitivity;
 }
 
+enum sotto_guarantee sotto_certificate_guarantee(const struct sotto_certificate *c)
+{
+    return c->seeded                ? SOTTO_GUARANTEE_NONE
+           : c->wording.rests_on[0] ? SOTTO_GUARANTEE_CONDITIONAL
+                                    : SOTTO_GUARANTEE_PROVED;
+}
+
 int sotto_certificate_is_proved(const struct sotto_certificate *c)
 {
-    return !c->seeded && !c->wording.rests_on[0];
+    return sotto_certificate_guarantee(c) == SOTTO_GUARANTEE_PROVED;
 }
 
 const char *sotto_certificate_condition(const struct sotto_certificate *c)

@@ -1,26 +1,12 @@
-/* ledger_json.h - all JSON of ledgers and certificates: an encoder and a decoder for each kind of line, of
- * accounts, and the encoder of certificates. The hash chain works on bytes (ledger.c). */
-#ifndef DP_LEDGER_LEDGER_JSON_H
-#define DP_LEDGER_LEDGER_JSON_H
+/* ledger_line.h - the lines of a ledger: what an entry says, written and read. The hash chain works on bytes
+ * (ledger.c). */
+#ifndef DP_ENTRY_LEDGER_LINE_H
+#define DP_ENTRY_LEDGER_LINE_H
 
-#include "dp/ledger/certificate.h"
+#include "dp/dpsgd/dpsgd_reservations.h"
 #include "sotto/compose.h"
 
 struct json;
-
-/* ---- certificates ---- */
-
-/** {"l1":..,"l2":..,"source":..,"statement":..,"evidence":..} */
-struct json *certificate_sensitivity(const struct sotto_sensitivity *s);
-/** The part "guarantee": what is proved, what is conditional, and one line for people. */
-struct json *certificate_guarantee(const struct sotto_certificate *c);
-/** Adds mechanism, scale, max_grad_norm, clipping, sampling, sample_rate, dimension, noise mode and the noise
- * multiplier. */
-void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *facts);
-/** Reads them back; texts are borrowed. EFORMAT. */
-sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object, const char *name);
-/** [{"index", "hash", "first_step", "steps"}] */
-struct json *dpsgd_reservations_json(const struct dpsgd_reservations *run);
 
 /* ---- lines to write: JSON objects in one line, to which ledger_append() adds their place in the chain ---- */
 
@@ -118,44 +104,5 @@ sotto_status ledger_line_reservation(struct dpsgd_reservation *out, struct dpsgd
                                      const struct ledger_line *line, const char *name);
 /** A release of labels. EFORMAT. */
 sotto_status ledger_line_labels(struct run_labels *out, const struct ledger_line *line, const char *name);
-
-/* ---- what is shown of a ledger ---- */
-
-/** A column: the account of its entries at the delta that was asked for, and their plain sums. */
-struct ledger_column {
-    struct sotto_account account;
-    size_t releases, add_remove;
-    double pure, rho;
-};
-struct ledger_totals {
-    size_t entries, imported, seeded, inputs_only;
-    double delta;
-    struct sotto_dp budget; /* epsilon NAN: none */
-    struct ledger_column proved, conditional;
-};
-/** Schema sotto.ledger_account/1. ENOMEM. */
-sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t);
-
-struct ledger_summary {
-    const char *ledger, *dataset_id, *moved; /* NULL: none */
-    size_t records;
-    struct sotto_dp budget; /* epsilon NAN: none */
-    bool by_officer;
-    double delta, total;
-};
-/** A line as a row of ledger_summary_encode(); *rows: an array, begun where it is NULL. total: of the ledger up to
- * this line. ENOMEM. */
-sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line, double total);
-/** Harmless on NULL. */
-void ledger_rows_free(struct json *rows);
-/** Schema sotto.ledger_show/1. Takes the rows. ENOMEM. */
-sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, struct json **rows);
-
-/* ---- where a ledger lies ---- */
-
-/** Both are owned by the caller (base_free). EFORMAT, ENOENT, EIO, ENOMEM. */
-sotto_status ledger_place_load(char **dataset_id, char **ledger, const char *place);
-/** EIO, ENOMEM. */
-sotto_status ledger_place_save(const char *place, const char *dataset_id, const char *ledger);
 
 #endif

@@ -1,0 +1,291 @@
+/* A certificate out of its document. What comes out is made as a release makes it, from the facts; a document with
+ * facts out of range, or with a guarantee that its facts do not give, is refused. That the facts themselves hold is
+ * for verification to find. */
+#include "base/memory.h"
+#include "dp/certificate/certificate_claims.h"
+#include "dp/mechanism/mechanism.h"
+#include "dp/mechanism/require.h"
+#include "io/text/utf8.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a reader complains of is the document, whatever the check was made for. */
+static sotto_status as_format(sotto_status status, const char *name)
+{
+    return status == SOTTO_EINVAL ? status_fail(SOTTO_EFORMAT, "%s: %s", name, sotto_error_text()) : status;
+}
+
+static sotto_status copy_text(char *out, size_t capacity, const char *text, const char *what,
+                              const char *name)
+{
+    if (text && strlen(text) >= capacity)
+        return status_fail(SOTTO_EFORMAT, "%s: '%s' has %zu bytes; expected at most %zu", name, what,
+                           strlen(text), capacity - 1);
+    snprintf(out, capacity, "%s", text ? text : "");
+    return SOTTO_OK;
+}
+
+static sotto_status copy_hash(char out[65], const char *text, const char *what, const char *name)
+{
+    if (!text || strlen(text) != 64 || strspn(text, "0123456789abcdef") != 64)
+        return status_fail(SOTTO_EFORMAT, "%s: '%s' is no SHA-256; expected 64 hexadecimal digits", name,
+                           what);
+    memcpy(out, text, 65);
+    return SOTTO_OK;
+}
+
+/* NAN: not said. */
+static sotto_status require_bound(double x, const char *what, const char *name)
+{
+    return !(x < 0) ? SOTTO_OK
+                    : status_fail(SOTTO_EFORMAT, "%s: '%s' is %g; expected at least 0", name, what, x);
+}
+
+static sotto_status check_claim(const struct account_claims *c, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    enum sotto_adjacency known;
+    TRY(require_delta(c->delta));
+    TRY(require_bound(c->upper, "epsilon.upper", name));
+    TRY(require_bound(c->lower, "epsilon.lower", name));
+    TRY(require_bound(c->pure, "pure_epsilon", name));
+    TRY(require_bound(c->rho, "zcdp_rho", name));
+    TRY(require_bound(c->other_upper, "other.epsilon.upper", name));
+    TRY(sotto_adjacency_find(&known, c->adjacency));
+    if (c->other_adjacency)
+        TRY(sotto_adjacency_find(&known, c->other_adjacency));
+    if (c->lower > c->upper)
+        FAIL(SOTTO_EFORMAT, "%s: 'epsilon' has the lower end %g above the upper end %g", name, c->lower,
+             c->upper);
+done:
+    return as_format(status, name);
+}
+
+/* null stands for a bound that is not finite. */
+static double or_infinity(double x)
+{
+    return isnan(x) ? INFINITY : x;
+}
+
+/* The account that is claimed, or none of a finite epsilon. */
+static sotto_status get_claim(struct sotto_account *a, const struct certificate_claims *f, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct account_claims *c = &f->claim;
+    a->epsilon = (struct sotto_interval){NAN, INFINITY};
+    a->pure_epsilon = a->zcdp_rho = NAN;
+    if (!f->claimed)
+        return copy_text(a->accountant, sizeof a->accountant, "none", "accountant", name);
+    TRY(check_claim(c, name));
+    a->epsilon = (struct sotto_interval){c->lower, or_infinity(c->upper)};
+    a->delta = c->delta;
+    a->pure_epsilon = c->pure;
+    a->zcdp_rho = c->rho;
+    TRY(copy_text(a->accountant, sizeof a->accountant, c->accountant, "accountant", name));
+    TRY(copy_text(a->adjacency, sizeof a->adjacency, c->adjacency, "adjacency", name));
+    TRY(copy_text(a->note, sizeof a->note, c->note, "note", name));
+    TRY(copy_text(a->other_adjacency, sizeof a->other_adjacency, c->other_adjacency, "other.adjacency",
+                  name));
+    if (c->other_adjacency)
+        a->other_epsilon = (struct sotto_interval){c->other_lower, or_infinity(c->other_upper)};
+    TRY(certificate_claims_bounds(a, f, name));
+done:
+    return status;
+}
+
+static sotto_status get_account(struct sotto_account *a, const struct certificate_claims *f, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct mechanism *m = mechanism_find(f->mechanism);
+    const struct dpsgd_facts *r = &f->run_claims.facts;
+    if (!m)
+        FAIL(SOTTO_EFORMAT, "%s: mechanism '%.40s' is unknown (written by a newer sotto? use that version)",
+             name, f->mechanism);
+    TRY(as_format(require_positive(f->scale, "scale"), name));
+    if (strtod(f->exact, NULL) != f->scale)
+        FAIL(SOTTO_EFORMAT, "%s: 'scale_exact' is '%.40s'; expected %a, which is 'scale'", name, f->exact,
+             f->scale);
+    *a = (struct sotto_account){.scale = f->scale,
+                                .standard_deviation = f->standard_deviation,
+                                .compose = f->run ? f->run_claims.charged : 1,
+                                .sample_rate = f->run ? r->sample_rate : 1};
+    snprintf(a->mechanism, sizeof a->mechanism, "%s", m->name);
+    snprintf(a->sampling, sizeof a->sampling, "%s", f->run ? sotto_sampling_name(r->sampling) : "");
+    snprintf(a->clipping, sizeof a->clipping, "%s",
+             !f->run                        ? ""
+             : r->clipping == SOTTO_NORM_L1 ? "l1"
+                                            : "l2");
+    TRY(get_claim(a, f, name));
+done:
+    return status;
+}
+
+static sotto_status get_sensitivity(struct sotto_sensitivity *s, const struct certificate_claims *f,
+                                    const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    *s = f->sensitivity;
+    TRY(require_bound(s->l1, "sensitivity.l1", name));
+    TRY(require_bound(s->l2, "sensitivity.l2", name));
+    TRY(copy_text(s->evidence, sizeof s->evidence, f->evidence, "sensitivity.evidence", name));
+    if (!sensitivity_source_of(&s->source, f->source))
+        FAIL(SOTTO_EFORMAT, "%s: 'sensitivity.source' is '%.40s'; expected given, sampled, clipped or proved",
+             name, f->source);
+    if (!f->origin || strcmp(f->origin, sensitivity_statement(s->source)) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'sensitivity.statement' is not the one of the source '%s'", name, f->source);
+done:
+    return status;
+}
+
+/* A run and the certificate around it say the same. */
+static bool run_agrees(const struct certificate_claims *f, const struct dpsgd_reservations *run)
+{
+    const struct run_claims *r = &f->run_claims;
+    const struct dpsgd_reservation *last = run->count ? &run->items[run->count - 1] : NULL;
+    const char *condition = f->condition ? f->condition : "";
+    return strcmp(r->facts.mechanism, f->mechanism) == 0 && r->facts.scale == f->scale &&
+           r->facts.dimension == f->dimension && run->charged == r->charged && last &&
+           (int64_t)last->entry == f->index && strcmp(last->hash, f->hash) == 0 && r->used >= 0 &&
+           r->used <= (double)r->charged &&
+           strcmp(r->facts.condition ? r->facts.condition : "", condition) == 0;
+}
+
+static sotto_status add_run(struct sotto_certificate *c, const struct certificate_claims *f, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct dpsgd_reservations run = {.seeded = c->seeded};
+    struct dpsgd_facts facts = f->run_claims.facts;
+    char label[65];
+    snprintf(run.id, sizeof run.id, "%s", f->run);
+    TRY(certificate_claims_reservations(&run, f, name));
+    if (!run_agrees(f, &run))
+        FAIL(SOTTO_EFORMAT,
+             "%s: 'run' has another mechanism, scale, dimension, condition, number of steps or "
+             "last entry than the certificate; expected the same",
+             name);
+    TRY(as_format(require_positive(facts.max_grad_norm, "max_grad_norm"), name));
+    if (!(facts.sample_rate > 0 && facts.sample_rate <= 1))
+        FAIL(SOTTO_EFORMAT, "%s: 'run.sample_rate' is %g; expected above 0 and at most 1", name,
+             facts.sample_rate);
+    if (facts.label_entry)
+        TRY(copy_hash(label, facts.label_entry, "run.labels.entry", name));
+    facts.mechanism = mechanism_find(facts.mechanism)->name;
+    TRY(certificate_add_run(c, &run, &facts, (size_t)f->run_claims.used));
+done:
+    dpsgd_reservations_free(&run);
+    return status;
+}
+
+/* What a release knows only once its entry is written, or its output. */
+static sotto_status get_origin(struct sotto_certificate *c, const struct certificate_claims *f,
+                               const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    char hash[65];
+    if (!f->has_index || f->index < 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'ledger.index' is no number of an entry; expected a whole number >= 0",
+             name);
+    TRY(copy_hash(hash, f->hash, "ledger.hash", name));
+    certificate_enter(c, (size_t)f->index, hash);
+    if (!f->run)
+        TRY(copy_hash(c->input_commitment, f->commitment, "input_commitment", name));
+    if (f->output)
+        TRY(copy_hash(c->output_sha256, f->output, "output_sha256", name));
+    TRY(copy_text(c->time, sizeof c->time, f->time, "time", name));
+    TRY(copy_text(c->version, sizeof c->version, f->maker, "version", name));
+    TRY(copy_text(c->classes_by, sizeof c->classes_by, f->classes_by, "classes.given_by", name));
+    c->classes = f->classes;
+    if (f->run)
+        TRY(add_run(c, f, name));
+done:
+    return status;
+}
+
+static bool is_seeded(const struct certificate_claims *f)
+{
+    return strcmp(f->randomness, CERTIFICATE_SYSTEM) != 0;
+}
+
+static sotto_status require_texts(const struct certificate_claims *f, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    char sampler[SAMPLER_TEXT], condition[CONDITION_TEXT];
+    TRY(copy_text(sampler, sizeof sampler, f->sampler, "sampler", name));
+    TRY(copy_text(condition, sizeof condition, f->condition, "condition", name));
+    if (is_seeded(f) && strcmp(f->randomness, CERTIFICATE_SEEDED) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'randomness' is '%.60s'; expected '%s' or '%s'", name, f->randomness,
+             CERTIFICATE_SYSTEM, CERTIFICATE_SEEDED);
+    if (f->version == 1 && f->has_later_members)
+        FAIL(SOTTO_EFORMAT, "%s: contains 'records' or 'condition'; version 1 has neither", name);
+    if (f->exponent < INT_MIN || f->exponent > INT_MAX)
+        FAIL(SOTTO_EFORMAT, "%s: 'lattice_exponent' is out of range; expected a whole number of 32 bits",
+             name);
+done:
+    return status;
+}
+
+static sotto_status certificate_of(struct sotto_certificate **out, const struct certificate_claims *f,
+                                   const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_account account;
+    struct sotto_sensitivity sensitivity;
+    struct sotto_certificate *c = NULL;
+    bool same;
+    TRY(get_account(&account, f, name));
+    TRY(get_sensitivity(&sensitivity, f, name));
+    TRY(require_texts(f, name));
+    const struct certificate_facts facts = {.account = &account,
+                                            .sensitivity = &sensitivity,
+                                            .dimension = f->dimension,
+                                            .seeded = is_seeded(f),
+                                            .sampler = f->sampler ? f->sampler : "",
+                                            .lattice_exponent = (int)f->exponent,
+                                            .records = f->records,
+                                            .condition = f->condition,
+                                            .purpose = f->purpose};
+    TRY(certificate_new(&c, &facts));
+    TRY(get_origin(c, f, name));
+    TRY(certificate_says(&same, c, f));
+    if (!same)
+        FAIL(SOTTO_EFORMAT, "%s: 'guarantee' does not follow from the other members", name);
+    *out = c;
+    c = NULL;
+done:
+    sotto_certificate_free(c);
+    return status;
+}
+
+/* A refusal quotes the document, which may hold line breaks and what steers a terminal. */
+static sotto_status in_one_line(sotto_status status)
+{
+    char text[1024];
+    const char *said = sotto_error_text();
+    if (status != SOTTO_EFORMAT)
+        return status;
+    return status_fail(status, "%s", utf8_printable(text, sizeof text, said, strlen(said)));
+}
+
+sotto_status sotto_certificate_decode(struct sotto_certificate **out, const char *json)
+{
+    struct certificate_claims f = {0};
+    sotto_status status = certificate_claims_parse(&f, json, "certificate");
+    if (status == SOTTO_OK)
+        status = certificate_of(out, &f, "certificate");
+    certificate_claims_free(&f);
+    return in_one_line(status);
+}
+
+sotto_status sotto_certificate_load(struct sotto_certificate **out, const char *path)
+{
+    struct certificate_claims f = {0};
+    sotto_status status = certificate_claims_load(&f, path);
+    if (status == SOTTO_OK)
+        status = certificate_of(out, &f, path);
+    certificate_claims_free(&f);
+    return in_one_line(status);
+}

@@ -1,0 +1,390 @@
+/* JSON of accounts and certificates. Infinite and missing values are null. */
+#include "dp/certificate/certificate_json.h"
+#include "dp/certificate/certificate_claims.h"
+#include "dp/dpsgd/dpsgd_json.h"
+#include "dp/mechanism/mechanism.h"
+#include "io/json/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static sotto_status dump(char **text, struct json *object, int style)
+{
+    sotto_status status = json_dump(text, object, style);
+    json_free(object);
+    return status;
+}
+
+struct json *certificate_sensitivity(const struct sotto_sensitivity *s)
+{
+    struct json *object = json_make_object();
+    json_put_real(&object, "l1", s->l1);
+    json_put_real(&object, "l2", s->l2);
+    json_put_text(&object, "source", sensitivity_source_name(s->source));
+    json_put_text(&object, "statement", sensitivity_statement(s->source));
+    json_put(&object, "evidence", s->evidence[0] ? json_make_text(s->evidence) : json_make_null());
+    return object;
+}
+
+static struct json *interval(const struct sotto_interval *epsilon)
+{
+    struct json *object = json_make_object();
+    json_put_real(&object, "lower", epsilon->lower);
+    json_put_real(&object, "upper", epsilon->upper);
+    return object;
+}
+
+void account_put(struct json **object, const struct sotto_account *a)
+{
+    struct json *bounds = json_make_object();
+    for (size_t i = 0; i < a->bound_count; i++)
+        json_put_real(&bounds, a->bounds[i].name, a->bounds[i].epsilon);
+    json_put(object, "epsilon", interval(&a->epsilon));
+    json_put_real(object, "delta", a->delta);
+    json_put_text(object, "accountant", a->accountant);
+    json_put_real(object, "pure_epsilon", a->pure_epsilon);
+    json_put_real(object, "zcdp_rho", a->zcdp_rho);
+    json_put_text(object, "adjacency", a->adjacency);
+    if (a->other_adjacency[0]) {
+        struct json *other = json_make_object();
+        json_put_text(&other, "adjacency", a->other_adjacency);
+        json_put(&other, "epsilon", interval(&a->other_epsilon));
+        json_put(object, "other", other);
+    }
+    json_put(object, "bounds", bounds);
+    if (a->note[0])
+        json_put_text(object, "note", a->note);
+}
+
+struct json *certificate_guarantee(const struct sotto_certificate *c)
+{
+    struct json *object = json_make_object(), *account = json_make_object();
+    bool proved = sotto_certificate_is_proved(c);
+    account_put(&account, &c->account);
+    if (!proved)
+        json_put_text(&account, "condition", c->wording.rests_on);
+    json_put(&object, "proved", proved ? json_clone(account) : json_make_text("none"));
+    json_put(&object, "conditional", proved || c->seeded ? json_make_null() : json_clone(account));
+    json_put_text(&object, "statement", c->wording.statement);
+    json_free(account);
+    return object;
+}
+
+static struct json *run_json(const struct certificate_run *r)
+{
+    struct json *run = json_make_object(), *steps = json_make_object();
+    json_put_text(&run, "id", r->reservations.id);
+    dpsgd_facts_put(&run, &r->facts);
+    json_put_integer(&steps, "charged", (int64_t)r->reservations.charged);
+    json_put_integer(&steps, "used", (int64_t)r->used);
+    json_put(&run, "steps", steps);
+    json_put(&run, "reservations", dpsgd_reservations_json(&r->reservations));
+    return run;
+}
+
+/* Where it was recorded, and what came in. */
+static void put_origin(struct json **object, const struct sotto_certificate *c)
+{
+    struct json *where = json_make_object();
+    json_put_integer(&where, "index", (int64_t)c->entry);
+    json_put_text(&where, "hash", c->hash);
+    if (c->run)
+        json_put(object, "run", run_json(c->run));
+    json_put(object, "ledger", where);
+    json_put_text(object, "purpose", c->purpose);
+    if (!c->run)
+        json_put_text(object, "input_commitment", c->input_commitment);
+    if (c->classes) {
+        struct json *classes = json_make_object();
+        json_put_integer(&classes, "count", (int64_t)c->classes);
+        json_put_text(&classes, "given_by", c->classes_by);
+        json_put(object, "classes", classes);
+    }
+}
+
+static struct json *document(const struct sotto_certificate *c, const char *output_sha256)
+{
+    struct json *object = json_make_object();
+    char scale[64];
+    snprintf(scale, sizeof scale, "%a", c->account.scale);
+    json_put_text(&object, "schema", CERTIFICATE_SCHEMA);
+    json_put_text(&object, "version", c->version);
+    json_put_text(&object, "time", c->time);
+    json_put_text(&object, "mechanism", c->account.mechanism);
+    json_put_real(&object, "scale", c->account.scale);
+    json_put_text(&object, "scale_exact", scale);
+    json_put_real(&object, "standard_deviation", c->account.standard_deviation);
+    json_put_integer(&object, "lattice_exponent", c->lattice_exponent);
+    json_put_integer(&object, "dimension", (int64_t)c->dimension);
+    json_put(&object, "records", c->records ? json_make_integer((int64_t)c->records) : json_make_null());
+    json_put_text(&object, "condition", c->condition[0] ? c->condition : NULL);
+    json_put(&object, "sensitivity", certificate_sensitivity(&c->sensitivity));
+    json_put(&object, "guarantee", certificate_guarantee(c));
+    json_put_text(&object, "randomness", c->seeded ? CERTIFICATE_SEEDED : CERTIFICATE_SYSTEM);
+    json_put_text(&object, "sampler", c->sampler);
+    put_origin(&object, c);
+    if (output_sha256[0])
+        json_put_text(&object, "output_sha256", output_sha256);
+    return object;
+}
+
+sotto_status sotto_certificate_encode(char **json, const struct sotto_certificate *c)
+{
+    return dump(json, document(c, c->output_sha256), JSON_PRETTY);
+}
+
+sotto_status sotto_certificate_save(const char *path, const struct sotto_certificate *c,
+                                    const char *output_sha256)
+{
+    struct json *object = document(c, output_sha256);
+    sotto_status status = json_write_file(path, object, JSON_PRETTY);
+    json_free(object);
+    return status;
+}
+
+sotto_status sotto_account_json(char **json, const struct sotto_account *a)
+{
+    struct json *object = json_make_object();
+    json_put_text(&object, "schema", "sotto.account/1");
+    json_put_text(&object, "mechanism", a->mechanism);
+    bool sampled = a->sample_rate < 1 || a->clipping[0];
+    json_put_real(&object, sampled ? "noise_multiplier" : "scale", a->scale);
+    json_put_real(&object, "standard_deviation", a->standard_deviation);
+    if (sampled)
+        json_put_real(&object, "sample_rate", a->sample_rate);
+    if (a->sampling[0])
+        json_put_text(&object, "sampling", a->sampling);
+    if (a->clipping[0])
+        json_put_text(&object, "clipping", a->clipping);
+    json_put_integer(&object, sampled ? "steps" : "compose", (int64_t)a->compose);
+    account_put(&object, a);
+    return dump(json, object, JSON_PRETTY);
+}
+
+/* ---- certificates that are read ---- */
+
+/* The reservations that a run lists. */
+static void read_reservations(struct run_claims *r, const struct json *list)
+{
+    const struct json *last;
+    r->reservations = json_count(list);
+    last = json_at(list, r->reservations - 1);
+    r->last_hash = json_text(json_member(last, "hash"));
+    r->last_index = json_whole(json_member(last, "index"));
+    for (size_t i = 0; i < r->reservations; i++)
+        r->reserved += json_number(json_member(json_at(list, i), "steps"));
+}
+
+static sotto_status read_run(struct certificate_claims *f, const struct json *c, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *run, *list;
+    f->index = json_whole(json_find(c, "ledger.index"));
+    f->has_index = json_kind(json_find(c, "ledger.index")) == JSON_KIND_INTEGER;
+    if (!json_member(c, "run"))
+        goto done;
+    TRY(json_get_object(&run, c, path, "run"));
+    TRY(dpsgd_facts_get(&f->run_claims.facts, run, path));
+    TRY(json_get_text(&f->run, run, path, "id"));
+    TRY(json_get_array(&list, run, path, "reservations"));
+    TRY(json_get_size(&f->run_claims.charged, run, path, "steps.charged"));
+    TRY(json_get_integer(&f->index, c, path, "ledger.index"));
+    f->run_claims.used = json_number(json_find(run, "steps.used"));
+    read_reservations(&f->run_claims, list);
+    if (strlen(f->run) != RUN_ID)
+        FAIL(SOTTO_EFORMAT, "%s: 'run.id' is not the name of a run", path);
+done:
+    return status;
+}
+
+static sotto_status read_version(struct certificate_claims *f, const struct json *c, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char *schema;
+    TRY(json_get_text(&schema, c, path, "schema"));
+    f->version = strcmp(schema, "sotto.certificate/1") == 0 ? 1
+                 : strcmp(schema, CERTIFICATE_SCHEMA) == 0  ? 2
+                                                            : 0;
+    f->has_later_members = json_member(c, "records") || json_member(c, "condition");
+    if (!f->version)
+        FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected %s or an earlier version", path, schema,
+             CERTIFICATE_SCHEMA);
+    if (f->version == 1)
+        goto done;
+    if (!json_member(c, "records") || !json_member(c, "condition"))
+        FAIL(SOTTO_EFORMAT, "%s: 'records' or 'condition' is missing; version 2 has both", path);
+    if (json_kind(json_member(c, "records")) != JSON_KIND_NULL)
+        TRY(json_get_size(&f->records, c, path, "records"));
+    if (json_kind(json_member(c, "condition")) != JSON_KIND_NULL)
+        TRY(json_get_text(&f->condition, c, path, "condition"));
+done:
+    return status;
+}
+
+const struct json *claimed_account(const struct certificate_claims *f)
+{
+    const struct json *proved = json_find(f->document, "guarantee.proved"),
+                      *conditional = json_find(f->document, "guarantee.conditional");
+    return json_kind(proved) == JSON_KIND_OBJECT        ? proved
+           : json_kind(conditional) == JSON_KIND_OBJECT ? conditional
+                                                        : NULL;
+}
+
+static sotto_status read_account(struct account_claims *a, const struct json *claim, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_real(&a->delta, claim, path, "delta"));
+    TRY(json_get_real_or_null(&a->upper, claim, path, "epsilon.upper"));
+    TRY(json_get_real_or_null(&a->lower, claim, path, "epsilon.lower"));
+    TRY(json_get_real_or_null(&a->pure, claim, path, "pure_epsilon"));
+    TRY(json_get_real_or_null(&a->rho, claim, path, "zcdp_rho"));
+    TRY(json_get_text(&a->adjacency, claim, path, "adjacency"));
+    TRY(json_get_text(&a->accountant, claim, path, "accountant"));
+    a->conditional = json_member(claim, "condition") != NULL;
+    a->condition = json_text(json_member(claim, "condition"));
+    a->other = json_member(claim, "other") != NULL;
+    a->note = json_text(json_member(claim, "note"));
+    a->other_adjacency = json_text(json_find(claim, "other.adjacency"));
+    a->other_lower = json_number(json_find(claim, "other.epsilon.lower"));
+    a->other_upper = json_number(json_find(claim, "other.epsilon.upper"));
+done:
+    return status;
+}
+
+static sotto_status read_guarantee(struct certificate_claims *f, const struct json *c, const char *path)
+{
+    const struct json *proved = json_find(c, "guarantee.proved"), *claim = claimed_account(f);
+    if (!proved || !json_find(c, "guarantee.conditional"))
+        return status_fail(SOTTO_EFORMAT, "%s: 'guarantee' has neither 'proved' nor 'conditional'", path);
+    f->proved = json_text(proved);
+    f->statement = json_text(json_find(c, "guarantee.statement"));
+    f->claimed = claim != NULL;
+    return claim ? read_account(&f->claim, claim, path) : SOTTO_OK;
+}
+
+/* What is for the record only. */
+static void read_remarks(struct certificate_claims *f, const struct json *c)
+{
+    double classes = json_number(json_find(c, "classes.count"));
+    f->maker = json_text(json_member(c, "version"));
+    f->time = json_text(json_member(c, "time"));
+    f->purpose = json_text(json_member(c, "purpose"));
+    f->standard_deviation = json_number(json_member(c, "standard_deviation"));
+    f->classes = classes > 0 && classes <= 0x1p52 ? (size_t)classes : 0;
+    f->classes_by = json_text(json_find(c, "classes.given_by"));
+}
+
+static sotto_status read_claims(struct certificate_claims *f, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *c = f->document;
+    TRY(read_version(f, c, path));
+    TRY(json_get_text(&f->mechanism, c, path, "mechanism"));
+    TRY(json_get_real(&f->scale, c, path, "scale"));
+    TRY(json_get_text(&f->exact, c, path, "scale_exact"));
+    TRY(json_get_integer(&f->exponent, c, path, "lattice_exponent"));
+    TRY(json_get_size(&f->dimension, c, path, "dimension"));
+    TRY(json_get_real_or_null(&f->sensitivity.l1, c, path, "sensitivity.l1"));
+    TRY(json_get_real_or_null(&f->sensitivity.l2, c, path, "sensitivity.l2"));
+    TRY(json_get_text(&f->source, c, path, "sensitivity.source"));
+    TRY(json_get_text(&f->randomness, c, path, "randomness"));
+    TRY(json_get_text(&f->hash, c, path, "ledger.hash"));
+    TRY(read_run(f, c, path));
+    if (json_member(c, "output_sha256"))
+        TRY(json_get_text(&f->output, c, path, "output_sha256"));
+    read_remarks(f, c);
+    f->evidence = json_text(json_find(c, "sensitivity.evidence"));
+    f->origin = json_text(json_find(c, "sensitivity.statement"));
+    f->sampler = json_text(json_find(c, "sampler"));
+    f->commitment = json_text(json_find(c, "input_commitment"));
+    f->sensitivity.dimension = f->dimension;
+    const struct mechanism *m = mechanism_find(f->mechanism);
+    if (m && m->kind == RELEASE_INTEGER && f->exponent > -400 && f->exponent < 400)
+        f->sensitivity.value_step = ldexp(1, (int)f->exponent);
+    if (f->sampler && strncmp(f->sampler, FIXED_SAMPLER, strlen(FIXED_SAMPLER)) == 0)
+        f->distance = (double)f->dimension * FIXED_DISTANCE;
+    TRY(read_guarantee(f, c, path));
+done:
+    return status;
+}
+
+sotto_status certificate_claims_parse(struct certificate_claims *f, const char *text, const char *name)
+{
+    sotto_status status = json_parse(&f->document, text, strlen(text), name);
+    return status == SOTTO_OK ? read_claims(f, name) : status;
+}
+
+sotto_status certificate_claims_load(struct certificate_claims *f, const char *path)
+{
+    sotto_status status = json_read_file(&f->document, path);
+    return status == SOTTO_OK ? read_claims(f, path) : status;
+}
+
+void certificate_claims_free(struct certificate_claims *f)
+{
+    json_free(f->document);
+    *f = (struct certificate_claims){0};
+}
+
+bool certificate_has(const struct certificate_claims *f, const char *member)
+{
+    return json_member(f->document, member) != NULL;
+}
+
+sotto_status certificate_claims_bounds(struct sotto_account *a, const struct certificate_claims *f,
+                                       const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *bounds;
+    TRY(json_get_object(&bounds, claimed_account(f), name, "bounds"));
+    for (const char *key = json_first_key(bounds); key; key = json_next_key(bounds, key)) {
+        struct sotto_bound *b = &a->bounds[a->bound_count];
+        if (a->bound_count == SOTTO_MAX_BOUNDS || strlen(key) >= sizeof b->name)
+            FAIL(SOTTO_EFORMAT, "%s: 'bounds' has the member '%.40s'; expected at most %d of %zu characters",
+                 name, key, SOTTO_MAX_BOUNDS, sizeof b->name - 1);
+        strcpy(b->name, key);
+        double epsilon = json_number(json_member(bounds, key));
+        b->epsilon = isnan(epsilon) ? INFINITY : epsilon; /* no finite one */
+        a->bound_count++;
+    }
+done:
+    return status;
+}
+
+sotto_status certificate_claims_reservations(struct dpsgd_reservations *out,
+                                             const struct certificate_claims *f, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *list = json_find(f->document, "run.reservations");
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i);
+        struct dpsgd_reservation r;
+        TRY(json_get_size(&r.entry, one, name, "index"));
+        TRY(json_get_text_into(r.hash, sizeof r.hash, one, name, "hash"));
+        TRY(json_get_size(&r.first_step, one, name, "first_step"));
+        TRY(json_get_size(&r.steps, one, name, "steps"));
+        if (r.steps > SIZE_MAX - out->charged)
+            FAIL(SOTTO_EFORMAT, "%s: 'run.reservations' has too many steps", name);
+        TRY(dpsgd_reservations_make_room(out));
+        dpsgd_reservations_add(out, &r);
+    }
+done:
+    return status;
+}
+
+sotto_status certificate_says(bool *same, const struct sotto_certificate *c,
+                              const struct certificate_claims *f)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *guarantee = certificate_guarantee(c);
+    char *mine = NULL, *theirs = NULL;
+    TRY(json_dump(&mine, guarantee, JSON_SORTED));
+    TRY(json_dump(&theirs, json_find(f->document, "guarantee"), JSON_SORTED));
+    *same = strcmp(mine, theirs) == 0;
+done:
+    json_free(guarantee);
+    base_free(mine);
+    base_free(theirs);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* certificate_json.h - JSON of accounts, and of certificates and their parts. */
+#ifndef DP_CERTIFICATE_CERTIFICATE_JSON_H
+#define DP_CERTIFICATE_CERTIFICATE_JSON_H
+
+#include "dp/certificate/certificate.h"
+
+struct json;
+
+/** Adds what an account guarantees: epsilon, delta, accountant, adjacency, bounds. */
+void account_put(struct json **object, const struct sotto_account *a);
+/** {"l1":..,"l2":..,"source":..,"statement":..,"evidence":..} */
+struct json *certificate_sensitivity(const struct sotto_sensitivity *s);
+/** The part "guarantee": what is proved, what is conditional, and one line for people. */
+struct json *certificate_guarantee(const struct sotto_certificate *c);
+
+#endif

@@ -1,0 +1,365 @@
+/* JSON of the lines of a ledger: an encoder and a decoder for each event. Infinite and missing values are null. */
+#include "dp/entry/ledger_line.h"
+#include "dp/certificate/certificate_json.h"
+#include "dp/dpsgd/dpsgd_json.h"
+#include "io/json/json.h"
+
+#include <math.h>
+#include <string.h>
+
+static sotto_status dump(char **text, struct json *object, int style)
+{
+    sotto_status status = json_dump(text, object, style);
+    json_free(object);
+    return status;
+}
+
+/* ---- lines to write ---- */
+
+static const char line_schema[] = "sotto.ledger/1";
+static const char *const event_names[] = {
+    [LEDGER_RELEASE] = "release", [LEDGER_RESERVE] = "reserve", [LEDGER_IMPORT] = "import",
+    [LEDGER_BUDGET] = "budget",   [LEDGER_TORN] = "torn",       [LEDGER_RECORDS] = "records",
+    [LEDGER_MOVED] = "moved"};
+enum { EVENTS = sizeof event_names / sizeof *event_names };
+
+const char *ledger_event_name(enum ledger_event event)
+{
+    return event_names[event];
+}
+
+bool ledger_event_charges(enum ledger_event event)
+{
+    return event == LEDGER_RELEASE || event == LEDGER_RESERVE || event == LEDGER_IMPORT;
+}
+
+static struct json *line_of(enum ledger_event event)
+{
+    struct json *line = json_make_object();
+    json_put_text(&line, "schema", line_schema);
+    json_put_text(&line, "event", event_names[event]);
+    return line;
+}
+
+/* Whose records were hashed, and who else is charged. */
+static void put_source(struct json **line, const struct sotto_source_records *s)
+{
+    struct json *others = json_make_array();
+    const char *const *id = s ? s->same_people : NULL;
+    bool public_set = s && s->public_set;
+    if (s && s->digests && !public_set)
+        json_put_integer(line, "source_records", (int64_t)s->n);
+    else
+        json_put_text(line, "source_records", public_set ? "public" : "unknown");
+    for (; id && *id; id++)
+        json_push(&others, json_make_text(*id));
+    if (json_count(others) > 0)
+        json_put(line, "same_people", others);
+    else
+        json_free(others);
+}
+
+static void put_subject(struct json **line, const struct charge_entry *e)
+{
+    json_put_text(line, "fingerprint", e->dataset_id);
+    json_put_text(line, "purpose", e->purpose);
+    if (e->records)
+        json_put_integer(line, "records", (int64_t)e->records);
+}
+
+static void put_release(struct json **line, const struct charge_entry *e)
+{
+    put_subject(line, e);
+    if (e->condition)
+        json_put_text(line, "condition", e->condition);
+    json_put_text(line, "mechanism", e->account->mechanism);
+    json_put_real(line, "scale", e->account->scale);
+    json_put_integer(line, "dimension", (int64_t)e->dimension);
+    json_put(line, "sensitivity", certificate_sensitivity(e->sensitivity));
+    if (e->sensitivity->value_step > 0)
+        json_put_real(line, "value_step", e->sensitivity->value_step);
+    account_put(line, e->account);
+    json_put_text(line, "sampler", e->sampler);
+    json_put_text(line, "randomness", e->randomness);
+    json_put_text(line, "input_sha256", e->input_sha256);
+    json_put_text(line, "input_nonce", e->input_nonce);
+    put_source(line, e->source);
+}
+
+static void put_reservation(struct json **line, const struct charge_entry *e)
+{
+    json_put_text(line, "run", e->run);
+    put_subject(line, e);
+    dpsgd_facts_put(line, e->facts);
+    json_put_integer(line, "steps", (int64_t)e->steps);
+    json_put_integer(line, "first_step", (int64_t)e->first_step);
+    json_put(line, "sensitivity", certificate_sensitivity(e->sensitivity));
+    account_put(line, e->account);
+    json_put_text(line, "sampler", e->sampler);
+    json_put_text(line, "randomness", e->randomness);
+    put_source(line, e->source);
+}
+
+static void put_import(struct json **line, const struct charge_entry *e)
+{
+    json_put_text(line, "origin", "Opacus accountant history, as stated by the caller");
+    json_put_text(line, "file_sha256", e->file_sha256);
+    json_put_text(line, "mechanism", e->imported->mechanism);
+    json_put_real(line, "noise_multiplier", e->imported->noise_multiplier);
+    json_put_real(line, "sample_rate", e->imported->sample_rate);
+    json_put_integer(line, "steps", (int64_t)e->imported->count);
+    json_put(line, "sensitivity", certificate_sensitivity(e->sensitivity));
+    account_put(line, e->account);
+}
+
+sotto_status charge_entry_encode(char **text, const struct charge_entry *e)
+{
+    static void (*const put[])(struct json **, const struct charge_entry *) = {
+        [LEDGER_RELEASE] = put_release, [LEDGER_RESERVE] = put_reservation, [LEDGER_IMPORT] = put_import};
+    struct json *line = line_of(e->event);
+    put[e->event](&line, e);
+    return dump(text, line, JSON_LINE);
+}
+
+sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
+{
+    struct json *line = line_of(LEDGER_RECORDS);
+    json_put_text(&line, "dataset_id", h->dataset_id);
+    json_put_text(&line, "key", h->key);
+    json_put_integer(&line, "count", (int64_t)h->count);
+    json_put_text(&line, "hashes", h->hashes);
+    return dump(text, line, JSON_LINE);
+}
+
+sotto_status ledger_budget_encode(char **text, struct sotto_dp budget, const char *set_by,
+                                  const char *contact)
+{
+    struct json *line = line_of(LEDGER_BUDGET);
+    json_put_real(&line, "epsilon", budget.epsilon);
+    json_put_real(&line, "delta", budget.delta);
+    if (set_by)
+        json_put_text(&line, "set_by", set_by);
+    if (contact)
+        json_put_text(&line, "contact", contact);
+    return dump(text, line, JSON_LINE);
+}
+
+sotto_status ledger_torn_encode(char **text, size_t bytes, const char *sha256)
+{
+    struct json *line = json_make_object(); /* without a schema, as ever */
+    json_put_text(&line, "event", event_names[LEDGER_TORN]);
+    json_put_integer(&line, "bytes", (int64_t)bytes);
+    json_put_text(&line, "sha256", sha256);
+    return dump(text, line, JSON_LINE);
+}
+
+sotto_status ledger_move_encode(char **text, const char *to)
+{
+    struct json *line = line_of(LEDGER_MOVED);
+    json_put_text(&line, "to", to);
+    return dump(text, line, JSON_LINE);
+}
+
+/* ---- lines that are read ---- */
+
+sotto_status ledger_line_parse(struct ledger_line *out, const char *text, size_t size, const char *name)
+{
+    struct json *document;
+    sotto_status status = json_parse(&document, text, size, name);
+    if (status == SOTTO_OK)
+        *out = (struct ledger_line){.document = document,
+                                    .hash = json_text(json_find(document, "hash")),
+                                    .run = json_text(json_find(document, "run")),
+                                    .mechanism = json_text(json_find(document, "mechanism")),
+                                    .time = json_text(json_find(document, "time"))};
+    return status;
+}
+
+void ledger_line_free(struct ledger_line *line)
+{
+    json_free(line->document);
+    *line = (struct ledger_line){0};
+}
+
+sotto_status ledger_line_place(const char **prev, int64_t *index, const struct ledger_line *line,
+                               const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_text(prev, line->document, name, "prev"));
+    TRY(json_get_integer(index, line->document, name, "index"));
+done:
+    return status;
+}
+
+sotto_status ledger_line_index(size_t *index, const struct ledger_line *line, const char *name)
+{
+    return json_get_size(index, line->document, name, "index");
+}
+
+static double number_or(const struct json *entry, const char *path, double missing)
+{
+    const struct json *found = json_find(entry, path);
+    enum json_kind kind = found ? json_kind(found) : JSON_KIND_NULL;
+    return kind == JSON_KIND_REAL || kind == JSON_KIND_INTEGER ? json_number(found) : missing;
+}
+
+static size_t size_or(const struct json *entry, const char *path, size_t missing)
+{
+    double x = number_or(entry, path, (double)missing);
+    return x >= 0 && x <= 0x1p52 ? (size_t)x : missing;
+}
+
+static bool says(const struct json *entry, const char *key, const char *value)
+{
+    const char *text = json_text(json_find(entry, key));
+    return text && strcmp(text, value) == 0;
+}
+
+struct ledger_charge ledger_line_charge(const struct ledger_line *line)
+{
+    const struct json *d = line->document;
+    return (struct ledger_charge){.mechanism = line->mechanism,
+                                  .sampler = json_text(json_find(d, "sampler")),
+                                  .adjacency = json_text(json_find(d, "adjacency")),
+                                  .source = json_text(json_find(d, "sensitivity.source")),
+                                  .purpose = json_text(json_find(d, "purpose")),
+                                  .clipping = says(d, "clipping", "l1") ? SOTTO_NORM_L1 : SOTTO_NORM_L2,
+                                  .sampling = says(d, "sampling", "fixed") ? SOTTO_SAMPLING_FIXED
+                                                                           : SOTTO_SAMPLING_POISSON,
+                                  .l1 = number_or(d, "sensitivity.l1", NAN),
+                                  .l2 = number_or(d, "sensitivity.l2", NAN),
+                                  .scale = number_or(d, "scale", 0),
+                                  .value_step = number_or(d, "value_step", 0),
+                                  .noise_multiplier = number_or(d, "noise_multiplier", 0),
+                                  .sample_rate = number_or(d, "sample_rate", 0),
+                                  .dimension = size_or(d, "dimension", 0),
+                                  .steps = size_or(d, "steps", 1),
+                                  .pure = number_or(d, "pure_epsilon", NAN),
+                                  .rho = number_or(d, "zcdp_rho", NAN),
+                                  .epsilon = number_or(d, "epsilon.upper", NAN),
+                                  .delta = number_or(d, "delta", 0),
+                                  .conditional = json_find(d, "condition") != NULL,
+                                  .inputs_only = json_find(d, "protects") && !json_find(d, "labels")};
+}
+
+static sotto_status get_charge(struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger_charge *c = &line->charge;
+    const struct json *d = line->document;
+    const char *randomness = "os";
+    *c = ledger_line_charge(line);
+    TRY(json_get_text(&c->source, d, name, "sensitivity.source"));
+    if (line->event != LEDGER_IMPORT)
+        TRY(json_get_text(&randomness, d, name, "randomness"));
+    TRY(json_get_real_or_null(&c->pure, d, name, "pure_epsilon"));
+    TRY(json_get_real_or_null(&c->rho, d, name, "zcdp_rho"));
+    TRY(json_get_real_or_null(&c->epsilon, d, name, "epsilon.upper"));
+    TRY(json_get_real(&c->delta, d, name, "delta"));
+    if (c->pure < 0 || c->rho < 0 || c->epsilon < 0 || c->delta < 0)
+        FAIL(SOTTO_EFORMAT, "%s: the privacy loss is below 0; expected at least 0", name);
+    c->seeded = strcmp(randomness, "os") != 0;
+done:
+    return status;
+}
+
+static sotto_status get_budget(struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_real(&line->budget.epsilon, line->document, name, "epsilon"));
+    TRY(json_get_real(&line->budget.delta, line->document, name, "delta"));
+    if (!(line->budget.epsilon >= 0 && line->budget.delta >= 0))
+        FAIL(SOTTO_EFORMAT, "%s: the budget is below 0; expected at least 0", name);
+    line->by_officer = says(line->document, "set_by", "officer");
+    line->contact = json_text(json_find(line->document, "contact"));
+done:
+    return status;
+}
+
+sotto_status ledger_line_hashes(struct ledger_hashes *out, const struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    char id[SOTTO_DATASET_ID];
+    TRY(json_get_text_into(id, sizeof id, line->document, name, "dataset_id")); /* of a length that fits */
+    TRY(json_get_text(&out->dataset_id, line->document, name, "dataset_id"));
+    TRY(json_get_text(&out->key, line->document, name, "key"));
+    TRY(json_get_size(&out->count, line->document, name, "count"));
+    TRY(json_get_text(&out->hashes, line->document, name, "hashes"));
+done:
+    return status;
+}
+
+static sotto_status get_hashes(struct ledger_line *line, const char *name)
+{
+    return ledger_line_hashes(&line->hashes, line, name);
+}
+
+static sotto_status get_move(struct ledger_line *line, const char *name)
+{
+    return json_get_text(&line->to, line->document, name, "to");
+}
+
+static sotto_status get_nothing(struct ledger_line *line, const char *name)
+{
+    (void)line;
+    (void)name;
+    return SOTTO_OK;
+}
+
+/* A line that cannot be read may be a release that must be counted. */
+sotto_status ledger_line_decode(struct ledger_line *line, const char *name)
+{
+    static sotto_status (*const get[EVENTS])(struct ledger_line *, const char *) = {
+        [LEDGER_RELEASE] = get_charge, [LEDGER_RESERVE] = get_charge, [LEDGER_IMPORT] = get_charge,
+        [LEDGER_BUDGET] = get_budget,  [LEDGER_TORN] = get_nothing,   [LEDGER_RECORDS] = get_hashes,
+        [LEDGER_MOVED] = get_move};
+    sotto_status status = SOTTO_OK;
+    const struct json *d = line->document;
+    const char *event, *schema = json_text(json_find(d, "schema")); /* "torn" has none */
+    size_t i = 0;
+    if (json_find(d, "schema") && (!schema || strcmp(schema, line_schema) != 0))
+        FAIL(SOTTO_EFORMAT,
+             "%s: schema is '%.40s'; expected sotto.ledger/1 (written by a newer sotto? use that version)",
+             name, schema ? schema : "no text");
+    TRY(json_get_text(&event, d, name, "event"));
+    while (i < EVENTS && strcmp(event, event_names[i]) != 0)
+        i++;
+    if (i == EVENTS)
+        FAIL(SOTTO_EFORMAT,
+             "%s: event '%.40s' is unknown and may cost privacy (written by a newer sotto? use that version)",
+             name, event);
+    line->event = (enum ledger_event)i;
+    TRY(get[i](line, name));
+done:
+    return status;
+}
+
+sotto_status ledger_line_reservation(struct dpsgd_reservation *out, struct dpsgd_facts *facts, bool *seeded,
+                                     const struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *d = line->document;
+    const char *randomness;
+    TRY(dpsgd_facts_get(facts, d, name));
+    TRY(json_get_text_into(out->hash, sizeof out->hash, d, name, "hash"));
+    TRY(json_get_text(&randomness, d, name, "randomness"));
+    TRY(json_get_size(&out->first_step, d, name, "first_step"));
+    TRY(json_get_size(&out->steps, d, name, "steps"));
+    *seeded = strcmp(randomness, "os") != 0;
+done:
+    return status;
+}
+
+sotto_status ledger_line_labels(struct run_labels *out, const struct ledger_line *line, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_labels found;
+    const char *randomness;
+    TRY(json_get_real(&found.scale, line->document, name, "scale"));
+    TRY(json_get_size(&found.count, line->document, name, "dimension"));
+    TRY(json_get_text(&randomness, line->document, name, "randomness"));
+    found.seeded = strcmp(randomness, "os") != 0;
+    *out = found;
+done:
+    return status;
+}

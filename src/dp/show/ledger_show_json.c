@@ -1,0 +1,118 @@
+/* JSON of what is shown of a ledger. Infinite and missing values are null. */
+#include "dp/show/ledger_show_json.h"
+#include "io/json/json.h"
+
+#include <math.h>
+
+static sotto_status dump(char **text, struct json *object, int style)
+{
+    sotto_status status = json_dump(text, object, style);
+    json_free(object);
+    return status;
+}
+
+static struct json *column_json(const struct ledger_column *c)
+{
+    struct json *object = json_make_object(), *bounds = json_make_object();
+    json_put_integer(&object, "releases", (int64_t)c->releases);
+    json_put_real(&object, "epsilon", c->account.epsilon.upper);
+    json_put_real(&object, "epsilon_lower", c->account.epsilon.lower);
+    json_put_text(&object, "accountant", c->account.accountant);
+    json_put_real(&object, "pure_epsilon", c->pure);
+    json_put_real(&object, "zcdp_rho", c->rho);
+    json_put_integer(&object, "add_remove_releases", (int64_t)c->add_remove);
+    for (size_t i = 0; i < c->account.bound_count; i++)
+        json_put_real(&bounds, c->account.bounds[i].name, c->account.bounds[i].epsilon);
+    json_put(&object, "bounds", bounds);
+    return object;
+}
+
+static struct json *budget_json(struct sotto_dp budget)
+{
+    if (isnan(budget.epsilon))
+        return json_make_null();
+    struct json *object = json_make_object();
+    json_put_real(&object, "epsilon", budget.epsilon);
+    json_put_real(&object, "delta", budget.delta);
+    return object;
+}
+
+sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t)
+{
+    struct json *object = json_make_object();
+    json_put_text(&object, "schema", "sotto.ledger_account/1");
+    json_put_integer(&object, "entries", (int64_t)t->entries);
+    json_put_real(&object, "delta", t->delta);
+    json_put_text(&object, "adjacency", "replace-one");
+    if (t->proved.add_remove + t->conditional.add_remove > 0)
+        json_put_text(&object, "converted",
+                      "add-remove entries count as a group of two (a replacement removes one record and "
+                      "adds one), sampled steps by the pair of a replaced record where it is known");
+    bool none = t->conditional.releases > 0 || t->seeded > 0;
+    json_put(&object, "proved", none ? json_make_text("none") : column_json(&t->proved));
+    json_put(&object, "proved_releases_only", column_json(&t->proved));
+    json_put(&object, "conditional", column_json(&t->conditional));
+    json_put_integer(&object, "imported", (int64_t)t->imported);
+    json_put_integer(&object, "seeded_releases", (int64_t)t->seeded);
+    if (t->inputs_only > 0) {
+        json_put_integer(&object, "inputs_only_releases", (int64_t)t->inputs_only);
+        json_put_text(&object, "labels",
+                      "not protected by every release: some assume public labels, and the sums hold for "
+                      "records with a replaced input and an unchanged label");
+    }
+    json_put(&object, "budget", budget_json(t->budget));
+    return dump(json, object, JSON_PRETTY);
+}
+
+static void copy_member(struct json **to, const struct json *from, const char *path, const char *as)
+{
+    const struct json *found = json_find(from, path);
+    json_put(to, as, found ? json_clone(found) : json_make_null());
+}
+
+sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line, double total)
+{
+    static const char *const plain[] = {"index",     "time",  "event",       "purpose", "mechanism",
+                                        "adjacency", "delta", "same_people", "contact", "to"};
+    const struct json *d = line->document;
+    struct json *one = json_make_object();
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (json_find(d, plain[i]))
+            copy_member(&one, d, plain[i], plain[i]);
+    if (line->event == LEDGER_RECORDS)
+        copy_member(&one, d, "count", "records");
+    if (line->event == LEDGER_BUDGET)
+        copy_member(&one, d, "epsilon", "epsilon");
+    if (ledger_event_charges(line->event)) {
+        copy_member(&one, d, "epsilon.upper", "epsilon");
+        copy_member(&one, d, "sensitivity.source", "sensitivity");
+        json_put_real(&one, "total", total);
+    }
+    if (!*rows)
+        *rows = json_make_array();
+    json_push(rows, one);
+    return *rows ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "ledger: out of memory");
+}
+
+void ledger_rows_free(struct json *rows)
+{
+    json_free(rows);
+}
+
+sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, struct json **rows)
+{
+    struct json *doc = json_make_object(), *budget = budget_json(s->budget);
+    json_put_text(&doc, "schema", "sotto.ledger_show/1");
+    json_put_text(&doc, "ledger", s->ledger);
+    json_put_text(&doc, "dataset_id", s->dataset_id);
+    json_put_integer(&doc, "records", (int64_t)s->records);
+    if (!isnan(s->budget.epsilon))
+        json_put_text(&budget, "set_by", s->by_officer ? "officer" : "a release");
+    json_put(&doc, "budget", budget);
+    json_put_text(&doc, "moved_to", s->moved);
+    json_put_real(&doc, "delta", s->delta);
+    json_put_real(&doc, "total", s->total);
+    json_put(&doc, "entries", *rows ? *rows : json_make_array());
+    *rows = NULL;
+    return dump(json, doc, JSON_PRETTY);
+}

@@ -1,0 +1,37 @@
+/* ledger_show_json.h - what is shown of a ledger: its columns, and its lines as rows. */
+#ifndef DP_SHOW_LEDGER_SHOW_JSON_H
+#define DP_SHOW_LEDGER_SHOW_JSON_H
+
+#include "dp/entry/ledger_line.h"
+
+/** A column: the account of its entries at the delta that was asked for, and their plain sums. */
+struct ledger_column {
+    struct sotto_account account;
+    size_t releases, add_remove;
+    double pure, rho;
+};
+struct ledger_totals {
+    size_t entries, imported, seeded, inputs_only;
+    double delta;
+    struct sotto_dp budget; /* epsilon NAN: none */
+    struct ledger_column proved, conditional;
+};
+/** Schema sotto.ledger_account/1. ENOMEM. */
+sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t);
+
+struct ledger_summary {
+    const char *ledger, *dataset_id, *moved; /* NULL: none */
+    size_t records;
+    struct sotto_dp budget; /* epsilon NAN: none */
+    bool by_officer;
+    double delta, total;
+};
+/** A line as a row of ledger_summary_encode(); *rows: an array, begun where it is NULL. total: of the ledger up to
+ * this line. ENOMEM. */
+sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line, double total);
+/** Harmless on NULL. */
+void ledger_rows_free(struct json *rows);
+/** Schema sotto.ledger_show/1. Takes the rows. ENOMEM. */
+sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, struct json **rows);
+
+#endif

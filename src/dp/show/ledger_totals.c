@@ -1,0 +1,34 @@
+/* The columns of a ledger, each composed for itself. */
+#include "dp/ledger/ledger_account.h"
+#include "dp/mechanism/require.h"
+#include "dp/show/ledger_show_json.h"
+
+static sotto_status column(struct ledger_column *out, const struct ledger_sum *sum,
+                           const struct ledger_events *events, double delta, const struct sotto_context *ctx)
+{
+    *out = (struct ledger_column){
+        .releases = sum->releases, .add_remove = events->add_remove, .pure = sum->pure, .rho = sum->rho};
+    return ledger_column_account(&out->account, sum, events, delta, ctx);
+}
+
+sotto_status sotto_ledger_account(char **json, const char *path, double delta,
+                                  const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct ledger l = {.fd = -1};
+    struct ledger_totals t;
+    TRY(require_delta(delta));
+    TRY(ledger_read(&l, path));
+    t = (struct ledger_totals){.entries = l.entries,
+                               .imported = l.imported,
+                               .seeded = l.seeded,
+                               .inputs_only = l.inputs_only,
+                               .delta = delta,
+                               .budget = l.budget};
+    TRY(column(&t.proved, &l.proved, &l.proved_events, delta, ctx));
+    TRY(column(&t.conditional, &l.conditional, &l.conditional_events, delta, ctx));
+    TRY(ledger_totals_encode(json, &t));
+done:
+    ledger_close(&l);
+    return status;
+}
