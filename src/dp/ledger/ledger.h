@@ -54,7 +54,7 @@ sotto_status ledger_walk(struct ledger *l, const char *path,
                          sotto_status (*visit)(void *state, const struct ledger *l,
                                                const struct ledger_line *line),
                          void *state);
-/** Completes a line of entry_json.h (index, time, nonce, prev, hash), writes and fsyncs it. Updates the sums.
+/** Completes a line of ledger_line.h (index, time, nonce, prev, hash), writes and fsyncs it. Updates the sums.
  * EBUDGET: the ledger was moved. */
 sotto_status ledger_append(struct ledger *l, const char *line);
 /** A quick bound of what the column composes to at `delta`: the smallest of pure, zCDP and basic. INFINITY:

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/verify_json.h"
 #include "support/exercise.h"
 
 #include "dp/dpsgd/dpsgd_reservations.h"
@@ -354,7 +355,7 @@ static void certificates_name_the_lattice(void **state)
         assert_int_equal(certificate_holds(c, "\"on_lattice\": true"), on);
         assert_true(certificate_holds(c, "\"sampler\": \"exact: floor of the continuous law"));
         assert_int_equal(sotto_certificate_save(path_of("c.json"), c, hash), SOTTO_OK);
-        assert_int_equal(sotto_certificate_verify(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL), SOTTO_OK);
+        assert_int_equal(certificate_verify_json(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL), SOTTO_OK);
         sotto_text_free(report);
         sotto_certificate_free(c);
     }

@@ -10,11 +10,11 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "dp/mechanism/mechanism.h"
-#include "support/verify_json.h"
 #include "sotto/sotto.h"
 #include "support/certificate_text.h"
 #include "support/exercise.h"
 #include "support/temporary_folder.h"
+#include "support/verify_json.h"
 
 #include <string.h>
 
