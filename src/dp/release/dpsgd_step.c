@@ -85,7 +85,10 @@ struct pass {
     double per_step, half_step; /* what makes lattice steps of the sum, and the sum of half steps */
 };
 
-enum { CHUNK = 32 * FLOORED_GROUP /* 32 KiB of draws */ };
+enum {
+    CHUNK = 32 * FLOORED_GROUP, /* 32 KiB of draws */
+    SHARED = 8                  /* fewer chunks are done before a pool of threads is awake */
+};
 
 static sotto_status add_chunk(void *arg, size_t chunk, int thread)
 {
@@ -124,7 +127,8 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass p)
                            s->keys));
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     s->sampled = s->sampled < s->used ? s->used : s->sampled;
-    status = par_chunks((p.n + CHUNK - 1) / CHUNK, s->threads, add_chunk, &p);
+    const size_t chunks = (p.n + CHUNK - 1) / CHUNK;
+    status = par_chunks(chunks, chunks < SHARED ? 1 : s->threads, add_chunk, &p);
     if (status != SOTTO_OK) /* some of it has no noise */
         base_wipe(p.floats ? (void *)p.floats : p.doubles, p.n * (p.floats ? sizeof *p.floats : sizeof *p.doubles));
 done:

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { N = 20000, SEED = 9 };
+enum { N = 40000, SEED = 9 };
 static double sum[N], other[N];
 static float single[N];
 static int64_t drawn[N];
