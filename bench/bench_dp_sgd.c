@@ -204,19 +204,18 @@ static void reserve(struct bench *b, const char *ledger)
 {
     if (strcmp(b->settings.noise, "none") == 0)
         return;
-    const struct sotto_dpsgd_request request = {
-        .sampled = {.mechanism = "gaussian",
-                    .noise_multiplier = 1.1,
-                    .sample_rate = 1,
-                    .steps = b->settings.steps + WARM_UP,
-                    .delta = 1e-5,
-                    .adjacency = SOTTO_ZERO_OUT},
-        .max_grad_norm = b->clip.norm,
-        .dimension = b->parameters,
-        .spend.dataset_id = "benchmark",
-        .spend.source = &exercise,
-        .spend.ledger = ledger,
-        .spend.purpose = "benchmark"};
+    const struct sotto_dpsgd_request request = {.sampled = {.mechanism = "gaussian",
+                                                            .noise_multiplier = 1.1,
+                                                            .sample_rate = 1,
+                                                            .steps = b->settings.steps + WARM_UP,
+                                                            .delta = 1e-5,
+                                                            .adjacency = SOTTO_ZERO_OUT},
+                                                .max_grad_norm = b->clip.norm,
+                                                .dimension = b->parameters,
+                                                .spend.dataset_id = "benchmark",
+                                                .spend.source = &exercise,
+                                                .spend.ledger = ledger,
+                                                .spend.purpose = "benchmark"};
     must(sotto_dp_reserve(&b->reserved, &request, NULL));
 }
 
@@ -262,11 +261,10 @@ static void head(const struct settings *s, const char *ledger)
     recipe.batch = batch;
     recipe.epochs = 1 + 16 * s->steps * batch / N;
     recipe.noise_multiplier = 1.1;
-    const struct sotto_head_privacy privacy = {
-        .target = {NAN, 1e-5},
-        .spend.dataset_id = "benchmark",
-        .spend.source = &exercise,
-        .spend.ledger = ledger};
+    const struct sotto_head_privacy privacy = {.target = {NAN, 1e-5},
+                                               .spend.dataset_id = "benchmark",
+                                               .spend.source = &exercise,
+                                               .spend.ledger = ledger};
     double plain = 0, private = 0; /* 0: not asked for */
     if (has_plain(s)) {            /* reports every epoch */
         struct sotto_head_recipe open = recipe;

@@ -99,7 +99,8 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass p)
     const size_t chunks = (p.n + CHUNK - 1) / CHUNK;
     status = par_chunks(chunks, chunks < SHARED ? 1 : s->threads, add_chunk, &p);
     if (status != SOTTO_OK) /* some of it has no noise */
-        base_wipe(p.floats ? (void *)p.floats : p.doubles, p.n * (p.floats ? sizeof *p.floats : sizeof *p.doubles));
+        base_wipe(p.floats ? (void *)p.floats : p.doubles,
+                  p.n * (p.floats ? sizeof *p.floats : sizeof *p.doubles));
 done:
     floored_noise_close(&p.noise);
     return status;
