@@ -236,24 +236,24 @@ static void reserve(struct bench *b, const char *ledger)
     b->clip.bound = 0x1p31;
     if (strcmp(b->settings.noise, "none") == 0)
         return;
-    const struct sotto_dpsgd_request request = {
-        .sampled = {.mechanism = "gaussian",
-                    .noise_multiplier = 1.1,
-                    .sample_rate = 1,
-                    .steps = b->settings.steps + WARM_UP,
-                    .delta = 1e-5,
-                    .adjacency = SOTTO_ZERO_OUT},
-        .max_grad_norm = b->clip.norm,
-        .dimension = b->parameters,
-        .spend.dataset_id = "benchmark",
-        .spend.source = &exercise,
-        .spend.ledger = ledger,
-        .on_lattice = 1,
-        .records = SLOTS * b->batch,
-        .spend.purpose = "benchmark"};
+    const struct sotto_dpsgd_request request = {.sampled = {.mechanism = "gaussian",
+                                                            .noise_multiplier = 1.1,
+                                                            .sample_rate = 1,
+                                                            .steps = b->settings.steps + WARM_UP,
+                                                            .delta = 1e-5,
+                                                            .adjacency = SOTTO_ZERO_OUT},
+                                                .max_grad_norm = b->clip.norm,
+                                                .dimension = b->parameters,
+                                                .spend.dataset_id = "benchmark",
+                                                .spend.source = &exercise,
+                                                .spend.ledger = ledger,
+                                                .on_lattice = 1,
+                                                .records = SLOTS * b->batch,
+                                                .spend.purpose = "benchmark"};
     const struct sotto_context ctx = {.threads = b->settings.threads};
     must(sotto_dp_reserve(&b->reserved, &request, &ctx));
-    b->clip.bound = example_sums_bound(b->private.sums, b->clip.norm / sotto_dpsgd_session_lattice(b->reserved));
+    b->clip.bound =
+        example_sums_bound(b->private.sums, b->clip.norm / sotto_dpsgd_session_lattice(b->reserved));
 }
 
 /* The head trainer reports every 16 steps. */
@@ -298,11 +298,10 @@ static void head(const struct settings *s, const char *ledger)
     recipe.batch = batch;
     recipe.epochs = 1 + 16 * s->steps * batch / N;
     recipe.noise_multiplier = 1.1;
-    const struct sotto_head_privacy privacy = {
-        .target = {NAN, 1e-5},
-        .spend.dataset_id = "benchmark",
-        .spend.source = &exercise,
-        .spend.ledger = ledger};
+    const struct sotto_head_privacy privacy = {.target = {NAN, 1e-5},
+                                               .spend.dataset_id = "benchmark",
+                                               .spend.source = &exercise,
+                                               .spend.ledger = ledger};
     double plain = 0, private = 0; /* 0: not asked for */
     if (has_plain(s)) {            /* reports every epoch */
         struct sotto_head_recipe open = recipe;
@@ -356,9 +355,8 @@ int main(int argc, char **argv)
     int plain = has_plain(&b.settings), private = has_private(&b.settings);
     if (plain) {
         open_side(&b.plain, &models[model].config);
-        must(nn_plan_create(
-            &b.plain.plan, b.plain.model,
-            &(struct nn_plan_config){.batch = b.batch, .backend = backend(), .training = 1}));
+        must(nn_plan_create(&b.plain.plan, b.plain.model,
+                            &(struct nn_plan_config){.batch = b.batch, .backend = backend(), .training = 1}));
     }
     if (private) {
         open_side(&b.private, &models[model].config);
@@ -406,7 +404,8 @@ int main(int argc, char **argv)
            models[model].name, b.batch, b.parameters, b.settings.threads, b.settings.noise, b.settings.clip,
            1e3 * median(b.plain.wall, n), 1e3 * median(b.private.wall, n),
            plain && private ? median(ratio, n) : 0, 1e3 * median(b.plain.cpu, n),
-           1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n), 1e3 * median(parts[1], n), plain ? (double)nn_plan_bytes(b.plain.plan) / 1048576 : 0,
+           1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n), 1e3 * median(parts[1], n),
+           plain ? (double)nn_plan_bytes(b.plain.plan) / 1048576 : 0,
            private ? (double)example_sums_bytes(b.private.sums) / 1048576 : 0, peak_mib(), before, rate);
     sotto_dpsgd_session_close(b.reserved);
     nn_optimizer_free(b.plain.optimizer), nn_optimizer_free(b.private.optimizer);

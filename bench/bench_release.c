@@ -136,18 +136,7 @@ static sotto_status release(const char *mechanism, const struct setting *s)
     return status;
 }
 
-enum {
-    SGD,
-    ADAM,
-    ACCOUNT,
-    ACCOUNT_LOGISTIC,
-    DP_SGD,
-    DP_ADAM,
-    DP_LOGISTIC,
-    LOGISTIC,
-    GAUSSIAN,
-    TASKS
-};
+enum { SGD, ADAM, ACCOUNT, ACCOUNT_LOGISTIC, DP_SGD, DP_ADAM, DP_LOGISTIC, LOGISTIC, GAUSSIAN, TASKS };
 static const char *const titles[TASKS] = {"a step of sgd",
                                           "a step of adam",
                                           "account, ledger and certificate of a DP-SGD run, Gaussian: once",

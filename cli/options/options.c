@@ -87,8 +87,9 @@ static const struct option_row *find_row(const struct options *o, const char *na
 static const struct {
     const char *name, *why;
 } removed[] = {{"noise-mode", "was removed: all noise is exact now; leave it out"},
-               {"constant-time", "was removed: it was not exact; --flat-doubt makes the running time tell next to "
-                                 "nothing about the noise, which stays exact"}};
+               {"constant-time",
+                "was removed: it was not exact; --flat-doubt makes the running time tell next to "
+                "nothing about the noise, which stays exact"}};
 
 static sotto_status unknown_option(const struct options *o, const char *name, size_t length)
 {

@@ -40,10 +40,10 @@ static void print_result(const struct sotto_head *h, const struct head_inputs *i
 }
 
 static const char *const private_options[] = {
-    "noise",        "max-grad-norm",       "noise-multiplier", "epsilon",
-    "delta",        "momentum",   "dataset-id",          "ledger",           "budget-epsilon",
-    "budget-delta", "purpose",    "insecure-noise-seed", "cross-weight",     "adjacency",
-    "sampling",     "fresh",      "same-people-as",      "ledger-move",      "read-from-data"};
+    "noise",    "max-grad-norm",       "noise-multiplier", "epsilon",        "delta",
+    "momentum", "dataset-id",          "ledger",           "budget-epsilon", "budget-delta",
+    "purpose",  "insecure-noise-seed", "cross-weight",     "adjacency",      "sampling",
+    "fresh",    "same-people-as",      "ledger-move",      "read-from-data"};
 
 static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head_recipe *r,
                                  const struct head_inputs *in, const struct options *o)
@@ -51,8 +51,8 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
     if (option_given(o, "noise-multiplier") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --epsilon");
     bool moments = sotto_head_trainer_private(r->trainer) == 2;
-    if (moments && (option_given(o, "momentum") || option_given(o, "max-grad-norm") ||
-                    option_given(o, "sampling")))
+    if (moments &&
+        (option_given(o, "momentum") || option_given(o, "max-grad-norm") || option_given(o, "sampling")))
         return cli_fail(SOTTO_EUSAGE, "head: --momentum, --max-grad-norm and --sampling need "
                                       "--trainer dp-sgd or dp-adam");
     if (moments && !option_given(o, "noise"))

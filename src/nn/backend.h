@@ -17,7 +17,7 @@ struct conv_desc {
     int bias;                           /* there is one */
     int relu;                           /* dst = max(0, .) */
     int training;                       /* backward will be called */
-    int single_examples; /* but never for the weights; a row's bits depend on the row alone */
+    int single_examples;                /* but never for the weights; a row's bits depend on the row alone */
     int diff_src;                       /* backward writes diff_src */
     int mask_src;                       /* diff_src is multiplied by (src > 0) */
     int threads;

@@ -154,7 +154,7 @@ void nn_plan_forward_adversary(struct nn_plan *p);
 enum nn_clipping {
     NN_CLIP_FLAT,      /* factor bound / max(n, norm), n the norm over all parameters (Abadi et al. 2016) */
     NN_CLIP_AUTOMATIC, /* bound / (n + gamma) (Bu et al. 2022) */
-    NN_CLIP_LAYERS     /* flat within every one of L layers with parameters, each with norm and bound / sqrt(L) */
+    NN_CLIP_LAYERS /* flat within every one of L layers with parameters, each with norm and bound / sqrt(L) */
 };
 struct nn_clip {
     enum nn_clipping kind;

@@ -12,7 +12,8 @@
 #define IMPORT_IMAGES "data import ../set --name toy --dataset-id toy"
 #define TRAIN "train --data toy --classes 3 " TOY "--delta 1e-3 --dtype f32 --backend dnnl -o m.safetensors "
 #define DP_TRAIN                                                                                             \
-    TRAIN "--dp-sgd --model mlp --hidden 4 --optimizer sgd --lr 1 --batch 24 --epochs 1 --noise-multiplier 6"
+    TRAIN "--dp-sgd --model mlp --hidden 4 --optimizer sgd --lr 1 --batch 24 --epochs 1 --noise-multiplier " \
+          "6"
 #define IMPORT_TABLE "data import ../people.csv --name toy --dataset-id toy "
 #define SPLIT "data split toy --parts train=24 --one-hot "
 #define TABLE_HEAD                                                                                           \

@@ -107,7 +107,8 @@ void selftest_samplers(struct checks *c)
     c->out_of_memory = !x || !drawn || noise_open_insecure(&s, 1) != SOTTO_OK;
     for (size_t i = 0; mechanism_row(i) && !c->out_of_memory; i++) {
         const struct mechanism *m = mechanism_row(i);
-        if (m->kind == RELEASE_LATTICE || m->kind == RELEASE_INTEGER) /* the falsifier draws from the others */
+        if (m->kind == RELEASE_LATTICE ||
+            m->kind == RELEASE_INTEGER) /* the falsifier draws from the others */
             c->out_of_memory = check_law(c, m, s, drawn, x) != SOTTO_OK;
     }
     noise_close(s);

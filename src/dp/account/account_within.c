@@ -30,8 +30,10 @@ sotto_status account_within(struct sotto_account *out, const char *mechanism, do
     struct sotto_account a, outer;
     TRY(require_delta(delta));
     if (delta == 0)
-        FAIL(SOTTO_EDOMAIN, "a sampler within %.2g of its law gives no pure epsilon; give a delta > 0", distance);
-    TRY(account_on(&a, mechanism, scale, sensitivity, next_down(delta * (1 - share)), LATTICE_BITS_FINE, ctx));
+        FAIL(SOTTO_EDOMAIN, "a sampler within %.2g of its law gives no pure epsilon; give a delta > 0",
+             distance);
+    TRY(account_on(&a, mechanism, scale, sensitivity, next_down(delta * (1 - share)), LATTICE_BITS_FINE,
+                   ctx));
     TRY(account_on(&outer, mechanism, scale, sensitivity, fmin(delta * (1 + 2 * share), 1 - share),
                    LATTICE_BITS_FINE, ctx));
     struct interval cost = iv_scale(iv_add(iv(1), iv_exp(iv(a.epsilon.upper))), distance);

@@ -108,10 +108,8 @@ sotto_status sotto_calibrate(double *scale, const char *mechanism,
 sotto_status calibrate_on(double *scale, const char *mechanism, const struct sotto_sensitivity *sensitivity,
                           struct sotto_dp target, int bits, const struct sotto_context *ctx)
 {
-    return calibrate(scale, mechanism,
-                     (struct search){.sensitivity = sensitivity,
-                                     .target = target,
-                                     .compose = 1,
-                                     .bits = bits,
-                                     .ctx = ctx});
+    return calibrate(
+        scale, mechanism,
+        (struct search){
+            .sensitivity = sensitivity, .target = target, .compose = 1, .bits = bits, .ctx = ctx});
 }

@@ -15,7 +15,7 @@
 /** How the line about the sampler reads, of a release of continuous noise or a run, and with flat doubts; each names a
  * lattice of its own. */
 #define LATTICE_SAMPLER "exact: floor of the continuous law on a power-of-two lattice"
-#define FLAT_SAMPLER                                                                                             \
+#define FLAT_SAMPLER                                                                                         \
     "exact, doubts flat: floor of the continuous law on a lattice; slow draws tell little about their size"
 /** How that of early releases begins that were not exact but paid for in delta, and how far they were from their law, for
  * each coordinate. */

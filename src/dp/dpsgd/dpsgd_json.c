@@ -43,7 +43,8 @@ static sotto_status get_lattice(struct dpsgd_facts *f, const struct json *object
     if (json_member(object, "lattice_exponent"))
         TRY(json_get_integer(&exponent, object, name, "lattice_exponent"));
     if (exponent < -1074 || exponent > 1023)
-        FAIL(SOTTO_EFORMAT, "%s: 'lattice_exponent' is %lld; expected -1074 to 1023", name, (long long)exponent);
+        FAIL(SOTTO_EFORMAT, "%s: 'lattice_exponent' is %lld; expected -1074 to 1023", name,
+             (long long)exponent);
     f->lattice_exponent = (int)exponent;
     f->on_lattice = false;
     if (json_member(object, "on_lattice"))

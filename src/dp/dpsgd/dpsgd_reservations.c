@@ -94,7 +94,9 @@ sotto_status run_complete_account(struct sotto_account *account, const struct dp
 /* How far the fast noise of early versions reached, in scales. */
 static double fast_reach(const char *mechanism)
 {
-    return strcmp(mechanism, "gaussian") == 0 ? 9.4926 : strcmp(mechanism, "logistic") == 0 ? 45.0546 : 44.3615;
+    return strcmp(mechanism, "gaussian") == 0   ? 9.4926
+           : strcmp(mechanism, "logistic") == 0 ? 45.0546
+                                                : 44.3615;
 }
 
 void run_put_note(struct sotto_account *account, const struct dpsgd_facts *f)

@@ -17,7 +17,7 @@ struct dpsgd_facts {
     int lattice_exponent; /* sums are rounded to multiples of 2^lattice_exponent; */
     bool on_lattice;      /* they are such multiples by themselves */
     bool fast;            /* an early run whose noise was not exact: it may be read, and not go on */
-    bool inputs_only; /* adjacent sets differ in an input; labels are public, or were released: */
+    bool inputs_only;     /* adjacent sets differ in an input; labels are public, or were released: */
     enum sotto_sampling sampling;
     double label_scale;      /* of the randomised response that released them; 0: public */
     const char *label_entry; /* hash of its entry in the same ledger */

@@ -243,7 +243,8 @@ static sotto_status fill(struct fill t, int threads)
         return SOTTO_OK;
     t.stream = chacha_kernels_find();
     t.kernels = floor_kernels_find();
-    return par_chunks((groups + CHUNK_GROUPS - 1) / CHUNK_GROUPS, groups < SHARED ? 1 : threads, fill_chunk, &t);
+    return par_chunks((groups + CHUNK_GROUPS - 1) / CHUNK_GROUPS, groups < SHARED ? 1 : threads, fill_chunk,
+                      &t);
 }
 
 sotto_status floored_noise_fill(const struct floored_noise *f, int64_t *k, uint64_t first, size_t n,

@@ -9,13 +9,13 @@
 
 struct sotto_dpsgd_session {
     const struct mechanism *mechanism;
-    struct noise *samples, *keys;   /* apart: noise does not depend on how far ahead samples were drawn */
-    int lattice_exponent;           /* of this reservation; facts: the coarsest of the run */
-    bool on_lattice;                /* of this reservation */
-    size_t dimension, reserved;     /* steps */
-    size_t sampled, used;           /* of them */
-    uint64_t rate;                  /* sample_rate in units of 2^-64, rounded down */
-    bool everyone;                  /* sample_rate is 1 */
+    struct noise *samples, *keys; /* apart: noise does not depend on how far ahead samples were drawn */
+    int lattice_exponent;         /* of this reservation; facts: the coarsest of the run */
+    bool on_lattice;              /* of this reservation */
+    size_t dimension, reserved;   /* steps */
+    size_t sampled, used;         /* of them */
+    uint64_t rate;                /* sample_rate in units of 2^-64, rounded down */
+    bool everyone;                /* sample_rate is 1 */
     struct fixed_sample fixed;
     int threads;
     char entry[65];

@@ -3,12 +3,13 @@
  * function of the integer q + k alone (docs/derivations/exact-noise.md, section 1). */
 #include "dp/release/dpsgd_session.h"
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "dp/noise/floored_noise.h"
 #include "dp/noise/poisson_sample.h"
+#include "dp/release/lattice_sum.h"
 #include "par/par.h"
 
-#include <float.h>
 #include <math.h>
 
 static sotto_status check_left(size_t taken, const struct sotto_dpsgd_session *s)
@@ -41,51 +42,21 @@ done:
 
 /* ---- noise ---- */
 
-static const double most = 0x1p51; /* 2 (q + k) + 1 is then a double */
-
-/* x in lattice steps: the nearest whole number, half to even. A clamp brings no two sums further apart, and NaN
- * is 0 by rule: a refusal would tell about the records. */
-static double whole(double x)
-{
-    x = x == x ? x : 0;
-    x = x < -most ? -most : x;
-    x = x > most ? most : x;
-    return (x + 0x1.8p52) - 0x1.8p52;
-}
-
-/* The released number, exactly. */
-static double released(double q, double k, double half_step)
-{
-    double sum = q + k;
-    sum = sum < -most ? -most : sum;
-    sum = sum > most ? most : sum;
-    return (2 * sum + 1) * half_step;
-}
-
-static void add_to_doubles(double *sum, const double *k, size_t n, double per_step, double half_step)
-{
-    for (size_t i = 0; i < n; i++)
-        sum[i] = released(whole(sum[i] * per_step), k[i], half_step);
-}
-
-static void add_to_floats(float *sum, const double *k, size_t n, double per_step, double half_step)
-{
-    for (size_t i = 0; i < n; i++) {
-        double x = released(whole((double)sum[i] * per_step), k[i], half_step);
-        x = x < -FLT_MAX ? -FLT_MAX : x;
-        sum[i] = (float)(x > FLT_MAX ? FLT_MAX : x);
-    }
-}
+ISA_TABLE(const struct lattice_sum_kernels, lattice_sum_kernels, lattice_sum_kernels_find);
 
 struct pass {
     struct floored_noise noise;
     double *doubles; /* one of them */
     float *floats;
     size_t n;
+    const struct lattice_sum_kernels *kernels;
     double per_step, half_step; /* what makes lattice steps of the sum, and the sum of half steps */
 };
 
-enum { CHUNK = 32 * FLOORED_GROUP /* 32 KiB of draws */ };
+enum {
+    CHUNK = 32 * FLOORED_GROUP, /* 32 KiB of draws */
+    SHARED = 8                  /* fewer chunks are done before a pool of threads is awake */
+};
 
 static sotto_status add_chunk(void *arg, size_t chunk, int thread)
 {
@@ -95,9 +66,9 @@ static sotto_status add_chunk(void *arg, size_t chunk, int thread)
     sotto_status status = floored_noise_fill_doubles(&p->noise, k, first, n, 1);
     (void)thread;
     if (status == SOTTO_OK && p->floats)
-        add_to_floats(p->floats + first, k, n, p->per_step, p->half_step);
+        p->kernels->floats(p->floats + first, k, n, p->per_step, p->half_step);
     else if (status == SOTTO_OK)
-        add_to_doubles(p->doubles + first, k, n, p->per_step, p->half_step);
+        p->kernels->doubles(p->doubles + first, k, n, p->per_step, p->half_step);
     base_wipe(k, n * sizeof *k);
     return status;
 }
@@ -118,15 +89,18 @@ static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass p)
 {
     sotto_status status = SOTTO_OK;
     p.n = s->dimension;
+    p.kernels = lattice_sum_kernels_find();
     p.half_step = ldexp(1, s->lattice_exponent - 1);
     TRY(check_step(s));
     TRY(floored_noise_open(&p.noise, s->mechanism->law, ldexp(s->facts.scale, -s->lattice_exponent), false,
                            s->keys));
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     s->sampled = s->sampled < s->used ? s->used : s->sampled;
-    status = par_chunks((p.n + CHUNK - 1) / CHUNK, s->threads, add_chunk, &p);
+    const size_t chunks = (p.n + CHUNK - 1) / CHUNK;
+    status = par_chunks(chunks, chunks < SHARED ? 1 : s->threads, add_chunk, &p);
     if (status != SOTTO_OK) /* some of it has no noise */
-        base_wipe(p.floats ? (void *)p.floats : p.doubles, p.n * (p.floats ? sizeof *p.floats : sizeof *p.doubles));
+        base_wipe(p.floats ? (void *)p.floats : p.doubles,
+                  p.n * (p.floats ? sizeof *p.floats : sizeof *p.doubles));
 done:
     floored_noise_close(&p.noise);
     return status;

@@ -18,7 +18,8 @@ static sotto_status account_for(struct sotto_account *account, const struct sott
     REQUIRE(spend_given(scale) || spend_given(r->target.epsilon),
             "release: neither a scale nor a target epsilon is given; give one of them");
     if (!spend_given(scale))
-        TRY(calibrate_on(&scale, m->name, sensitivity, (struct sotto_dp){r->target.epsilon, delta}, bits, ctx));
+        TRY(calibrate_on(&scale, m->name, sensitivity, (struct sotto_dp){r->target.epsilon, delta}, bits,
+                         ctx));
     TRY(account_on(account, m->name, scale, sensitivity, delta, bits, ctx));
 done:
     return status;
@@ -30,7 +31,8 @@ static sotto_status choose_lattice(int *bits, const struct sotto_release *r, con
     sotto_status status = SOTTO_OK;
     *bits = r->flat_doubt && m->kind == RELEASE_LATTICE ? LATTICE_BITS_FLAT : mechanism_lattice(m);
     REQUIRE(mechanism_is_floored(m) || !r->flat_doubt,
-            "mechanism '%s' has no flat doubt; expected logistic, laplace, gaussian or discrete-laplace", m->name);
+            "mechanism '%s' has no flat doubt; expected logistic, laplace, gaussian or discrete-laplace",
+            m->name);
 done:
     return status;
 }

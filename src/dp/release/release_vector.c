@@ -50,7 +50,7 @@ struct drawing {
     const struct release_plan *plan;
     struct lattice lattice;
     struct floored_noise floored; /* of most laws */
-    uint64_t ratio; /* discrete Gaussian: the scale is ratio 2^-shift steps */
+    uint64_t ratio;               /* discrete Gaussian: the scale is ratio 2^-shift steps */
     unsigned shift;
     int threads;
 };
@@ -68,10 +68,11 @@ static sotto_status prepare(struct drawing *d, const struct values *v)
     if (p->mechanism->kind == RELEASE_INTEGER) {
         const bool floored = mechanism_is_floored(p->mechanism), flat = p->release->flat_doubt;
         if (floored && !floored_noise_fits(scale / step, flat))
-            FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-30 to 2^%d steps of %g", scale,
-                 flat ? 32 : 44, step);
+            FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-30 to 2^%d steps of %g",
+                 scale, flat ? 32 : 44, step);
         if (!floored && !lattice_ratio(&d->ratio, &d->shift, scale / step))
-            FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-9 to 2^52 steps of %g", scale, step);
+            FAIL(SOTTO_EDOMAIN, "release: scale %g is out of range; expected 2^-9 to 2^52 steps of %g", scale,
+                 step);
         d->lattice.exponent = ilogb(step);
         TRY(require_whole(v, step));
     }

@@ -226,14 +226,14 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     TRY(spend_check(&dataset_id, condition, &r->spend));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
     struct dpsgd_facts facts = {.mechanism = r->sampled.mechanism,
-                                      .scale = scale,
-                                      .max_grad_norm = r->max_grad_norm,
-                                      .sample_rate = sampled.sample_rate,
-                                      .dimension = r->dimension,
-                                      .clipping = sampled.clipping,
-                                      .on_lattice = r->on_lattice != 0,
-                                      .inputs_only = sampled.adjacency == SOTTO_REPLACE_INPUT,
-                                      .sampling = sampled.sampling};
+                                .scale = scale,
+                                .max_grad_norm = r->max_grad_norm,
+                                .sample_rate = sampled.sample_rate,
+                                .dimension = r->dimension,
+                                .clipping = sampled.clipping,
+                                .on_lattice = r->on_lattice != 0,
+                                .inputs_only = sampled.adjacency == SOTTO_REPLACE_INPUT,
+                                .sampling = sampled.sampling};
     facts.lattice_exponent = run_lattice(&facts, r->records);
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.adjacency = SOTTO_REPLACE_ONE;

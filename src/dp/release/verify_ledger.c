@@ -40,7 +40,8 @@ static sotto_status check_reservations(struct verification *v, const char *path)
     TRY(status);
     TRY(verify_reservations(&same, v, &run));
     const struct dpsgd_facts *facts = &f->run_claims.facts;
-    bool as_coarse = facts->lattice_exponent >= run.lattice_exponent && (run.on_lattice || !facts->on_lattice);
+    bool as_coarse =
+        facts->lattice_exponent >= run.lattice_exponent && (run.on_lattice || !facts->on_lattice);
     verify_check(v, "lattice of the run", run.count == 0 || as_coarse,
                  "the coarsest of the ledger is 2^%d%s, the certificate's 2^%d%s", run.lattice_exponent,
                  run.on_lattice ? ", not rounded to" : "", facts->lattice_exponent,

@@ -360,7 +360,8 @@ done:
 }
 
 /* And what rounding to the lattice takes, once the number of weights is known. */
-static void add_rounding(struct sotto_head_recipe *r, size_t dimension, size_t n, const struct sotto_head_privacy *p)
+static void add_rounding(struct sotto_head_recipe *r, size_t dimension, size_t n,
+                         const struct sotto_head_privacy *p)
 {
     const struct dpsgd_facts facts = {.max_grad_norm = r->max_grad_norm, .dimension = dimension};
     if (spend_given(p->target.epsilon))

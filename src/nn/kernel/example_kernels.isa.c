@@ -336,7 +336,8 @@ INLINE void chain_tile(int rows, int vectors, double *to, size_t inputs, size_t 
             vf32 a[WIDE];
 #pragma GCC unroll 3
             for (int v = 0; v < vectors; v++)
-                a[v] = v + 1 < vectors || last == LANES ? load(x + v * LANES) : load_part(x + v * LANES, last);
+                a[v] =
+                    v + 1 < vectors || last == LANES ? load(x + v * LANES) : load_part(x + v * LANES, last);
 #pragma GCC unroll 8
             for (int k = 0; k < rows; k++) {
                 vf32 all = f32_all(d[k]);
@@ -403,4 +404,5 @@ static void add_chains(double *sum, const float *diff, size_t outputs, const flo
 }
 
 extern const struct example_kernels ISA_NAME(example_kernels);
-const struct example_kernels ISA_NAME(example_kernels) = {outer, ghost, squares, scale, add_whole, add_chains};
+const struct example_kernels ISA_NAME(example_kernels) = {outer, ghost,     squares,
+                                                          scale, add_whole, add_chains};

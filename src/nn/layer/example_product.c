@@ -190,7 +190,8 @@ static struct patches patches_of(const struct example_product *e, const float *s
 static sotto_status one_norm(void *arg, size_t i, int thread)
 {
     const struct example_product *e = arg;
-    const float *src = e->src + i * e->views * e->image, *diff = e->diff_dst + i * e->rows * e->desc.dst.channels;
+    const float *src = e->src + i * e->views * e->image,
+                *diff = e->diff_dst + i * e->rows * e->desc.dst.channels;
     if (e->way == VECTOR) {
         vector_norm(e, i, src, diff);
         return SOTTO_OK;

@@ -8,7 +8,7 @@
 
 enum {
     LONGEST_CHAIN = 64,
-    IMAGE_PART = 64, /* rows of plans whose work is in convolutions */
+    IMAGE_PART = 64,  /* rows of plans whose work is in convolutions */
     DENSE_PART = 160, /* three groups: the mean of a full one is 48 */
     CHUNK = 8192
 };
@@ -89,8 +89,11 @@ static sotto_status open_worker(struct worker *w, const struct example_sums *s, 
 {
     sotto_status status = SOTTO_OK;
     const struct example_sums_config *c = &s->config;
-    const struct nn_plan_config plan = {
-        .batch = s->part * c->views, .dtype = c->dtype, .backend = c->backend, .training = 1, .views = c->views};
+    const struct nn_plan_config plan = {.batch = s->part * c->views,
+                                        .dtype = c->dtype,
+                                        .backend = c->backend,
+                                        .training = 1,
+                                        .views = c->views};
     TRY(nn_plan_create(&w->plan, m, &plan));
     NEW(w->labels, s->part * c->views);
     NEW(w->sum, s->parameters);
@@ -212,8 +215,8 @@ static void differentiate(struct nn_plan *plan, const int64_t *labels, size_t ex
     float *diff = nn_plan_diff_output(plan);
     const float *output = nn_plan_output(plan);
     for (size_t i = 0; i < examples; i++)
-        loss_softmax_cross_entropy(diff + i * views * classes, output + i * views * classes, labels + i * views,
-                                   views, classes);
+        loss_softmax_cross_entropy(diff + i * views * classes, output + i * views * classes,
+                                   labels + i * views, views, classes);
 }
 
 static sotto_status sum_part(void *arg, size_t part, int thread)

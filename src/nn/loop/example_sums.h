@@ -18,10 +18,10 @@ typedef void example_fill(float *input, int64_t *labels, void *state, size_t fir
 struct example_sums_config {
     const struct nn_backend *backend;
     enum nn_dtype dtype; /* f32; others are refused */
-    size_t views;  /* rows of an example; its loss is their mean */
-    size_t slots;  /* records that could be in a step: public */
-    double rate;   /* the share of them that is in a step on average: public */
-    size_t part;   /* examples in a part; 0: chosen */
+    size_t views;        /* rows of an example; its loss is their mean */
+    size_t slots;        /* records that could be in a step: public */
+    double rate;         /* the share of them that is in a step on average: public */
+    size_t part;         /* examples in a part; 0: chosen */
     int threads;
     example_fill *fill;
     void *state;

@@ -40,8 +40,7 @@ static sotto_status measure_scores(struct sweep_scores *out, const double *score
     TRY(split_curve(&calibration, scores, n_member, n, 0));
     TRY(split_curve(&scored, scores, n_member, n, 1));
     out->auc = area.estimate;
-    out->balanced =
-        roc_balanced(&scored, roc_threshold_balanced(&calibration), config->confidence).estimate;
+    out->balanced = roc_balanced(&scored, roc_threshold_balanced(&calibration), config->confidence).estimate;
     for (size_t i = 0; i < config->rate_count; i++) {
         double threshold = roc_threshold_at_fpr(&calibration, config->rates[i]);
         bool resolved = (double)(n - n_member) * config->rates[i] >= 1;

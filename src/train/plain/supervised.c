@@ -301,8 +301,7 @@ void supervised_announce(const struct supervised *t, const struct training_loop 
         "%s, %d threads, %.0f MiB planned",
         t->config.name, r.channels, r.height, r.width, t->n, t->data->name, t->config.classes,
         nn_model_parameter_count(t->model, 1), (unsigned long long)t->steps, t->options.batch, line,
-        nn_backend_title(autotune_backend(&t->choice)), t->threads,
-        (double)t->plan_bytes / (1 << 20));
+        nn_backend_title(autotune_backend(&t->choice)), t->threads, (double)t->plan_bytes / (1 << 20));
     if (l->resumed)
         context_log(t->ctx, SOTTO_LOG_INFO, "train: continuing at step %llu from %s",
                     (unsigned long long)l->progress.step, l->checkpoint);

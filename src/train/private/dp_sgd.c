@@ -116,7 +116,8 @@ static void fill(float *input, int64_t *labels, void *state, size_t first, size_
 {
     const struct private_run *r = state;
     const struct supervised *t = &r->t;
-    const size_t views = r->p.views, all = count * views, values = t->config.input.channels * t->config.input.height * t->config.input.width;
+    const size_t views = r->p.views, all = count * views,
+                 values = t->config.input.channels * t->config.input.height * t->config.input.width;
     const bool moves = t->options.flip || t->options.crop;
     int64_t rows[BLOCK];
     struct record_view view[BLOCK];
@@ -154,7 +155,8 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     }
     TRY(sotto_dp_step_lattice(r->reserved, r->sum));
     if (quantile)
-        r->state.clip = dp_sgd_next_clip(r->state.clip, r->sum[r->parameters], count * unit, batch, r->p.quantile);
+        r->state.clip =
+            dp_sgd_next_clip(r->state.clip, r->sum[r->parameters], count * unit, batch, r->p.quantile);
     nn_model_set_gradient(r->t.model, r->sum, scale, r->t.threads);
     *out = (struct training_batch){0, 0}; /* the losses are private */
 done:
@@ -172,16 +174,15 @@ static sotto_status plan(struct private_run *r)
     supervised_change(t, r->p.steps, timed, r->p.views, r->text);
     TRY(supervised_plan(t));
     t->input.threads = 1; /* parts are filled side by side */
-    const struct example_sums_config sums = {
-        .backend = autotune_backend(&t->choice),
-        .dtype = autotune_dtype(&t->choice),
-        .views = r->p.views,
-        .slots = t->n,
-        .rate = sotto_sample_rate(r->p.sampling, t->options.batch, t->n),
-        .part = r->p.part,
-        .threads = t->threads,
-        .fill = fill,
-        .state = r};
+    const struct example_sums_config sums = {.backend = autotune_backend(&t->choice),
+                                             .dtype = autotune_dtype(&t->choice),
+                                             .views = r->p.views,
+                                             .slots = t->n,
+                                             .rate = sotto_sample_rate(r->p.sampling, t->options.batch, t->n),
+                                             .part = r->p.part,
+                                             .threads = t->threads,
+                                             .fill = fill,
+                                             .state = r};
     TRY(example_sums_create(&r->sums, t->model, &sums));
     t->plan_bytes = example_sums_bytes(r->sums);
     if (r->p.average > 0)

@@ -10,14 +10,14 @@
 
 sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_privacy *p)
 {
-    int length = snprintf(
-        out, DP_SGD_TEXT,
-        "trainer=dp-sgd\nsums=exact\nsampling=%s\nnoise=%s\nnoise_multiplier=%.17g\n"
-        "max_grad_norm=%.17g\nclipping=%s\nquantile=%.17g\nviews=%zu\nsteps=%zu\naverage=%.17g\n"
-        "delta=%.17g\ninsecure=%d\n",
-        sotto_sampling_name(p->sampling), p->noise, p->noise_multiplier,
-        p->max_grad_norm, p->clipping, dp_sgd_follows_quantile(p) ? p->quantile : 0.0, p->views, p->steps,
-        p->average, p->target.delta, p->spend.insecure != 0);
+    int length =
+        snprintf(out, DP_SGD_TEXT,
+                 "trainer=dp-sgd\nsums=exact\nsampling=%s\nnoise=%s\nnoise_multiplier=%.17g\n"
+                 "max_grad_norm=%.17g\nclipping=%s\nquantile=%.17g\nviews=%zu\nsteps=%zu\naverage=%.17g\n"
+                 "delta=%.17g\ninsecure=%d\n",
+                 sotto_sampling_name(p->sampling), p->noise, p->noise_multiplier, p->max_grad_norm,
+                 p->clipping, dp_sgd_follows_quantile(p) ? p->quantile : 0.0, p->views, p->steps, p->average,
+                 p->target.delta, p->spend.insecure != 0);
     return length > 0 && length < DP_SGD_TEXT ? SOTTO_OK
                                               : status_fail(SOTTO_EINVAL, "the recipe is too long");
 }

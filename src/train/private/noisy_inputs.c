@@ -228,8 +228,8 @@ static sotto_status describe(struct noisy_run *r, char *with_rows, size_t capaci
     int length = snprintf(r->text, sizeof r->text,
                           "trainer=noisy-inputs\nradius=%.17g\ninput_noise=%.17g\nclipped=%d\n"
                           "uses=%zu\nlabel_epsilon=%.17g\ndelta=%.17g\ninsecure=%d\n",
-                          r->radius, r->noise, 1, r->t.options.epochs,
-                          r->p.label_epsilon, r->p.target.delta, r->p.spend.insecure != 0);
+                          r->radius, r->noise, 1, r->t.options.epochs, r->p.label_epsilon, r->p.target.delta,
+                          r->p.spend.insecure != 0);
     REQUIRE(length > 0 && (size_t)length < sizeof r->text, "the recipe is too long");
     sha256_of(r->rows_sha256, r->rows, r->n * sizeof *r->rows);
     length = snprintf(with_rows, capacity, "%sprivate=%s\nprivate_rows=%s\n", r->text, r->data->sha256,

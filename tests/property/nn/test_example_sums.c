@@ -151,8 +151,8 @@ static void a_record_moves_a_sum_by_no_more_than_is_claimed(void **state)
                 w.n = w.n ? w.n : 1;
                 long double moved = largest_move(&w, s, &clip, 1 + w.n / 40);
                 if (!(moved <= steps && moved > 0.999 * steps))
-                    fail_msg("model %zu, rate %g, parts of %zu: a record moves the sum by %Lg of %g", m, rates[r],
-                             part, moved, steps);
+                    fail_msg("model %zu, rate %g, parts of %zu: a record moves the sum by %Lg of %g", m,
+                             rates[r], part, moved, steps);
                 example_sums_free(s);
             }
         world_close(&w);
@@ -169,7 +169,8 @@ static void equal_records_move_a_sum_by_no_more(void **state)
         memcpy(w.images + i * w.image, w.images, w.image * sizeof(float));
     struct example_sums *s = open_sums(&w, 1.0 / 64, 0, 1);
     const struct nn_clip clip = clip_of(s, 1e-3);
-    const size_t chain = example_sums_chain(s), counts[] = {1, 2, chain - 1, chain, chain + 1, chain + 2, 150, 600};
+    const size_t chain = example_sums_chain(s),
+                 counts[] = {1, 2, chain - 1, chain, chain + 1, chain + 2, 150, 600};
     long double worst = 0;
     assert_int_equal(chain, 64);
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {

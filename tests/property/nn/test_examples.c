@@ -518,8 +518,8 @@ static void a_record_adds_the_same_at_every_place(void **state)
     static const struct {
         const struct nn_model_config *model;
         size_t examples, views;
-    } cases[] = {{&mlp, 16, 1},     {&mlp, 61, 1},   {&mlp, 64, 1}, {&mlp, 4, 4},
-                 {&residual, 4, 1}, {&keras, 3, 1},  {&bounded, 15, 1}, {&bounded, 4, 2}};
+    } cases[] = {{&mlp, 16, 1},     {&mlp, 61, 1},  {&mlp, 64, 1},     {&mlp, 4, 4},
+                 {&residual, 4, 1}, {&keras, 3, 1}, {&bounded, 15, 1}, {&bounded, 4, 2}};
     const char *backends[] = {"ref", "dnnl", "winograd"};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (size_t b = 0; b < 3; b++) {

@@ -140,7 +140,7 @@ static void a_step_is_sampled_once(void **state)
                            "sotto_dp_sample() was not called for this step; call it before sotto_dp_step()"));
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_OK);
     count = 77;
-    assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EINVAL);
+    assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EBUDGET);
     assert_int_equal(count, 77);
     assert_int_equal(sotto_dp_step(s, &sum), SOTTO_OK);
     assert_int_equal(sotto_dp_sample(s, rows, &count, 8), SOTTO_EBUDGET);

@@ -95,8 +95,8 @@ static void release_zeros(const struct mechanism *m, double scale, bool doubles,
                               .spend = seeded(3)};
     memset(x, 0, sizeof x);
     memset(single, 0, sizeof single);
-    sotto_status status = doubles ? sotto_dp_release_double(&c, x, N, &r, NULL)
-                                  : sotto_dp_release(&c, single, N, &r, NULL);
+    sotto_status status =
+        doubles ? sotto_dp_release_double(&c, x, N, &r, NULL) : sotto_dp_release(&c, single, N, &r, NULL);
     assert_int_equal(status, SOTTO_OK);
     sotto_certificate_free(c);
     for (int i = 0; i < N && !doubles; i++)

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { N = 20000, SEED = 9 };
+enum { N = 40000, SEED = 9 };
 static double sum[N], other[N];
 static float single[N];
 static int64_t drawn[N];
@@ -85,7 +85,8 @@ static void steps_have_keys_of_their_own(void **state)
         struct noise *keys = keys_of(SEED);
         for (int step = 0; step < 3; step++) {
             struct floored_noise noise;
-            assert_int_equal(floored_noise_open(&noise, mechanism_find(names[m])->law, 20 / r, false, keys), SOTTO_OK);
+            assert_int_equal(floored_noise_open(&noise, mechanism_find(names[m])->law, 20 / r, false, keys),
+                             SOTTO_OK);
             assert_int_equal(floored_noise_fill(&noise, drawn, 0, N, 1), SOTTO_OK);
             floored_noise_close(&noise);
             for (int i = 0; i < N; i++)
@@ -274,15 +275,16 @@ static void lattices_are_chosen_from_public_numbers(void **state)
         size_t dimension, records;
         enum sotto_norm clipping;
         int exponent;
-    } cases[] = {{1, 1, 10, 0, SOTTO_NORM_L2, -31},
-                 {1.99, 1, 1000000, 60000, SOTTO_NORM_L2, -31},
-                 {2, 1, 10, 100, SOTTO_NORM_L2, -30},
-                 {1, 1, 10, 0, SOTTO_NORM_L1, -31},          /* records unknown: room first */
-                 {1, 1, 2048, 1000, SOTTO_NORM_L1, -31},     /* 2^11 / 2^31 = 2^-20 */
-                 {1, 1, 2049, 1000, SOTTO_NORM_L1, -32},
-                 {1, 1, 1000000, 1000, SOTTO_NORM_L1, -39},  /* at most 2^40 steps */
-                 {1, 1, 1000000, 1 << 20, SOTTO_NORM_L1, -29}, /* 2^20 and more records: 2^50 steps */
-                 {1e-3, 1, 10, 4000000, SOTTO_NORM_L2, -28}}; /* 1e-3 = 1.024 2^-10: the scale alone asks for -41 */
+    } cases[] = {
+        {1, 1, 10, 0, SOTTO_NORM_L2, -31},
+        {1.99, 1, 1000000, 60000, SOTTO_NORM_L2, -31},
+        {2, 1, 10, 100, SOTTO_NORM_L2, -30},
+        {1, 1, 10, 0, SOTTO_NORM_L1, -31},      /* records unknown: room first */
+        {1, 1, 2048, 1000, SOTTO_NORM_L1, -31}, /* 2^11 / 2^31 = 2^-20 */
+        {1, 1, 2049, 1000, SOTTO_NORM_L1, -32},
+        {1, 1, 1000000, 1000, SOTTO_NORM_L1, -39},    /* at most 2^40 steps */
+        {1, 1, 1000000, 1 << 20, SOTTO_NORM_L1, -29}, /* 2^20 and more records: 2^50 steps */
+        {1e-3, 1, 10, 4000000, SOTTO_NORM_L2, -28}};  /* 1e-3 = 1.024 2^-10: the scale alone asks for -41 */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct dpsgd_facts f = {.scale = cases[i].scale,
                                       .max_grad_norm = cases[i].norm,
@@ -325,7 +327,8 @@ static void sums_on_the_lattice(void **state)
         sum[i] = other[i] * step;
     }
     assert_int_equal(sotto_dp_step(exact, other), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "the reservation is on_lattice; call sotto_dp_step_lattice()"));
+    assert_non_null(
+        strstr(sotto_error_text(), "the reservation is on_lattice; call sotto_dp_step_lattice()"));
     assert_int_equal(sotto_dp_step_float(exact, single), SOTTO_EINVAL);
     assert_int_equal(sotto_dp_step_lattice(rounds, sum), SOTTO_EINVAL);
     assert_non_null(strstr(sotto_error_text(), "the reservation is not on_lattice; call sotto_dp_step()"));
@@ -355,7 +358,8 @@ static void certificates_name_the_lattice(void **state)
         assert_int_equal(certificate_holds(c, "\"on_lattice\": true"), on);
         assert_true(certificate_holds(c, "\"sampler\": \"exact: floor of the continuous law"));
         assert_int_equal(sotto_certificate_save(path_of("c.json"), c, hash), SOTTO_OK);
-        assert_int_equal(certificate_verify_json(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL), SOTTO_OK);
+        assert_int_equal(certificate_verify_json(&report, path_of("c.json"), NULL, path_of("l.jsonl"), NULL),
+                         SOTTO_OK);
         sotto_text_free(report);
         sotto_certificate_free(c);
     }
@@ -383,7 +387,8 @@ static void values_that_noise_would_drown_in(void **state)
             double last = floats ? (double)single[N - 1] : sum[N - 1];
             double counts_as = isnan(values[i]) ? 0 : fmax(-end, fmin(values[i], end));
             assert_true(fabs(last - counts_as) < 10 * 20 + fabs(counts_as) * 0x1p-23);
-            assert_true(fabs(last) <= end * (1 + 0x1p-23) && (floats || last != counts_as)); /* doubles: odd half steps */
+            assert_true(fabs(last) <= end * (1 + 0x1p-23) &&
+                        (floats || last != counts_as)); /* doubles: odd half steps */
         }
     sotto_dpsgd_session_close(s);
 }

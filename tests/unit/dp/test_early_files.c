@@ -101,17 +101,15 @@ static void early_ledgers_are_shown(void **state)
 /* The reservation by which such a run would continue. */
 static struct sotto_dpsgd_request rest_of(const char *run, const char *dataset_id, const char *ledger)
 {
-    return (struct sotto_dpsgd_request){.sampled = {.mechanism = "gaussian",
-                                                    .noise_multiplier = 2,
-                                                    .sample_rate = 0.1,
-                                                    .steps = 4,
-                                                    .delta = 1e-3},
-                                        .max_grad_norm = 1,
-                                        .dimension = 8,
-                                        .first_step = 6,
-                                        .records = 60,
-                                        .run = run,
-                                        .spend = {.dataset_id = dataset_id, .source = &exercise, .ledger = ledger}};
+    return (struct sotto_dpsgd_request){
+        .sampled =
+            {.mechanism = "gaussian", .noise_multiplier = 2, .sample_rate = 0.1, .steps = 4, .delta = 1e-3},
+        .max_grad_norm = 1,
+        .dimension = 8,
+        .first_step = 6,
+        .records = 60,
+        .run = run,
+        .spend = {.dataset_id = dataset_id, .source = &exercise, .ledger = ledger}};
 }
 
 static void copy(const char *name, const char *to)
@@ -143,9 +141,10 @@ static void an_exact_run_goes_on(void **state)
         assert_true(certificate_holds(c, "\"charged\": 14"));
         assert_true(certificate_holds(c, "\"lattice_exponent\": -30"));
         assert_false(certificate_holds(c, "on_lattice"));
-        assert_int_equal(sotto_certificate_save(path_of("c.json"), c,
-                                                "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-                         SOTTO_OK);
+        assert_int_equal(
+            sotto_certificate_save(path_of("c.json"), c,
+                                   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            SOTTO_OK);
         if (verify(path_of("c.json"), path_of("exact.jsonl")) != SOTTO_OK)
             fail_msg("%s", sotto_error_text());
         sotto_certificate_free(c);

@@ -347,7 +347,8 @@ static void refinements_are_a_function_of_position_and_round(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wide_draws_agree_with_narrow_ones), cmocka_unit_test(draws_stop_at_their_ends),
+        cmocka_unit_test(wide_draws_agree_with_narrow_ones),
+        cmocka_unit_test(draws_stop_at_their_ends),
         cmocka_unit_test(known_answers_at_every_level),
         cmocka_unit_test(threads_and_cuts_change_nothing),
         cmocka_unit_test(flat_doubt_changes_no_draw),

@@ -97,8 +97,7 @@ static void every_kind_verifies(void **state)
         bool never_pure = strcmp(kinds[i].mechanism, "discrete-gaussian") == 0;
         assert_true(isnan(pure) == never_pure);
         const char *statement = json_text(json_find(c, "guarantee.statement"));
-        assert_true((strstr(statement, "note: ") != NULL) ==
-                    (strcmp(kinds[i].mechanism, "knorm") == 0));
+        assert_true((strstr(statement, "note: ") != NULL) == (strcmp(kinds[i].mechanism, "knorm") == 0));
         snprintf(beside, sizeof beside, "%s.certificate.json", p.output);
         sotto_status status =
             certificate_verify_json(&report, beside, p.output, p.release.spend.ledger, NULL);
@@ -181,12 +180,15 @@ static void wrong_inputs_are_refused(void **state)
         {"discrete-laplace", SOTTO_I8, 0x1p53 + 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "whole numbers up to 2^53"},
         {"discrete-laplace", SOTTO_F4, 2, 1, 0, 0.5, 0, 0, SOTTO_EINVAL,
          "is less than value_step (1), the unit of the values; expected at least one unit"},
-        {"discrete-laplace", SOTTO_F4, 2, 1e-10, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-30 to 2^44 steps of"},
+        {"discrete-laplace", SOTTO_F4, 2, 1e-10, 0, 1, 0, 0, SOTTO_EDOMAIN,
+         "expected 2^-30 to 2^44 steps of"},
         {"discrete-laplace", SOTTO_F4, 2, 1e30, 0, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-30 to 2^44 steps of"},
         {"discrete-laplace", SOTTO_F4, 2, 1e10, 0, 1, 0, 1, SOTTO_EDOMAIN, "expected 2^-30 to 2^32 steps of"},
-        {"discrete-gaussian", SOTTO_F4, 2, 1e-9, 1e-5, 1, 0, 0, SOTTO_EDOMAIN, "expected 2^-9 to 2^52 steps of"},
+        {"discrete-gaussian", SOTTO_F4, 2, 1e-9, 1e-5, 1, 0, 0, SOTTO_EDOMAIN,
+         "expected 2^-9 to 2^52 steps of"},
         {"discrete-gaussian", SOTTO_F4, 2, 1, 1e-5, 1, 0, 1, SOTTO_EINVAL,
-         "mechanism 'discrete-gaussian' has no flat doubt; expected logistic, laplace, gaussian or discrete-laplace"},
+         "mechanism 'discrete-gaussian' has no flat doubt; expected logistic, laplace, gaussian or "
+         "discrete-laplace"},
         {"exponential", SOTTO_F8, 2, 1, 0, 1, 0, 1, SOTTO_EINVAL, "has no flat doubt"},
         {"logistic", SOTTO_F4, 2, 1, 2, 1, 0, 1, SOTTO_EINVAL, "delta must lie in [0, 1)"},
         {"logistic", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "expected floating-point tensors"},

@@ -65,8 +65,9 @@ static void known_answers(void **state)
             sotto_certificate_free(release(x, 100000, &r, threads));
             for (int i = 0; i < 3; i++)
                 if (ldexp(x[i * 40000], -known[k].exponent) != known[k].half_steps[i])
-                    fail_msg("%s%s, value %d, %d threads: %.17g half steps", known[k].name, known[k].flat ? " flat" : "",
-                             i * 40000, threads, ldexp(x[i * 40000], -known[k].exponent));
+                    fail_msg("%s%s, value %d, %d threads: %.17g half steps", known[k].name,
+                             known[k].flat ? " flat" : "", i * 40000, threads,
+                             ldexp(x[i * 40000], -known[k].exponent));
         }
 }
 
@@ -127,7 +128,8 @@ static void values_of_any_size(void **state)
     (void)state;
     static const struct {
         double value, comes_out;
-    } cases[] = {{1e9, 1e9}, {-1e15, -1e15}, {0x1p80, 0x1p80}, {0x1p81, 0x1p81}, {1e30, 0x1p81}, {-1e300, -0x1p81}};
+    } cases[] = {{1e9, 1e9},       {-1e15, -1e15}, {0x1p80, 0x1p80},
+                 {0x1p81, 0x1p81}, {1e30, 0x1p81}, {-1e300, -0x1p81}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_release r = request("logistic", 1, false);
         double x[2] = {cases[i].value, 0};
@@ -160,8 +162,10 @@ static void other_values_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),      cmocka_unit_test(accounts_count_the_real_step),
-        cmocka_unit_test(flat_doubt_is_accounted), cmocka_unit_test(values_of_any_size),
+        cmocka_unit_test(known_answers),
+        cmocka_unit_test(accounts_count_the_real_step),
+        cmocka_unit_test(flat_doubt_is_accounted),
+        cmocka_unit_test(values_of_any_size),
         cmocka_unit_test(other_values_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
