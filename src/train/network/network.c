@@ -205,7 +205,8 @@ static sotto_status ask(const float **out, struct network_query *a)
     sotto_status status = SOTTO_OK;
     const float *answer = nn_plan_output(a->plan);
     size_t repeats = a->sum ? a->network->repeats : 1, cells = BATCH * a->width;
-    bool probabilities = a->network->mean_of_probabilities && a->width == a->network->config.classes;
+    bool probabilities =
+        a->sum && a->network->mean_of_probabilities && a->width == a->network->config.classes;
     for (size_t k = 0; k < repeats; k++) {
         TRY(nn_plan_forward(a->plan, 0, a->noise_seed, a->step++));
         if (!a->sum)

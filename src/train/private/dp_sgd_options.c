@@ -50,7 +50,7 @@ int dp_sgd_follows_quantile(const struct sotto_train_privacy *p)
     return p->clipping == clippings[3];
 }
 
-/* The smallest noise for the target; what rounding to the lattice takes is below the last 1e-6. */
+/* The smallest noise for the target; sums are on the lattice, and what the account rounds is below the last 1e-9. */
 static sotto_status calibrate(struct sotto_train_privacy *p, double rate, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -61,7 +61,7 @@ static sotto_status calibrate(struct sotto_train_privacy *p, double rate, const 
                                           .adjacency = p->adjacency,
                                           .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon, ctx));
-    p->noise_multiplier *= 1 + 1e-6;
+    p->noise_multiplier *= 1 + 1e-9;
 done:
     return status;
 }
