@@ -62,10 +62,8 @@ sotto_status atomic_open(struct atomic_file *f, const char *path)
     sotto_status status = SOTTO_OK;
     *f = (struct atomic_file){0};
     size_t capacity = strlen(path) + 32;
-    f->path = base_strdup(path);
-    f->temporary = base_alloc(capacity, 1);
-    if (!f->path || !f->temporary)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    NEW_TEXT(f->path, path);
+    NEW(f->temporary, capacity);
     snprintf(f->temporary, capacity, "%s.tmp-%ld", path, (long)getpid());
     if (file_is_folder(path))
         FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);
@@ -203,9 +201,8 @@ bool file_is_folder(const char *path)
 sotto_status folder_make(const char *path)
 {
     sotto_status status = SOTTO_OK;
-    char *copy = base_strdup(path);
-    if (!copy)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *copy = NULL;
+    NEW_TEXT(copy, path);
     for (char *p = copy + 1;; p++) {
         if (*p != '/' && *p != '\0')
             continue;

@@ -49,6 +49,12 @@ void *base_alloc(size_t count, size_t size)
     return block;
 }
 
+void *base_alloc_rows(size_t rows, size_t width, size_t size)
+{
+    size_t bytes;
+    return size_multiply(&bytes, width, size) ? base_alloc(rows, bytes) : NULL;
+}
+
 void base_free(void *block)
 {
     free(block);

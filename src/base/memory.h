@@ -22,10 +22,37 @@ void base_free(void *block);
         if (!(p))                                                                                            \
             FAIL(SOTTO_ENOMEM, "out of memory for %zu x %zu bytes (" #p ")", new_count, sizeof *(p));        \
     } while (0)
+/** The same of rows * width elements. */
+void *base_alloc_rows(size_t rows, size_t width, size_t size);
+/** p = rows x width zeroed elements, likewise. */
+#define NEW_ROWS(p, rows, width)                                                                             \
+    do {                                                                                                     \
+        size_t new_rows = (rows), new_width = (width);                                                       \
+        (p) = base_alloc_rows(new_rows, new_width, sizeof *(p));                                             \
+        if (!(p))                                                                                            \
+            FAIL(SOTTO_ENOMEM, "out of memory for %zu x %zu x %zu bytes (" #p ")", new_rows, new_width,      \
+                 sizeof *(p));                                                                               \
+    } while (0)
 /** Grows a base_alloc block: new zeroed block, old contents copied, old block freed. NULL leaves the old one
  * alone. */
 void *base_regrow(void *block, size_t old_count, size_t new_count, size_t size);
+/** p grows from `old` to `n` elements, likewise; on ENOMEM it stays as it is. */
+#define REGROW(p, old, n)                                                                                    \
+    do {                                                                                                     \
+        size_t new_count = (n);                                                                              \
+        void *new_block = base_regrow((p), (old), new_count, sizeof *(p));                                   \
+        if (!new_block)                                                                                      \
+            FAIL(SOTTO_ENOMEM, "out of memory for %zu x %zu bytes (" #p ")", new_count, sizeof *(p));        \
+        (p) = new_block;                                                                                     \
+    } while (0)
 char *base_strdup(const char *text);
+/** p = a copy of a text, likewise. */
+#define NEW_TEXT(p, text)                                                                                    \
+    do {                                                                                                     \
+        (p) = base_strdup(text);                                                                             \
+        if (!(p))                                                                                            \
+            FAIL(SOTTO_ENOMEM, "out of memory for a text (" #p ")");                                         \
+    } while (0)
 /** Hands memory that is free back to the system, where the C library would keep it for later (glibc). After a
  * stage that needed much and before a long one. */
 void base_trim(void);
