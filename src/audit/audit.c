@@ -184,10 +184,8 @@ static sotto_status plan_jobs(struct jobs *out, const struct sotto_audit_input *
             continue;
         job->attack = attack_table[i];
         out->count++;
-        job->scores = base_alloc(arrays->all.n, sizeof *job->scores);
-        job->fallback = base_alloc(arrays->all.n, 1);
-        if (!job->scores || !job->fallback)
-            FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", arrays->all.n);
+        NEW(job->scores, arrays->all.n);
+        NEW(job->fallback, arrays->all.n);
     }
     for (size_t i = 0; i < in->named_count; i++)
         out->job[out->count++].named = &in->named[i];

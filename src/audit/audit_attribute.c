@@ -92,15 +92,14 @@ static sotto_status draw_plan(struct plan *p)
     sotto_status status = SOTTO_OK;
     size_t n = p->in->n, aux = p->in->n_aux ? p->in->n_aux : n / 2;
     struct rng r = rng_stream(p->settings->seed, RNG_SPLIT, 7, 0);
-    int64_t *order = base_alloc(n, sizeof *order);
-    p->row = base_alloc(n, sizeof *p->row);
+    int64_t *order = NULL;
     p->known = aux < MOST_KNOWN ? aux : MOST_KNOWN;
     p->fitted = p->known - p->known / 5;
     p->test = n - aux;
-    p->guess = base_alloc(p->test, sizeof *p->guess);
-    p->truth = base_alloc(p->test, sizeof *p->truth);
-    if (!order || !p->row || !p->guess || !p->truth)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", n);
+    NEW(order, n);
+    NEW(p->row, n);
+    NEW(p->guess, p->test);
+    NEW(p->truth, p->test);
     for (size_t i = 0; i < n; i++)
         order[i] = (int64_t)i;
     rng_shuffle(&r, order, p->in->n_aux ? aux : n);
@@ -135,9 +134,9 @@ static sotto_status learn(void *arg, size_t step, int thread)
     size_t n = whole ? p->known : p->known * (step + 1) / 10;
     struct linear_rows train = rows(p, 0, n), test = rows(p, p->known, p->test);
     struct confusion_scores scores;
-    int64_t *guess = whole ? p->guess : base_alloc(p->test, sizeof *guess);
-    if (!guess)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
+    int64_t *guess = p->guess;
+    if (!whole)
+        NEW(guess, p->test);
     status = attribute_guess(guess, p->kind, &train, &test, p->values, p->settings->seed, p->settings->ctx);
     if (status == SOTTO_EINVAL) /* too few for the network */
         status = attribute_guess(guess, ATTRIBUTE_LOGISTIC, &train, &test, p->values, p->settings->seed,
@@ -161,9 +160,8 @@ static sotto_status measure_depth(void *arg, size_t k, int thread)
     sotto_status status = SOTTO_OK;
     struct plan *p = arg;
     struct linear_rows train = rows(p, 0, p->known), test = rows(p, p->known, p->test);
-    int64_t *guess = base_alloc(p->test, sizeof *guess);
-    if (!guess)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
+    int64_t *guess = NULL;
+    NEW(guess, p->test);
     TRY(attribute_guess(guess, (enum attribute_kind)(ATTRIBUTE_MLP + k), &train, &test, p->values,
                         p->settings->seed, p->settings->ctx));
     TRY(confusion_measure(&p->depths[k], p->truth, guess, p->test, p->values, p->settings->draws,
@@ -178,10 +176,9 @@ static sotto_status guess_common(int64_t *guess, const struct plan *p, bool by_l
 {
     sotto_status status = SOTTO_OK;
     size_t groups = by_label ? p->in->classes : 0, *count = NULL;
-    int64_t *common = base_alloc(groups + 1, sizeof *common);
-    count = base_alloc(groups + 1, p->values * sizeof *count);
-    if (!common || !count)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu classes", groups);
+    int64_t *common = NULL;
+    NEW(common, groups + 1);
+    NEW_ROWS(count, groups + 1, p->values);
     for (size_t i = 0; i < p->known; i++) {
         size_t value = (size_t)p->in->attribute[p->row[i]];
         count[groups * p->values + value]++;
@@ -267,9 +264,8 @@ static sotto_status guess_from(int64_t *guess, const struct plan *p, const float
     sotto_status status = SOTTO_OK;
     size_t classes = p->in->labels ? p->in->classes : 0, width = d + classes;
     double validation[ATTRIBUTE_KINDS];
-    float *table = base_alloc(p->in->n, width * sizeof *table);
-    if (!table)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records of %zu", p->in->n, width);
+    float *table = NULL;
+    NEW_ROWS(table, p->in->n, width);
     for (size_t i = 0; i < p->in->n; i++) {
         memcpy(table + i * width, x + i * d, d * sizeof *x);
         if (classes)
@@ -319,9 +315,8 @@ static sotto_status set_baselines(struct sotto_attribute_result *out, struct sot
 {
     sotto_status status = SOTTO_OK;
     struct sotto_estimate gain;
-    int64_t *guess = base_alloc(p->test, sizeof *guess);
-    if (!guess)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", p->test);
+    int64_t *guess = NULL;
+    NEW(guess, p->test);
     out->gain = (struct sotto_estimate){INFINITY, INFINITY, INFINITY};
     TAKE(memory, out->baselines, BASELINES);
     for (int which = 0; which < BASELINES; which++) {

@@ -57,9 +57,8 @@ static sotto_status set_one_run(struct sotto_audit_attack *out, struct sotto_aud
 {
     sotto_status status = SOTTO_OK;
     size_t m = s->n_member, n = s->n_nonmember, k = settings->one_run_guesses, right = 0;
-    double *x = base_alloc(m + n, 2 * sizeof *x);
-    if (!x)
-        FAIL(SOTTO_ENOMEM, "one run: out of memory for %zu scores", m + n);
+    double *x = NULL;
+    NEW_ROWS(x, m + n, 2);
     REQUIRE(2 * k <= m + n, "one run: 2 x %zu guesses for %zu records; expected at most one guess per record",
             k, m + n);
     for (size_t i = 0; i < m + n; i++)

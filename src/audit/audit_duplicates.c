@@ -51,10 +51,10 @@ sotto_status duplicates_count(struct duplicates *out, const void *rows, size_t b
     sotto_status status = SOTTO_OK;
     size_t n = n_member + n_nonmember;
     struct duplicates d = {0};
-    struct hashed *all = base_alloc(n, sizeof *all);
-    uint8_t *seen = base_alloc(n, 1);
-    if (!all || !seen)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu rows", n);
+    struct hashed *all = NULL;
+    uint8_t *seen = NULL;
+    NEW(all, n);
+    NEW(seen, n);
     for (size_t i = 0; i < n; i++)
         all[i] = (struct hashed){hash_of((const unsigned char *)rows + i * bytes, bytes), i};
     qsort(all, n, sizeof *all, by_hash);

@@ -158,9 +158,8 @@ sotto_status sotto_audit_gate(int *failed, char **line, const struct sotto_audit
     else
         snprintf(text, sizeof text, "gate %s: %s (%s%s%.4g)", fails ? "FAIL" : "pass", rule, name ? name : "",
                  name ? ": " : "", worst);
-    char *copy = base_strdup(text);
-    if (!copy)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory");
+    char *copy = NULL;
+    NEW_TEXT(copy, text);
     *failed = fails;
     *line = copy;
 done:

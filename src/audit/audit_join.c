@@ -9,8 +9,7 @@ static sotto_status take(void **out, struct audit_arrays *s, enum audit_array sl
                          size_t size)
 {
     sotto_status status = SOTTO_OK;
-    size_t count;
-    if (!size_multiply(&count, rows, width) || !(s->owned[slot] = base_alloc(count, size)))
+    if (!(s->owned[slot] = base_alloc_rows(rows, width, size)))
         FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu x %zu values", rows, width);
     *out = s->owned[slot];
 done:
@@ -69,10 +68,9 @@ static sotto_status fill_block(void *arg, size_t block, int thread)
     const struct columns *c = arg;
     size_t classes = c->in->classes, models = c->in->reference_models;
     size_t first = block * BLOCK, last = first + BLOCK < c->n ? first + BLOCK : c->n;
-    double *row = base_alloc(classes, sizeof *row);
+    double *row = NULL;
     struct attack_input one = {.probabilities = c->in->probabilities != 0, .n = 1, .classes = classes};
-    if (!row)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu classes", classes);
+    NEW(row, classes);
     for (size_t m = 0; m < models; m++)
         for (size_t i = first; i < last; i++) {
             size_t at = (m * c->n + i) * classes;

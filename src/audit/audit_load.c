@@ -62,9 +62,8 @@ sotto_status sotto_audit_load(struct sotto_array *out, const char *path)
     if (!inside)
         return sotto_npy_load(out, path);
     size_t length = (size_t)(inside - path) + 4;
-    char *file = base_alloc(length + 1, 1);
-    if (!file)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *file = NULL;
+    NEW(file, length + 1);
     memcpy(file, path, length);
     status = load_npz(out, file, inside + 5);
     base_free(file);

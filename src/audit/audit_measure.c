@@ -8,10 +8,9 @@
 sotto_status audit_halves_make(struct audit_halves *out, size_t n_member, size_t n_nonmember, uint64_t seed)
 {
     sotto_status status = SOTTO_OK;
-    struct audit_halves h = {base_alloc(n_member, sizeof *h.member),
-                             base_alloc(n_nonmember, sizeof *h.nonmember)};
-    if (!h.member || !h.nonmember)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", n_member + n_nonmember);
+    struct audit_halves h = {0};
+    NEW(h.member, n_member);
+    NEW(h.nonmember, n_nonmember);
     for (size_t i = 0; i < n_member; i++)
         h.member[i] = (int64_t)i;
     for (size_t i = 0; i < n_nonmember; i++)
@@ -45,10 +44,8 @@ static sotto_status shadow_threshold(double *threshold, const struct score_attac
     if (!(arrays->have & NEED_SHADOW) ||
         (attack->needs & ~(unsigned)(NEED_OUTPUTS | NEED_LABELS | NEED_LOSSES)) != 0)
         return SOTTO_OK;
-    thresholds = base_alloc(arrays->all.classes + 1, sizeof *thresholds);
-    ignored = base_alloc(arrays->all.classes, 1);
-    if (!thresholds || !ignored)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu classes", arrays->all.classes);
+    NEW(thresholds, arrays->all.classes + 1);
+    NEW(ignored, arrays->all.classes);
     TRY(class_thresholds(thresholds, ignored, attack, &arrays->all, INFINITY));
     *threshold = thresholds[arrays->all.classes];
 done:

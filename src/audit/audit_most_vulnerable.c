@@ -70,11 +70,10 @@ sotto_status audit_most_vulnerable(struct sotto_audit_result *r, const char *att
 {
     sotto_status status = SOTTO_OK;
     struct sotto_audit_vulnerable *found;
-    struct ranked *best = base_alloc(settings->most_vulnerable, sizeof *best);
+    struct ranked *best = NULL;
     struct reference_stats stats = {0};
     size_t m = arrays->member.n;
-    if (!best)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", settings->most_vulnerable);
+    NEW(best, settings->most_vulnerable);
     if ((arrays->have & (NEED_IN | NEED_OUT)) == (NEED_IN | NEED_OUT)) {
         status = reference_stats_make(&stats, &arrays->all, true);
         if (status == SOTTO_EINVAL) /* too few models: no separation is shown */

@@ -126,9 +126,8 @@ static sotto_status cut_losses(struct slicer *r)
 {
     sotto_status status = SOTTO_OK;
     const struct attack_input *all = &r->arrays->all;
-    double *sorted = base_alloc(all->n, 2 * sizeof *sorted);
-    if (!sorted)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu losses", all->n);
+    double *sorted = NULL;
+    NEW_ROWS(sorted, all->n, 2);
     for (size_t i = 0; i < all->n; i++)
         sorted[i] = r->loss[i] = posterior_loss(all, i);
     sort_rising(sorted, all->n, sorted + all->n);
@@ -179,13 +178,11 @@ sotto_status audit_slices(struct sotto_audit_result *out, const char *attack, co
     struct slicer r = {.arrays = arrays,
                        .halves = halves,
                        .scores = scores,
-                       .member = base_alloc(arrays->member.n, sizeof *r.member),
-                       .nonmember = base_alloc(arrays->nonmember.n, sizeof *r.nonmember),
                        .parts = parts,
-                       .loss = base_alloc(arrays->all.n, sizeof *r.loss),
                        .confidence = 1 - (1 - settings->confidence) / (double)count};
-    if (!r.member || !r.nonmember || !r.loss)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", arrays->all.n);
+    NEW(r.member, arrays->member.n);
+    NEW(r.nonmember, arrays->nonmember.n);
+    NEW(r.loss, arrays->all.n);
     TRY(cut_losses(&r));
     TRY(choose_threshold(&r));
     TAKE(&out->memory, found, 1);

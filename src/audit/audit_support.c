@@ -22,9 +22,7 @@ sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags,
     sotto_status status = SOTTO_OK;
     struct audit_support s = {.fpr = count ? fpr : NAN, .n = all->n};
     double sum = 0;
-    s.runs = base_alloc(all->n, 4);
-    if (!s.runs)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu records", all->n);
+    NEW_ROWS(s.runs, all->n, 4);
     s.flagged = s.runs + all->n, s.others = s.flagged + all->n, s.mistaken = s.others + all->n;
     for (size_t k = 0; k < count; k++)
         for (size_t i = 0; i < all->n; i++) {

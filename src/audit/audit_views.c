@@ -58,9 +58,8 @@ static sotto_status fill(double *signals, size_t n_all, size_t first, size_t ste
                          const struct answers *a)
 {
     sotto_status status = SOTTO_OK;
-    double *row = base_alloc(s->in->classes, sizeof *row);
-    if (!row)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu classes", s->in->classes);
+    double *row = NULL;
+    NEW(row, s->in->classes);
     for (size_t i = 0; i < s->n; i++)
         for (size_t v = 0; v < s->in->views; v++)
             TRY(signal_of(&signals[(v * n_all + first + i) * step], s, a, i, v, row));
@@ -89,11 +88,11 @@ static sotto_status take(double **out, struct audit_arrays *s, enum audit_array 
                          size_t c)
 {
     sotto_status status = SOTTO_OK;
-    size_t count;
-    if (!size_multiply(&count, a, b) || !size_multiply(&count, count, c) ||
-        !(s->owned[slot] = base_alloc(count, sizeof **out)))
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu x %zu x %zu signals", a, b, c);
-    *out = s->owned[slot];
+    size_t rows;
+    if (!size_multiply(&rows, a, b))
+        FAIL(SOTTO_ENOMEM, "audit: %zu x %zu x %zu signals do not fit in memory", a, b, c);
+    NEW_ROWS(*out, rows, c);
+    s->owned[slot] = *out;
 done:
     return status;
 }

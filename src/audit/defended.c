@@ -58,9 +58,8 @@ static sotto_status judge_scores(struct sotto_defence_leakage *leakage, const ch
     sotto_status status = SOTTO_OK;
     struct sotto_estimate auc;
     size_t in = 0, out = 0, right = 0;
-    double *split = base_alloc(rows->n, sizeof *split);
-    if (!split)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", rows->n);
+    double *split = NULL;
+    NEW(split, rows->n);
     for (size_t i = 0; i < rows->n; i++)
         in += rows->protected_label[i] == 1;
     for (size_t i = 0, first = 0; i < rows->n; i++) {
@@ -100,9 +99,8 @@ static sotto_status teach(struct defence_trial *s)
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *own = s->trial->attacker;
     struct sotto_head_recipe recipe;
-    float *x = base_alloc(own->n, own->d * sizeof *x);
-    if (!x)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", own->n);
+    float *x = NULL;
+    NEW_ROWS(x, own->n, own->d);
     sotto_head_defaults(&recipe);
     recipe.hidden_count = 3;
     recipe.hidden[0] = 512, recipe.hidden[1] = 256, recipe.hidden[2] = 128;
@@ -123,10 +121,9 @@ static sotto_status by_network(double *scores, struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *rows = &s->trial->rows;
-    float *asked = base_alloc(rows->n, rows->d * sizeof *asked),
-          *logits = base_alloc(rows->n, 2 * sizeof *logits);
-    if (!asked || !logits)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", rows->n);
+    float *asked = NULL, *logits = NULL;
+    NEW_ROWS(asked, rows->n, rows->d);
+    NEW_ROWS(logits, rows->n, 2);
     if (s->learned != s->train)
         TRY(teach(s));
     sort_rows(asked, s->test, rows->n, rows->d);
@@ -165,9 +162,8 @@ static sotto_status by_threshold(struct sotto_defence_leakage *leakage, const ch
     const struct sotto_defence_known *own = s->trial->attacker, *rows = &s->trial->rows;
     struct roc curve = {0};
     size_t in = 0, first = 0, second = 0;
-    double *known = base_alloc(own->n, sizeof *known);
-    if (!known)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", own->n);
+    double *known = NULL;
+    NEW(known, own->n);
     for (size_t i = 0; i < own->n; i++)
         in += own->protected_label[i] == 1;
     for (size_t i = 0; i < own->n; i++)
@@ -185,9 +181,8 @@ done:
 static sotto_status seek_members(struct sotto_defence_leakage *leakage, struct defence_trial *s)
 {
     sotto_status status = SOTTO_OK;
-    double *scores = base_alloc(s->trial->rows.n, sizeof *scores);
-    if (!scores)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", s->trial->rows.n);
+    double *scores = NULL;
+    NEW(scores, s->trial->rows.n);
     TRY(by_network(scores, s));
     TRY(judge_scores(leakage, "network", scores, 0, &s->trial->rows));
     TRY(by_threshold(leakage, "confidence", s, largest, scores));
@@ -203,12 +198,12 @@ static sotto_status seek_attribute(struct sotto_defence_leakage *leakage, const 
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *own = s->trial->attacker, *rows = &s->trial->rows;
-    size_t most = own->n > rows->n ? own->n : rows->n, *row = base_alloc(most, sizeof *row);
-    int64_t *guess = base_alloc(rows->n, sizeof *guess);
+    size_t most = own->n > rows->n ? own->n : rows->n, *row = NULL;
+    int64_t *guess = NULL;
+    NEW(row, most);
+    NEW(guess, rows->n);
     struct linear_rows train = {s->train, own->protected_label, row, own->n, own->d},
                        test = {s->test, rows->protected_label, row, rows->n, rows->d};
-    if (!row || !guess)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", most);
     for (size_t i = 0; i < most; i++)
         row[i] = i;
     for (int kind = ATTRIBUTE_LOGISTIC; kind <= ATTRIBUTE_MLP; kind++) {
@@ -274,9 +269,8 @@ static sotto_status add_baselines(struct sotto_defence_leakage *leakage, struct 
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *rows = &s->trial->rows;
-    size_t most = 0, *count = base_alloc(s->values, sizeof *count);
-    if (!count)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu values", s->values);
+    size_t most = 0, *count = NULL;
+    NEW(count, s->values);
     for (size_t i = 0; i < rows->n; i++)
         most = ++count[rows->protected_label[i]] > most ? count[rows->protected_label[i]] : most;
     TAKE(&s->memory, leakage->attackers, MOST_ATTACKERS);

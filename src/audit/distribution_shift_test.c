@@ -26,10 +26,9 @@ static sotto_status score(struct folds *f, size_t fold, const struct linear_mode
 {
     sotto_status status = SOTTO_OK;
     struct roc c = {0};
-    double *x = base_alloc(f->count[0] + f->count[1], sizeof *x), logits[2];
+    double *x = NULL, logits[2];
     size_t n[2] = {0, 0};
-    if (!x)
-        FAIL(SOTTO_ENOMEM, "lint: out of memory");
+    NEW(x, f->count[0] + f->count[1]);
     for (size_t side = 2, at = 0; side-- > 0;)
         for (size_t i = 0; i < f->count[side]; i++)
             if (in_fold(i, fold)) {
@@ -52,9 +51,8 @@ static sotto_status run_fold(void *arg, size_t fold, int thread)
     struct folds *f = arg;
     struct linear_model m = {0};
     struct linear_rows in = {f->features, f->side, NULL, 0, f->width};
-    size_t *row = base_alloc(f->count[0] + f->count[1], sizeof *row);
-    if (!row)
-        FAIL(SOTTO_ENOMEM, "lint: out of memory");
+    size_t *row = NULL;
+    NEW(row, f->count[0] + f->count[1]);
     for (size_t side = 0; side < 2; side++)
         for (size_t i = 0; i < f->count[side]; i++)
             if (!in_fold(i, fold))
@@ -73,11 +71,11 @@ static sotto_status draw_rows(size_t **out, size_t *count, size_t first, size_t 
 {
     sotto_status status = SOTTO_OK;
     struct rng r = rng_stream(seed, RNG_BOOTSTRAP, 1, side);
-    int64_t *order = base_alloc(n, sizeof *order);
-    size_t *rows = base_alloc(n, sizeof *rows);
-    *out = rows;
-    if (!order || !rows)
-        FAIL(SOTTO_ENOMEM, "lint: out of memory for %zu records", n);
+    int64_t *order = NULL;
+    size_t *rows;
+    NEW(*out, n);
+    NEW(order, n);
+    rows = *out;
     for (size_t i = 0; i < n; i++)
         order[i] = (int64_t)i;
     rng_shuffle(&r, order, n);

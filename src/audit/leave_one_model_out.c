@@ -157,10 +157,10 @@ static sotto_status play(void *arg, size_t target, int thread)
     struct trials *s = arg;
     size_t t = s->model[target], n = s->arrays->all.n;
     struct left_out r = {0};
-    double *work = base_alloc(n, 2 * sizeof *work);
-    uint8_t *marks = base_alloc(n, 1);
-    if (!work || !marks)
-        FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu scores", n);
+    double *work = NULL;
+    uint8_t *marks = NULL;
+    NEW_ROWS(work, n, 2);
+    NEW(marks, n);
     TRY(left_out_make(&r, s->arrays, t));
     for (size_t k = 0; k < s->kinds; k++) {
         struct outcome *o = &s->outcome[target * s->kinds + k];
@@ -258,9 +258,7 @@ static sotto_status choose_kinds(struct trials *s, audit_scores_of scores_of, co
         s->kind[s->kinds] = attack_table[i];
         s->scores[s->kinds++] = scores;
     }
-    s->outcome = base_alloc(TARGETS, (s->kinds + 1) * sizeof *s->outcome);
-    if (!s->outcome)
-        FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu attacks", s->kinds);
+    NEW_ROWS(s->outcome, TARGETS, s->kinds + 1);
 done:
     return status;
 }
@@ -295,9 +293,7 @@ sotto_status leave_one_model_out(struct sotto_audit_result *r, struct audit_supp
     for (size_t t = 0; t < s.targets; t++)
         s.model[t] = t * models / s.targets;
     TRY(choose_kinds(&s, scores_of, arg));
-    s.flags = base_alloc(arrays->all.n, TARGETS);
-    if (!s.flags)
-        FAIL(SOTTO_ENOMEM, "leave-one-model-out: out of memory for %zu records", arrays->all.n);
+    NEW_ROWS(s.flags, arrays->all.n, TARGETS);
     TRY(par_each(s.targets, ctx, play, &s));
     TRY(make_support(support, &s));
     TAKE(&r->memory, found, s.kinds);

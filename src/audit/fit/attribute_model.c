@@ -32,9 +32,8 @@ static sotto_status guess_logistic(int64_t *guess, const struct linear_rows *tra
 {
     sotto_status status = SOTTO_OK;
     struct linear_model m = {0};
-    double *logits = base_alloc(values, sizeof *logits);
-    if (!logits)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory");
+    double *logits = NULL;
+    NEW(logits, values);
     TRY(linear_model_fit(&m, train, values, 1e-3, ctx));
     for (size_t i = 0; i < test->n; i++) {
         linear_model_logits(logits, &m, test->x + test->row[i] * test->d);
@@ -77,11 +76,12 @@ static sotto_status guess_network(int64_t *guess, const struct linear_rows *trai
     struct sotto_head_recipe recipe;
     struct sotto_head *net = NULL;
     size_t d = train->d;
-    float *known = base_alloc(train->n, d * sizeof *known), *asked = base_alloc(test->n, d * sizeof *asked),
-          *logits = base_alloc(test->n, values * sizeof *logits);
-    int64_t *y = base_alloc(train->n, sizeof *y);
-    if (!known || !asked || !logits || !y)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", train->n + test->n);
+    float *known = NULL, *asked = NULL, *logits = NULL;
+    int64_t *y = NULL;
+    NEW_ROWS(known, train->n, d);
+    NEW_ROWS(asked, test->n, d);
+    NEW_ROWS(logits, test->n, values);
+    NEW(y, train->n);
     standardise(known, asked, train, test);
     for (size_t i = 0; i < train->n; i++)
         y[i] = train->y[train->row[i]];
@@ -123,9 +123,8 @@ sotto_status attribute_balanced(double *out, const struct linear_rows *rows, con
                                 size_t values)
 {
     sotto_status status = SOTTO_OK;
-    double *recall = base_alloc(values, 2 * sizeof *recall), sum = 0, present = 0;
-    if (!recall)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu values", values);
+    double *recall = NULL, sum = 0, present = 0;
+    NEW_ROWS(recall, values, 2);
     for (size_t i = 0; i < rows->n; i++) {
         size_t truth = (size_t)rows->y[rows->row[i]];
         recall[2 * truth]++;
@@ -148,9 +147,8 @@ sotto_status attribute_try(double *balanced, enum attribute_kind kind, const str
     train.n = fitted;
     test.row += fitted;
     test.n -= fitted;
-    int64_t *guess = base_alloc(test.n, sizeof *guess);
-    if (!guess)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu records", test.n);
+    int64_t *guess = NULL;
+    NEW(guess, test.n);
     *balanced = 0;
     status = attribute_guess(guess, kind, &train, &test, values, seed, ctx);
     if (status == SOTTO_OK)

@@ -95,19 +95,16 @@ sotto_status linear_model_fit(struct linear_model *out, const struct linear_rows
     sotto_status status = SOTTO_OK;
     struct linear_model m = {.d = in->d, .classes = classes};
     struct problem p = {.in = in, .m = &m, .lambda = lambda, .ctx = ctx};
-    size_t count, values;
-    if (!size_multiply(&count, classes - 1, in->d + 1) || !size_multiply(&values, in->n, in->d))
-        FAIL(SOTTO_ENOMEM, "linear model: %zu x %zu values do not fit in memory", in->n, in->d);
     NEW(m.mean, in->d);
     NEW(m.scale, in->d);
-    NEW(m.weight, count);
-    NEW(p.x, values);
+    NEW_ROWS(m.weight, classes - 1, in->d + 1);
+    NEW_ROWS(p.x, in->n, in->d);
     NEW(p.logits, classes);
     standardise(&m, in);
     for (size_t i = 0; i < in->n; i++)
         for (size_t j = 0; j < in->d; j++)
             p.x[i * in->d + j] = ((double)in->x[in->row[i] * in->d + j] - m.mean[j]) * m.scale[j];
-    TRY(minimise(m.weight, count, loss, &p, 1e-6, 200));
+    TRY(minimise(m.weight, (classes - 1) * (in->d + 1), loss, &p, 1e-6, 200));
     TRY(context_check(ctx, "linear model: stopped"));
     *out = m;
 done:

@@ -73,15 +73,13 @@ static uint8_t bin_of(float x, const float *edge, size_t edges)
 static sotto_status table_make(struct table *t, const struct forest_data *data)
 {
     sotto_status status = SOTTO_OK;
-    size_t n = data->n, d = data->d, cells;
-    double *sorted = base_alloc(n, 2 * sizeof *sorted);
+    size_t n = data->n, d = data->d;
+    double *sorted = NULL;
     *t = (struct table){.data = data};
-    if (size_multiply(&cells, n, d))
-        t->bin = base_alloc(cells, 1);
-    t->edge = base_alloc(d, (FOREST_BINS - 1) * sizeof *t->edge);
-    t->edges = base_alloc(d, 1);
-    if (!sorted || !t->bin || !t->edge || !t->edges)
-        FAIL(SOTTO_ENOMEM, "forest: out of memory for %zu x %zu values", n, d);
+    NEW_ROWS(sorted, n, 2);
+    NEW_ROWS(t->bin, n, d);
+    NEW_ROWS(t->edge, d, FOREST_BINS - 1);
+    NEW(t->edges, d);
     for (size_t j = 0; j < d; j++) {
         float *edge = t->edge + j * (FOREST_BINS - 1);
         for (size_t i = 0; i < n; i++)
@@ -173,10 +171,7 @@ static sotto_status add_node(size_t *at, struct tree *t)
     sotto_status status = SOTTO_OK;
     if (t->nodes == t->node_room) {
         size_t room = t->node_room ? 2 * t->node_room : 64;
-        struct node *more = base_regrow(t->node, t->nodes, room, sizeof *more);
-        if (!more)
-            FAIL(SOTTO_ENOMEM, "forest: out of memory for %zu nodes", room);
-        t->node = more;
+        REGROW(t->node, t->nodes, room);
         t->node_room = room;
     }
     t->node[t->nodes] = (struct node){0};
@@ -196,10 +191,7 @@ static sotto_status make_leaf(struct grower *g, size_t at, size_t n)
             continue;
         if (t->shares == t->share_room) {
             size_t room = t->share_room ? 2 * t->share_room : 64;
-            struct share *more = base_regrow(t->share, t->shares, room, sizeof *more);
-            if (!more)
-                FAIL(SOTTO_ENOMEM, "forest: out of memory for %zu shares", room);
-            t->share = more;
+            REGROW(t->share, t->shares, room);
             t->share_room = room;
         }
         t->share[t->shares++] = (struct share){(uint32_t)k, (float)g->all[k] / (float)n};
@@ -289,15 +281,14 @@ static sotto_status plant(void *arg, size_t number, int thread)
     size_t n = data->n, classes = data->classes;
     struct grower g = {.table = p->table,
                        .tree = &p->forest->tree[number],
-                       .draw = rng_stream(p->seed, RNG_SYNTHETIC, 5, number),
-                       .row = base_alloc(n, sizeof *g.row),
-                       .columns = base_alloc(data->d, sizeof *g.columns),
-                       .count = base_alloc(classes, FOREST_BINS * sizeof *g.count),
-                       .left = base_alloc(classes, sizeof *g.left),
-                       .all = base_alloc(classes, sizeof *g.all)};
-    struct waiting *stack = base_alloc(n + 1, sizeof *stack);
-    if (!g.row || !g.columns || !g.count || !g.left || !g.all || !stack)
-        FAIL(SOTTO_ENOMEM, "forest: out of memory for %zu records", n);
+                       .draw = rng_stream(p->seed, RNG_SYNTHETIC, 5, number)};
+    struct waiting *stack = NULL;
+    NEW(g.row, n);
+    NEW(g.columns, data->d);
+    NEW_ROWS(g.count, classes, FOREST_BINS);
+    NEW(g.left, classes);
+    NEW(g.all, classes);
+    NEW(stack, n + 1);
     if (context_stopped(p->ctx))
         FAIL(SOTTO_ESTOPPED, "forest: stopped");
     for (size_t i = 0; i < n; i++)
@@ -320,9 +311,9 @@ sotto_status random_forest_fit(struct random_forest **out, const struct forest_d
 {
     sotto_status status = SOTTO_OK;
     struct table table = {0};
-    struct random_forest *f = base_alloc(1, sizeof *f);
-    if (!f || !(f->tree = base_alloc(trees, sizeof *f->tree)))
-        FAIL(SOTTO_ENOMEM, "forest: out of memory for %zu trees", trees);
+    struct random_forest *f = NULL;
+    NEW(f, 1);
+    NEW(f->tree, trees);
     REQUIRE(data->n > 0 && data->n < UINT32_MAX / 2 && trees > 0,
             "forest: %zu records and %zu trees; expected at least one of each", data->n, trees);
     f->d = data->d, f->classes = data->classes, f->trees = trees;

@@ -87,9 +87,9 @@ sotto_status bootstrap_tpr(struct sotto_estimate *out, const struct roc *c, doub
                            double confidence, uint64_t seed, uint64_t stream, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    double *x = base_alloc(draws, sizeof *x), *scratch = base_alloc(draws, sizeof *scratch);
-    if (!x || !scratch)
-        FAIL(SOTTO_ENOMEM, "bootstrap: out of memory for %zu draws", draws);
+    double *x = NULL, *scratch = NULL;
+    NEW(x, draws);
+    NEW(scratch, draws);
     for (size_t i = 0; i < draws; i++) {
         TRY(context_check(ctx, "bootstrap: stopped after %zu of %zu draws", i, draws));
         struct rng r = rng_stream(seed, RNG_BOOTSTRAP, stream, i);

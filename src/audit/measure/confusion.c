@@ -17,16 +17,13 @@ static sotto_status table_make(struct table *t, const int64_t *truth, const int6
                                size_t classes)
 {
     sotto_status status = SOTTO_OK;
-    size_t all, *count = NULL;
-    if (!size_multiply(&all, classes, classes) || !(count = base_alloc(all, sizeof *count)))
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu values", classes);
+    size_t all = classes * classes, *count = NULL;
+    NEW_ROWS(count, classes, classes);
     t->classes = classes, t->n = n;
     for (size_t i = 0; i < n; i++)
         t->cells += count[(size_t)truth[i] * classes + (size_t)guess[i]]++ == 0;
-    t->cell = base_alloc(t->cells, sizeof *t->cell);
-    t->recall = base_alloc(classes, 3 * sizeof *t->recall);
-    if (!t->cell || !t->recall)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu values", classes);
+    NEW(t->cell, t->cells);
+    NEW_ROWS(t->recall, classes, 3);
     t->rows = t->recall + classes, t->columns = t->rows + classes;
     for (size_t i = 0, k = 0; i < all; i++)
         if (count[i])
@@ -86,13 +83,12 @@ sotto_status confusion_measure(struct confusion_scores *out, const int64_t *trut
 {
     sotto_status status = SOTTO_OK;
     struct table t = {0};
-    double *x = base_alloc(draws, (SCORES + 1) * sizeof *x), one[SCORES];
+    double *x = NULL, one[SCORES];
     size_t *counts = NULL;
     struct sotto_estimate *into[SCORES] = {&out->accuracy, &out->balanced, &out->macro_f1};
     TRY(table_make(&t, truth, guess, n, classes));
-    counts = base_alloc(t.cells, sizeof *counts);
-    if (!x || !counts)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu draws", draws);
+    NEW_ROWS(x, draws, SCORES + 1);
+    NEW(counts, t.cells);
     for (size_t i = 0; i < t.cells; i++)
         counts[i] = t.cell[i].count;
     measure(one, &t, counts);
@@ -120,9 +116,8 @@ sotto_status confusion_gain(struct sotto_estimate *out, const int64_t *truth, co
 {
     sotto_status status = SOTTO_OK;
     size_t better = 0, worse = 0;
-    double *x = base_alloc(draws, 2 * sizeof *x);
-    if (!x)
-        FAIL(SOTTO_ENOMEM, "attribute: out of memory for %zu draws", draws);
+    double *x = NULL;
+    NEW_ROWS(x, draws, 2);
     for (size_t i = 0; i < n; i++) {
         better += guess[i] == truth[i] && other[i] != truth[i];
         worse += guess[i] != truth[i] && other[i] == truth[i];

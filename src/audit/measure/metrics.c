@@ -35,12 +35,12 @@ sotto_status roc_make(struct roc *out, const double *member, size_t n_member, co
     sotto_status status = SOTTO_OK;
     size_t n = n_member + n_nonmember;
     struct roc c = {.n_member = n_member, .n_nonmember = n_nonmember};
-    double *sorted = base_alloc(n, sizeof *sorted), *scratch = base_alloc(n, sizeof *scratch);
-    c.score = base_alloc(n, sizeof *c.score);
-    c.true_positives = base_alloc(n, sizeof *c.true_positives);
-    c.false_flags = base_alloc(n, sizeof *c.false_flags);
-    if (!sorted || !scratch || !c.score || !c.true_positives || !c.false_flags)
-        FAIL(SOTTO_ENOMEM, "audit: out of memory for %zu scores", n);
+    double *sorted = NULL, *scratch = NULL;
+    NEW(sorted, n);
+    NEW(scratch, n);
+    NEW(c.score, n);
+    NEW(c.true_positives, n);
+    NEW(c.false_flags, n);
     sort_copy(sorted, member, n_member, scratch);
     sort_copy(sorted + n_member, nonmember, n_nonmember, scratch);
     merge(&c, sorted, sorted + n_member);

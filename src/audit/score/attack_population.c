@@ -8,9 +8,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     (void)args;
     sotto_status status = SOTTO_OK;
     const struct attack_input *z = in->population;
-    double *sorted = base_alloc(z->n, sizeof *sorted), *scratch = base_alloc(z->n, sizeof *scratch);
-    if (!sorted || !scratch)
-        FAIL(SOTTO_ENOMEM, "population: out of memory for %zu records", z->n);
+    double *sorted = NULL, *scratch = NULL;
+    NEW(sorted, z->n);
+    NEW(scratch, z->n);
     for (size_t i = 0; i < z->n; i++)
         sorted[i] = posterior_signal(z, i);
     sort_rising(sorted, z->n, scratch);

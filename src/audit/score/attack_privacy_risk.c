@@ -74,9 +74,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
 {
     sotto_status status = SOTTO_OK;
     struct attack_input shadow = shadow_input(in);
-    struct histogram *all = base_alloc(2, sizeof *all), *own = all ? all + 1 : NULL;
-    if (!all)
-        FAIL(SOTTO_ENOMEM, "privacy risk: out of memory");
+    struct histogram *all = NULL;
+    NEW(all, 2);
+    struct histogram *own = all + 1;
     fill(all, &shadow, in->shadow_trained, in->classes, (size_t)args[0]);
     for (size_t k = 0; k < in->classes; k++) {
         fill(own, &shadow, in->shadow_trained, k, (size_t)args[0]);

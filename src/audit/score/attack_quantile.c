@@ -52,8 +52,7 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     struct population_table t = {0};
     double *w = NULL, *x;
     TRY(population_table_make(&t, in));
-    if (!(w = base_alloc(t.d, 3 * sizeof *w)))
-        FAIL(SOTTO_ENOMEM, "quantile: out of memory for %zu inputs", t.d);
+    NEW_ROWS(w, t.d, 3);
     x = w + 2 * t.d;
     TRY(minimise(w, 2 * t.d, likelihood, &t, 1e-9, 500));
     for (size_t i = 0; i < in->n; i++) {

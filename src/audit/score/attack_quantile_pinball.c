@@ -67,9 +67,8 @@ static sotto_status fill_classes(struct class_table *c, const struct population_
                                  const struct attack_input *in, size_t classes)
 {
     sotto_status status = SOTTO_OK;
-    double *y = base_alloc(t->n, 2 * sizeof *y);
-    if (!y)
-        FAIL(SOTTO_ENOMEM, "quantile-pinball: out of memory for %zu records", t->n);
+    double *y = NULL;
+    NEW_ROWS(y, t->n, 2);
     for (size_t k = 0; k <= classes; k++) {
         size_t n = 0;
         for (size_t i = 0; i < t->n; i++)
@@ -91,10 +90,9 @@ static sotto_status run_classes(struct attack_output *out, const struct attack_i
 {
     sotto_status status = SOTTO_OK;
     size_t classes = t->d - 1; /* 0: no labels */
-    struct class_table c = {base_alloc(classes + 1, LEVELS * sizeof *c.quantile),
-                            base_alloc(classes + 1, sizeof *c.n)};
-    if (!c.quantile || !c.n)
-        FAIL(SOTTO_ENOMEM, "quantile-pinball: out of memory for %zu classes", classes);
+    struct class_table c = {0};
+    NEW_ROWS(c.quantile, classes + 1, LEVELS);
+    NEW(c.n, classes + 1);
     TRY(fill_classes(&c, t, in, classes));
     for (size_t i = 0; i < in->n; i++) {
         size_t k = classes ? (size_t)in->labels[i] : 0;
@@ -152,9 +150,8 @@ static sotto_status run_features(struct attack_output *out, const struct attack_
 {
     sotto_status status = SOTTO_OK;
     size_t first = first_level(t->n), d = t->d;
-    double *w = base_alloc(LEVELS + 1, d * sizeof *w), *x, quantile[LEVELS], scratch[LEVELS];
-    if (!w)
-        FAIL(SOTTO_ENOMEM, "quantile-pinball: out of memory for %zu inputs", d);
+    double *w = NULL, *x, quantile[LEVELS], scratch[LEVELS];
+    NEW_ROWS(w, LEVELS + 1, d);
     x = w + LEVELS * d;
     for (size_t k = LEVELS; k-- > first;) { /* from the easy ones outwards, each from where the last ended */
         struct problem p = {t, 1 - pow(10, -level_score(k))};

@@ -43,11 +43,12 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
                                   .classes = in->classes};
     struct sotto_head_recipe recipe;
     struct sotto_head *judge = NULL;
-    float *x = base_alloc(n * d, sizeof *x), *known = base_alloc(m * d, sizeof *known),
-          *logits = base_alloc(2 * n, sizeof *logits);
-    int64_t *y = base_alloc(m, sizeof *y);
-    if (!x || !known || !logits || !y)
-        FAIL(SOTTO_ENOMEM, "shadow network: out of memory for %zu records", n + m);
+    float *x = NULL, *known = NULL, *logits = NULL;
+    int64_t *y = NULL;
+    NEW(x, n * d);
+    NEW(known, m * d);
+    NEW(logits, 2 * n);
+    NEW(y, m);
     features(x, in);
     features(known, &shadow);
     for (size_t i = 0; i < m; i++)

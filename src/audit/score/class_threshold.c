@@ -53,10 +53,10 @@ sotto_status class_thresholds(double *thresholds, uint8_t *fallback, const struc
     sotto_status status = SOTTO_OK;
     struct attack_input shadow = shadow_input(in);
     size_t counts[2];
-    double *scores = base_alloc(in->shadow_n, sizeof *scores), *own = base_alloc(in->shadow_n, sizeof *own),
-           *others = base_alloc(in->shadow_n, sizeof *others);
-    if (!scores || !own || !others)
-        FAIL(SOTTO_ENOMEM, "class thresholds: out of memory for %zu records", in->shadow_n);
+    double *scores = NULL, *own = NULL, *others = NULL;
+    NEW(scores, in->shadow_n);
+    NEW(own, in->shadow_n);
+    NEW(others, in->shadow_n);
     TRY(attack_run(scores, metric, &shadow));
     gather(own, others, counts, in, scores, 0, true);
     TRY(choose(&thresholds[in->classes], own, others, counts));
@@ -78,10 +78,10 @@ sotto_status class_threshold_run(struct attack_output *out, const struct score_a
                                  const struct attack_input *in, double least)
 {
     sotto_status status = SOTTO_OK;
-    double *thresholds = base_alloc(in->classes + 1, sizeof *thresholds);
-    uint8_t *fallback = base_alloc(in->classes, 1);
-    if (!thresholds || !fallback)
-        FAIL(SOTTO_ENOMEM, "class thresholds: out of memory for %zu classes", in->classes);
+    double *thresholds = NULL;
+    uint8_t *fallback = NULL;
+    NEW(thresholds, in->classes + 1);
+    NEW(fallback, in->classes);
     TRY(class_thresholds(thresholds, fallback, metric, in, least));
     TRY(attack_run(out->scores, metric, in));
     for (size_t i = 0; i < in->n; i++) {

@@ -81,10 +81,10 @@ done:
 sotto_status reference_stats_make(struct reference_stats *out, const struct attack_input *in, bool online)
 {
     sotto_status status = SOTTO_OK;
-    struct reference_stats s = {.record = base_alloc(in->n, sizeof *s.record)};
-    struct mean *by_class = base_alloc((in->labels ? in->classes : 0) + 1, sizeof *by_class);
-    if (!s.record || !by_class)
-        FAIL(SOTTO_ENOMEM, "references: out of memory for %zu records", in->n);
+    struct reference_stats s = {0};
+    struct mean *by_class = NULL;
+    NEW(s.record, in->n);
+    NEW(by_class, (in->labels ? in->classes : 0) + 1);
     for (size_t i = 0; i < in->n; i++)
         summarise(&s.record[i], in, i);
     TRY(pool(&s.out_variance, &s, in, false, by_class));

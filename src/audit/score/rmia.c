@@ -55,9 +55,9 @@ sotto_status rmia_population(double *scores, const struct attack_input *in, cons
 {
     sotto_status status = SOTTO_OK;
     const struct attack_input *z = in->population;
-    double *sorted = base_alloc(z->n, sizeof *sorted), *scratch = base_alloc(z->n, sizeof *scratch);
-    if (!sorted || !scratch)
-        FAIL(SOTTO_ENOMEM, "rmia: out of memory for %zu records of the population", z->n);
+    double *sorted = NULL, *scratch = NULL;
+    NEW(sorted, z->n);
+    NEW(scratch, z->n);
     for (size_t i = 0; i < z->n; i++) {
         bool ignored = false;
         sorted[i] = rmia_gain(&ignored, z, i, true, a);
@@ -113,10 +113,9 @@ static sotto_status run_rmia_population(struct attack_output *out, const struct 
                                         const double *args)
 {
     sotto_status status = SOTTO_OK;
-    double *gain = base_alloc(in->n, sizeof *gain);
+    double *gain = NULL;
+    NEW(gain, in->n);
     struct attack_output raw = {.scores = gain, .fallback = out->fallback};
-    if (!gain)
-        FAIL(SOTTO_ENOMEM, "rmia: out of memory for %zu records", in->n);
     TRY(rmia_run(&raw, in, true, args[1]));
     TRY(rmia_population(out->scores, in, gain, args[1], args[0]));
 done:

@@ -31,9 +31,8 @@ sotto_status attack_run(double *scores, const struct score_attack *a, const stru
 {
     sotto_status status = SOTTO_OK;
     double args[ATTACK_PARAMS];
-    struct attack_output out = {.scores = scores, .threshold = NAN, .fallback = base_alloc(in->n, 1)};
-    if (!out.fallback)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records", a->name, in->n);
+    struct attack_output out = {.scores = scores, .threshold = NAN};
+    NEW(out.fallback, in->n);
     TRY(attack_arguments(args, a, NULL));
     TRY(a->run(&out, in, args));
 done:

@@ -20,10 +20,9 @@ sotto_status view_lira(struct attack_output *out, const struct attack_input *in,
 {
     sotto_status status = SOTTO_OK;
     double share = online ? 1 / (double)in->views : 1 / sqrt((double)in->views);
-    struct attack_output one = {
-        .scores = base_alloc(in->n, sizeof(double)), .fallback = base_alloc(in->n, 1), .threshold = NAN};
-    if (!one.scores || !one.fallback)
-        FAIL(SOTTO_ENOMEM, "views: out of memory for %zu records", in->n);
+    struct attack_output one = {.threshold = NAN};
+    NEW(one.scores, in->n);
+    NEW(one.fallback, in->n);
     for (size_t i = 0; i < in->n; i++)
         out->scores[i] = 0;
     for (size_t v = 0; v < in->views; v++) {
@@ -59,14 +58,12 @@ static sotto_status vote_make(struct vote *out, const struct attack_input *in)
     struct vote v = {.in = in, .others = same ? in : in->population, .views = in->views, .same = same};
     v.stride = (v.others->n + VIEW_OTHERS - 1) / VIEW_OTHERS;
     v.z = (v.others->n + v.stride - 1) / v.stride;
-    v.gain = base_alloc(in->n, v.views * sizeof *v.gain);
-    v.sorted = base_alloc(v.z, v.views * sizeof *v.sorted);
-    v.work = base_alloc(v.z, 2 * sizeof *v.work);
-    v.rank = base_alloc(v.z, v.views * sizeof *v.rank);
-    *out = v;
-    if (!v.gain || !v.sorted || !v.work || !v.rank)
-        FAIL(SOTTO_ENOMEM, "views: out of memory for %zu records", in->n);
+    NEW_ROWS(v.gain, in->n, v.views);
+    NEW_ROWS(v.sorted, v.z, v.views);
+    NEW_ROWS(v.work, v.z, 2);
+    NEW_ROWS(v.rank, v.z, v.views);
 done:
+    *out = v;
     return status;
 }
 
