@@ -105,13 +105,10 @@ static sotto_status side_measure(struct side *s, const struct encoder_attack *a)
     size_t m = s->member.n, zero[2] = {0, 0};
     s->n = m + s->nonmember.n;
     s->pairs = encoder_pairs(a->in->views);
-    s->set = base_alloc(s->n * s->pairs, sizeof *s->set);
-    s->sorted = base_alloc(s->n * s->pairs, sizeof *s->sorted);
+    NEW_ROWS(s->set, s->n, s->pairs);
+    NEW_ROWS(s->sorted, s->n, s->pairs);
     for (int k = 0; k < ATTACKS; k++)
-        s->score[k] = base_alloc(s->n, sizeof *s->score[k]);
-    for (int k = 0; k < ATTACKS; k++)
-        if (!s->set || !s->sorted || !s->score[k])
-            FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", s->n);
+        NEW(s->score[k], s->n);
     encoder_similarities(s->set, &zero[0], &s->member);
     encoder_similarities(s->set + m * s->pairs, &zero[1], &s->nonmember);
     s->zero = zero[0] + zero[1];
@@ -149,10 +146,9 @@ static sotto_status draw_order(struct encoder_attack *a)
     sotto_status status = SOTTO_OK;
     size_t n = a->shadow.n, m = a->shadow.member.n, first = m / 2, teach = 0, rest = 0;
     struct rng r = rng_stream(a->seed, RNG_SPLIT, 11, 0);
-    int64_t *drawn = base_alloc(n, sizeof *drawn);
-    a->order = base_alloc(n, sizeof *a->order);
-    if (!drawn || !a->order)
-        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", n);
+    int64_t *drawn = NULL;
+    NEW(drawn, n);
+    NEW(a->order, n);
     for (size_t i = 0; i < n; i++)
         drawn[i] = (int64_t)i;
     rng_shuffle(&r, drawn, m);
@@ -170,10 +166,9 @@ done:
 static sotto_status learn_norm(struct encoder_attack *a)
 {
     sotto_status status = SOTTO_OK;
-    double *norm = base_alloc(a->taught, sizeof *norm);
+    double *norm = NULL;
     size_t members = 0, others = 0;
-    if (!norm)
-        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", a->taught);
+    NEW(norm, a->taught);
     for (size_t i = 0; i < a->taught; i++)
         if (shadow_is_member(a, a->order[i]))
             norm[members++] = a->shadow.score[NORM][a->order[i]];
@@ -245,9 +240,9 @@ static sotto_status ask(double *scores, const struct side *s, const float *rows,
                         const struct encoder_attack *a)
 {
     sotto_status status = SOTTO_OK;
-    float *x = base_alloc(s->n * s->pairs, sizeof *x), *logits = base_alloc(s->n, 2 * sizeof *logits);
-    if (!x || !logits)
-        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", s->n);
+    float *x = NULL, *logits = NULL;
+    NEW(x, s->n * s->pairs);
+    NEW_ROWS(logits, s->n, 2);
     put_rows(x, rows, NULL, s->n, a);
     TRY(head ? sotto_head_predict(logits, head, x, s->n, s->pairs, 1, a->ctx)
              : sotto_network_predict(logits, net, x, s->n, s->pairs, 1, a->ctx));
@@ -265,10 +260,10 @@ static sotto_status learn_networks(struct encoder_attack *a)
     struct sotto_head *head = NULL;
     struct sotto_network *net = NULL;
     size_t pairs = a->shadow.pairs;
-    float *x = base_alloc(a->taught * pairs, sizeof *x);
-    int64_t *y = base_alloc(a->taught, sizeof *y);
-    if (!x || !y)
-        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", a->taught);
+    float *x = NULL;
+    int64_t *y = NULL;
+    NEW(x, a->taught * pairs);
+    NEW(y, a->taught);
     for (size_t i = 0; i < a->taught; i++)
         y[i] = shadow_is_member(a, a->order[i]);
     standardise(a);
@@ -295,10 +290,9 @@ static sotto_status set_threshold(struct encoder_attack *a, int k)
     sotto_status status = SOTTO_OK;
     struct roc c = {0};
     size_t members = 0, others = 0, n = a->shadow.n - a->taught;
-    double *score = base_alloc(2 * n, sizeof *score);
+    double *score = NULL;
     bool exact;
-    if (!score)
-        FAIL(SOTTO_ENOMEM, "encoder attack: out of memory for %zu records", n);
+    NEW(score, 2 * n);
     for (size_t i = a->taught; i < a->shadow.n; i++) {
         double s = a->shadow.score[k][a->order[i]];
         if (shadow_is_member(a, a->order[i]))

@@ -21,9 +21,8 @@ static sotto_status judge(double *scores, const struct sotto_head *net, const fl
                           size_t width, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    float *logits = base_alloc(2 * n, sizeof *logits);
-    if (!logits)
-        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", n);
+    float *logits = NULL;
+    NEW(logits, 2 * n);
     if (n)
         TRY(sotto_head_predict(logits, net, rows, n, width, 1, ctx));
     for (size_t i = 0; i < n; i++)
@@ -64,9 +63,8 @@ sotto_status attack_net_scores_best(double *scores, double *chosen, const struct
     sotto_status status = SOTTO_OK;
     struct sotto_head_recipe r = attack_net_recipe(seed);
     struct sotto_head *net = NULL;
-    double *known = base_alloc(train->n, sizeof *known), best = INFINITY;
-    if (!known)
-        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu records", train->n);
+    double *known = NULL, best = INFINITY;
+    NEW(known, train->n);
     for (size_t i = 0; i < rate_count; i++) {
         r.lr = rates[i];
         TRY(sotto_head_train(&net, train->x, train->member, train->n, train->width, 2, &r, ctx));
@@ -107,11 +105,10 @@ static sotto_status pick(float **x, int64_t **y, size_t **where, size_t *count, 
     for (size_t i = 0; i < n; i++)
         c += (size_t)labels[i] == class;
     *count = c;
-    *x = base_alloc(c * width, sizeof **x);
-    *y = values ? base_alloc(c, sizeof **y) : NULL;
-    *where = base_alloc(c, sizeof **where);
-    if (!*x || (values && !*y) || !*where)
-        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu rows", c);
+    NEW_ROWS(*x, c, width);
+    if (values)
+        NEW(*y, c);
+    NEW(*where, c);
     c = 0;
     for (size_t i = 0; i < n; i++)
         if ((size_t)labels[i] == class) {
@@ -166,11 +163,10 @@ sotto_status attack_net_scores_by_class(double *scores, size_t *fallback, const 
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_context quiet = context_quiet(ctx, 0);
-    struct bench b = {scores, train, rows, labels, n, seed, base_alloc(classes, 1), &quiet};
+    struct bench b = {scores, train, rows, labels, n, seed, NULL, &quiet};
     double *global = NULL;
     size_t needed = 0;
-    if (!b.without)
-        FAIL(SOTTO_ENOMEM, "attack network: out of memory for %zu classes", classes);
+    NEW(b.without, classes);
     TRY(par_each(classes, ctx, train_class, &b));
     *fallback = 0;
     for (size_t k = 0; k < classes; k++)

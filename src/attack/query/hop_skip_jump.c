@@ -356,7 +356,7 @@ static void begin(struct hop *h, const struct driver *v, const float *x, const i
 static sotto_status make_driver(struct driver *v, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    size_t d = v->target->inputs, wave = smaller(n, WAVE), floats;
+    size_t d = v->target->inputs, wave = smaller(n, WAVE);
     v->wave = wave;
     v->capacity = BLOCK_ROWS;
     while (v->capacity > 4 * WAVE && v->capacity * d > (size_t)1 << 24)
@@ -368,15 +368,11 @@ static sotto_status make_driver(struct driver *v, size_t n)
                 (double)v->set->low[j], (double)v->set->high[j]);
         v->range = width > v->range ? width : v->range;
     }
-    if (!size_multiply(&floats, v->capacity, d))
-        FAIL(SOTTO_ENOMEM, "hop-skip-jump: rows of %zu are too long", d);
-    v->hops = base_alloc(wave, sizeof *v->hops);
-    v->memory_f = base_alloc(wave * 3, d * sizeof *v->memory_f);
-    v->memory_d = base_alloc(wave * 2, d * sizeof *v->memory_d);
-    v->rows = base_alloc(floats, sizeof *v->rows);
-    v->labels = base_alloc(v->capacity, sizeof *v->labels);
-    if (!v->hops || !v->memory_f || !v->memory_d || !v->rows || !v->labels)
-        FAIL(SOTTO_ENOMEM, "hop-skip-jump: out of memory for rows of %zu", d);
+    NEW(v->hops, wave);
+    NEW_ROWS(v->memory_f, wave * 3, d);
+    NEW_ROWS(v->memory_d, wave * 2, d);
+    NEW_ROWS(v->rows, v->capacity, d);
+    NEW(v->labels, v->capacity);
     for (size_t i = 0; i < wave; i++)
         v->hops[i] = (struct hop){.phase = DONE,
                                   .record = SIZE_MAX,

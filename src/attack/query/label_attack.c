@@ -70,10 +70,9 @@ sotto_status label_boundary(double *scores, struct sotto_target *t, const struct
     sotto_status status = SOTTO_OK;
     struct label_setting *s = setting;
     struct hop_settings hop;
-    struct hop_result *found = base_alloc(records->n, sizeof *found);
+    struct hop_result *found = NULL;
     double diagonal = 0;
-    if (!found)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", records->n);
+    NEW(found, records->n);
     hop_defaults(&hop);
     hop.low = s->space.low;
     hop.high = s->space.high;
@@ -168,10 +167,11 @@ sotto_status label_noise(double *scores, struct sotto_target *t, const struct he
     struct label_setting *s = setting;
     struct noisy q = {.records = records, .setting = s, .level = (size_t)level, .copies = s->queries};
     size_t all;
-    int64_t *label = base_alloc(NOISY_BLOCK, sizeof *label);
-    if (!size_multiply(&all, records->n, q.copies) ||
-        !(q.rows = base_alloc(NOISY_BLOCK, records->d * sizeof *q.rows)) || !label)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu noisy copies of %zu records", q.copies, records->n);
+    int64_t *label = NULL;
+    if (!size_multiply(&all, records->n, q.copies))
+        FAIL(SOTTO_ENOMEM, "attack: %zu noisy copies of %zu records are too many", q.copies, records->n);
+    NEW(label, NOISY_BLOCK);
+    NEW_ROWS(q.rows, NOISY_BLOCK, records->d);
     memset(scores, 0, records->n * sizeof *scores);
     for (q.first = 0; q.first < all; q.first += q.count) {
         q.count = all - q.first < NOISY_BLOCK ? all - q.first : NOISY_BLOCK;

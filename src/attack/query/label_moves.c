@@ -21,10 +21,10 @@ sotto_status label_moves(float *bits, struct sotto_target *t, const struct head_
 {
     sotto_status status = SOTTO_OK;
     size_t d = records->d;
-    float *rows = base_alloc(BLOCK * PICTURE_MOVES, d * sizeof *rows);
-    int64_t *label = base_alloc(BLOCK * PICTURE_MOVES, sizeof *label);
-    if (!rows || !label)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for rows of %zu", d);
+    float *rows = NULL;
+    int64_t *label = NULL;
+    NEW_ROWS(rows, BLOCK * PICTURE_MOVES, d);
+    NEW(label, BLOCK * PICTURE_MOVES);
     for (size_t first = 0; first < records->n; first += BLOCK) {
         size_t count = records->n - first < BLOCK ? records->n - first : BLOCK;
         if (context_stopped(ctx))

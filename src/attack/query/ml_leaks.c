@@ -13,9 +13,9 @@ sotto_status ml_leaks_judge(double *scores, struct query_result *result, const s
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, classes = in->records.classes;
-    float *rows = base_alloc(n * answers->width, sizeof *rows), *p = base_alloc(classes, sizeof *p);
-    if (!rows || !p)
-        FAIL(SOTTO_ENOMEM, "ml-leaks: out of memory for %zu records", n);
+    float *rows = NULL, *p = NULL;
+    NEW(rows, n * answers->width);
+    NEW(p, classes);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < classes; k++)
             p[k] = (float)in->posteriors[i * classes + k];

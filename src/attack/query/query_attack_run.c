@@ -239,9 +239,8 @@ done:
 static sotto_status ask_decisions(struct model_work *w, struct sotto_target *t, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    int64_t *label = base_alloc(n, sizeof *label);
-    if (!label)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    int64_t *label = NULL;
+    NEW(label, n);
     TRY(target_labels(t, label, w->x, n));
     for (size_t i = 0; i < n; i++)
         w->posteriors[i * t->classes + (size_t)label[i]] = 1;

@@ -29,9 +29,8 @@ sotto_status sotto_attack_table(char **text)
     size_t rows = 0, used = 0;
     while (query_attack_table[rows])
         rows++;
-    char *out = base_alloc(rows + 1, LINE);
-    if (!out)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory");
+    char *out = NULL;
+    NEW_ROWS(out, rows + 1, LINE);
     for (size_t i = 0; i < rows; i++) {
         const struct query_attack *m = query_attack_table[i];
         char shadows[48] = "";

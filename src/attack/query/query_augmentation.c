@@ -31,9 +31,8 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     struct shadow_calibration r = {0};
     struct output_table known = {0};
     size_t n = in->records.n;
-    float *bits = base_alloc(n * PICTURE_MOVES, sizeof *bits);
-    if (!bits)
-        FAIL(SOTTO_ENOMEM, "augmentation: out of memory for %zu records", n);
+    float *bits = NULL;
+    NEW(bits, n * PICTURE_MOVES);
     if (o->channels == 0)
         FAIL(SOTTO_EUSAGE, "attack: augmentation needs image shapes; give --image C,H,W");
     TRY(label_shape(&shape, in));

@@ -20,9 +20,8 @@ static sotto_status random_threshold(double *out, const struct query_input *in, 
     size_t d = in->records.d;
     double distance[RANDOM_INPUTS];
     int64_t label[RANDOM_INPUTS];
-    float *x = base_alloc(RANDOM_INPUTS * d, sizeof *x);
-    if (!x)
-        FAIL(SOTTO_ENOMEM, "boundary: out of memory for %d random inputs", RANDOM_INPUTS);
+    float *x = NULL;
+    NEW(x, RANDOM_INPUTS * d);
     for (size_t i = 0; i < RANDOM_INPUTS; i++) {
         struct rng r = rng_stream(in->options->seed, RNG_SYNTHETIC, 3, i);
         feature_draw_row(x + i * d, &s->space, &r);

@@ -55,10 +55,10 @@ sotto_status query_decision(struct facts *out, const double *scores, const int64
                             size_t n, size_t classes, double threshold, double confidence)
 {
     sotto_status status = SOTTO_OK;
-    struct tally *by_class = base_alloc(classes, sizeof *by_class), all = {0, 0, n_member};
-    double *work = base_alloc(classes, sizeof *work);
-    if (!by_class || !work)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu classes", classes);
+    struct tally *by_class = NULL, all = {0, 0, n_member};
+    double *work = NULL;
+    NEW(by_class, classes);
+    NEW(work, classes);
     for (size_t i = 0; i < n; i++) {
         struct tally *t = &by_class[labels[i]];
         bool flagged = scores[i] > threshold, member = i < n_member;

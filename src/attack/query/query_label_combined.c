@@ -59,11 +59,11 @@ static sotto_status ask_distances(float *rows, struct sotto_target *t, const str
     sotto_status status = SOTTO_OK;
     size_t d = records->d;
     struct head_data moved = *records;
-    float *x = p->image ? base_alloc(records->n, d * sizeof *x) : NULL;
+    float *x = NULL;
     uint64_t seed = p->setting->seed;
     p->setting->queries = p->each;
-    if (p->image && !x)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", records->n);
+    if (p->image)
+        NEW_ROWS(x, records->n, d);
     for (size_t k = 0; k < p->distances; k++) {
         for (size_t i = 0; k && i < records->n; i++)
             image_move(x + i * d, records->x + i * d, &p->shape, FIRST_SHIFT + k - 1);
@@ -84,10 +84,11 @@ static sotto_status ask(float *rows, struct sotto_target *t, const struct head_d
 {
     sotto_status status = SOTTO_OK;
     size_t n = records->n, first = p->distances + LABEL_LEVELS;
-    double *column = base_alloc(n, sizeof *column);
-    float *bits = p->image ? base_alloc(n, PICTURE_MOVES * sizeof *bits) : NULL;
-    if (!column || (p->image && !bits))
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    double *column = NULL;
+    float *bits = NULL;
+    NEW(column, n);
+    if (p->image)
+        NEW_ROWS(bits, n, PICTURE_MOVES);
     TRY(ask_distances(rows, t, records, p, column));
     p->setting->queries = p->copies;
     for (size_t level = 0; level < LABEL_LEVELS; level++) {
@@ -109,11 +110,12 @@ static sotto_status weigh(struct linear_model *out, const struct shadow_calibrat
 {
     sotto_status status = SOTTO_OK;
     size_t n = r->records.n;
-    float *rows = base_alloc(n, p->width * sizeof *rows);
-    int64_t *member = base_alloc(n, sizeof *member);
-    size_t *row = base_alloc(n, sizeof *row);
-    if (!rows || !member || !row)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    float *rows = NULL;
+    int64_t *member = NULL;
+    size_t *row = NULL;
+    NEW_ROWS(rows, n, p->width);
+    NEW(member, n);
+    NEW(row, n);
     for (size_t i = 0; i < n; i++) {
         member[i] = i < r->n_member;
         row[i] = i;
@@ -141,8 +143,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     TRY(shadow_calibration_make(&r, result, in, REHEARSED));
     if (result->pending)
         goto done;
-    if (!(rows = base_alloc(n, p.width * sizeof *rows)))
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu records", n);
+    NEW_ROWS(rows, n, p.width);
     TRY(weigh(&m, &r, &p, in->ctx));
     s.unreachable = 0;
     TRY(ask(rows, in->target, &in->records, &p, in->ctx));

@@ -23,9 +23,8 @@ static sotto_status portraits(float *out, const struct shadow_set *a, const stru
 {
     sotto_status status = SOTTO_OK;
     size_t n = data->n, classes = data->classes, width = lookers * classes;
-    float *p = base_alloc(n * classes, sizeof *p);
-    if (!p)
-        FAIL(SOTTO_ENOMEM, "long: out of memory for %zu records", n);
+    float *p = NULL;
+    NEW(p, n * classes);
     for (size_t m = 0; m < lookers; m++) {
         TRY(shadow_pool_ask(p, &a->pool, m, data->x, n, data->d, 0, a->plan.ctx));
         for (size_t i = 0; i < n; i++)
@@ -104,9 +103,8 @@ static sotto_status test(double *scores, size_t *selected, const struct query_in
                                   .labels = in->records.y,
                                   .n = in->records.n,
                                   .classes = in->records.classes};
-    double *losses = base_alloc(models, sizeof *losses);
-    if (!losses)
-        FAIL(SOTTO_ENOMEM, "long: out of memory for %zu references", models);
+    double *losses = NULL;
+    NEW(losses, models);
     *selected = 0;
     for (size_t i = 0; i < in->records.n; i++) {
         /* Members are half of the records, as far as the attacker knows. */
@@ -139,12 +137,11 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     size_t lookers = shadows.pool.models < LOOKERS ? shadows.pool.models : LOOKERS;
     c.width = lookers * in->records.classes;
     c.pool_n = shadows.data.n;
-    c.judged = judged = base_alloc(c.n * c.width, sizeof *judged);
-    c.pool = pool = base_alloc(c.pool_n * c.width, sizeof *pool);
-    c.count = base_alloc(c.n, sizeof *c.count);
-    signals = base_alloc(c.n * shadows.pool.models, sizeof *signals);
-    if (!judged || !pool || !c.count || !signals)
-        FAIL(SOTTO_ENOMEM, "long: out of memory for %zu records", c.n);
+    NEW_ROWS(judged, c.n, c.width);
+    NEW_ROWS(pool, c.pool_n, c.width);
+    NEW(c.count, c.n);
+    NEW_ROWS(signals, c.n, shadows.pool.models);
+    c.judged = judged, c.pool = pool;
     TRY(portraits(judged, &shadows, &in->records, lookers));
     TRY(portraits(pool, &shadows, &shadows.data, lookers));
     TRY(par_each(c.n, in->ctx, count_near, &c));

@@ -27,10 +27,11 @@ static sotto_status random_threshold(double *out, const struct query_input *in)
     sotto_status status = SOTTO_OK;
     size_t d = in->records.d, classes = in->records.classes;
     struct feature_space space = {0};
-    double *top = base_alloc(RANDOM_INPUTS, sizeof *top);
-    float *x = base_alloc(RANDOM_INPUTS * d, sizeof *x), *p = base_alloc(RANDOM_INPUTS * classes, sizeof *p);
-    if (!top || !x || !p)
-        FAIL(SOTTO_ENOMEM, "ml-leaks-3: out of memory for %d random inputs", RANDOM_INPUTS);
+    double *top = NULL;
+    float *x = NULL, *p = NULL;
+    NEW(top, RANDOM_INPUTS);
+    NEW(x, RANDOM_INPUTS * d);
+    NEW(p, RANDOM_INPUTS * classes);
     TRY(feature_space_make(&space, &in->records));
     for (size_t i = 0; i < RANDOM_INPUTS; i++) {
         struct rng r = rng_stream(in->options->seed, RNG_SYNTHETIC, 1, i);

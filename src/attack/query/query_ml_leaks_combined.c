@@ -18,10 +18,8 @@ static sotto_status own_records(struct head_data *out, float **x, int64_t **y, c
     size_t n = 0;
     for (size_t i = 0; i < data->n; i++)
         n += use[i] == SHADOW_IN;
-    *x = base_alloc(n, data->d * sizeof **x);
-    *y = base_alloc(n, sizeof **y);
-    if (!*x || !*y)
-        FAIL(SOTTO_ENOMEM, "ml-leaks-combined: out of memory for %zu records", n);
+    NEW_ROWS(*x, n, data->d);
+    NEW(*y, n);
     n = 0;
     for (size_t i = 0; i < data->n; i++)
         if (use[i] == SHADOW_IN) {

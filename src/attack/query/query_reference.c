@@ -17,13 +17,11 @@ enum {
 enum { SHIFT = 2, MIRRORED = 2, SHIFTED = 18 }; /* how many views there may be */
 
 /* (n, models): 1 where a shadow trained on the record. Online, the pool starts with the n records. */
-static uint8_t *trained_on(const struct shadow_set *a, size_t n, bool offline)
+static void mark_trained(uint8_t *trained, const struct shadow_set *a, size_t n)
 {
-    uint8_t *trained = base_alloc(n * a->pool.models, 1);
-    for (size_t i = 0; trained && !offline && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         for (size_t m = 0; m < a->pool.models; m++)
             trained[i * a->pool.models + m] = a->use[m * a->data.n + i] == SHADOW_IN;
-    return trained;
 }
 
 /* The record itself, its mirror image, and both shifted by -2, 0 and 2 pixels in each direction. */
@@ -58,9 +56,8 @@ static sotto_status ask_target(double *signals, const struct query_input *in, co
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, k = in->records.classes;
-    double *row = base_alloc(k, sizeof *row);
-    if (!row)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu classes", k);
+    double *row = NULL;
+    NEW(row, k);
     TRY(sotto_target_query(in->target, answers, x, n));
     for (size_t i = 0; i < n; i++) {
         struct attack_input one = {
@@ -107,17 +104,17 @@ static sotto_status view_table_make(struct view_table *t, const struct query_inp
     size_t n = in->records.n, d = in->records.d, cells;
     struct sotto_dataset set = {.features = in->records.x};
     struct record_input source;
-    struct record_view *views = base_alloc(n, sizeof *views);
-    int64_t *rows = base_alloc(n, sizeof *rows);
+    struct record_view *views = NULL;
+    int64_t *rows = NULL;
     if (!size_multiply(&cells, t->views * a->pool.models, n))
         FAIL(SOTTO_EINVAL, "attack: %zu views of %zu records do not fit in memory", t->views, n);
-    t->signals = base_alloc(t->views, n * sizeof *t->signals);
-    t->reference = base_alloc(cells, sizeof *t->reference);
-    t->moved = base_alloc(n, d * sizeof *t->moved);
-    t->planar = base_alloc(n, d * sizeof *t->planar);
-    t->answers = base_alloc(n, in->records.classes * sizeof *t->answers);
-    if (!views || !rows || !t->signals || !t->reference || !t->moved || !t->planar || !t->answers)
-        FAIL(SOTTO_ENOMEM, "attack: out of memory for %zu views of %zu records", t->views, n);
+    NEW(views, n);
+    NEW(rows, n);
+    NEW_ROWS(t->signals, t->views, n);
+    NEW(t->reference, cells);
+    NEW_ROWS(t->moved, n, d);
+    NEW_ROWS(t->planar, n, d);
+    NEW_ROWS(t->answers, n, in->records.classes);
     record_input_make(&source, &set, shape, shape, par_threads(in->ctx));
     for (size_t v = 0; v < t->views; v++) {
         struct head_data moved = in->records;
@@ -144,7 +141,7 @@ static sotto_status judge(double *scores, const struct query_input *in, const ch
     struct view_table table = {.views = in->options->views};
     double *signals = NULL;
     char key[64];
-    size_t n = in->records.n, cells;
+    size_t n = in->records.n;
     bool several = table.views > 1;
     snprintf(key, sizeof key, "%s%s", name, several ? "-views" : "");
     struct attack_input arrays = {.outputs = in->posteriors,
@@ -161,10 +158,7 @@ static sotto_status judge(double *scores, const struct query_input *in, const ch
         arrays.view_reference = table.reference;
         arrays.reference = table.reference;
     } else {
-        if (!size_multiply(&cells, n, shadows->pool.models) ||
-            !(signals = base_alloc(cells, sizeof *signals)))
-            FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records and %zu shadows", name, n,
-                 shadows->pool.models);
+        NEW_ROWS(signals, n, shadows->pool.models);
         TRY(shadow_pool_signals(signals, &shadows->pool, &in->records, NULL, in->ctx));
         arrays.reference = signals;
     }
@@ -193,10 +187,9 @@ static sotto_status query_reference_run(double *scores, struct query_result *res
     shadow_set_report(result, &shadows);
     if (result->pending)
         goto done;
-    trained = trained_on(&shadows, in->records.n, offline);
-    if (!trained)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory for %zu records and %zu shadows", name, in->records.n,
-             shadows.pool.models);
+    NEW_ROWS(trained, in->records.n, shadows.pool.models);
+    if (!offline)
+        mark_trained(trained, &shadows, in->records.n);
     TRY(judge(scores, in, name, &shadows, trained, shape));
     fact_count(&result->facts, "views", in->options->views > 1 ? in->options->views : 1);
 done:

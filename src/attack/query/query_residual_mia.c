@@ -20,9 +20,9 @@ static sotto_status judge(double *scores, double *rate, const struct output_tabl
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, classes = in->records.classes;
-    float *rows = base_alloc(n * answers->width, sizeof *rows), *p = base_alloc(classes, sizeof *p);
-    if (!rows || !p)
-        FAIL(SOTTO_ENOMEM, "residual-mia: out of memory for %zu records", n);
+    float *rows = NULL, *p = NULL;
+    NEW(rows, n * answers->width);
+    NEW(p, classes);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < classes; k++)
             p[k] = (float)in->posteriors[i * classes + k];

@@ -8,9 +8,8 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     struct shadow_set shadows = {0};
     struct output_table answers = {0};
     size_t n = in->records.n, classes = in->records.classes, fallback;
-    float *rows = base_alloc(n * classes, sizeof *rows);
-    if (!rows)
-        FAIL(SOTTO_ENOMEM, "shokri: out of memory for %zu records", n);
+    float *rows = NULL;
+    NEW(rows, n * classes);
     for (size_t i = 0; i < n * classes; i++)
         rows[i] = (float)in->posteriors[i];
     TRY(shadow_set_make(&shadows, in, 20, NULL));

@@ -97,11 +97,9 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     TRY(whitebox_layer_make(&attackers, in->target->head, in->target->network, &own, in->ctx));
     const struct sotto_head *h = judged.head;
     width = h->width[h->layers - 1];
-    rows = base_alloc(n, width * sizeof *rows);
-    known = base_alloc(own.n, width * sizeof *known);
-    mean = base_alloc(width + 1, sizeof *mean);
-    if (!rows || !known || !mean)
-        FAIL(SOTTO_ENOMEM, "stolen memories: out of memory for %zu records", n + own.n);
+    NEW_ROWS(rows, n, width);
+    NEW_ROWS(known, own.n, width);
+    NEW(mean, width + 1);
     TRY(features(rows, &judged));
     TRY(features(known, &attackers));
     for (size_t i = 0; i < n; i++)

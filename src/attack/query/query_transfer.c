@@ -59,10 +59,11 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     size_t shadows = in->options->shadows ? in->options->shadows : 4;
     struct head_data own = in->attacker;
     struct rng draw = rng_stream(in->options->seed, RNG_SPLIT, 4, 0);
-    int64_t *decision = base_alloc(n, sizeof *decision), *label = base_alloc(own.n, sizeof *label);
-    float *logits = base_alloc(n * classes, sizeof *logits);
-    if (!decision || !label || !logits)
-        FAIL(SOTTO_ENOMEM, "transfer: out of memory for %zu records", n + own.n);
+    int64_t *decision = NULL, *label = NULL;
+    float *logits = NULL;
+    NEW(decision, n);
+    NEW(label, own.n);
+    NEW(logits, n * classes);
     for (size_t i = 0; i < n; i++) {
         scores[i] = 0;
         for (size_t k = 0; k < classes; k++)

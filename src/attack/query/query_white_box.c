@@ -108,10 +108,8 @@ static sotto_status learn(struct output_table *t, const struct shadow_set *a, si
     sotto_status status = SOTTO_OK;
     size_t most = a->pool.models * a->data.n;
     t->width = width;
-    t->x = base_alloc(most, t->width * sizeof *t->x);
-    t->member = base_alloc(most, sizeof *t->member);
-    if (!t->x || !t->member)
-        FAIL(SOTTO_ENOMEM, "white box: out of memory for %zu records", most);
+    NEW_ROWS(t->x, most, t->width);
+    NEW(t->member, most);
     for (size_t m = 0; m < a->pool.models; m++)
         TRY(learn_from(t, a, m));
 done:
@@ -161,9 +159,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     float *rows = NULL;
     TRY(whitebox_layer_make(&side, in->target->head, in->target->network, &in->records, in->ctx));
     width = width_of(side.head);
-    rows = base_alloc(n, width * sizeof *rows);
-    if (!rows)
-        FAIL(SOTTO_ENOMEM, "white box: out of memory for %zu records", n);
+    NEW_ROWS(rows, n, width);
     TRY(shadow_set_make(&shadows, in, 4, NULL));
     shadow_set_report(result, &shadows);
     if (result->pending)

@@ -57,10 +57,9 @@ sotto_status record_overlap(size_t *shared, const float *rows, size_t n, const f
                             size_t width)
 {
     sotto_status status = SOTTO_OK;
-    struct digest *sorted = base_alloc(m, sizeof *sorted);
+    struct digest *sorted = NULL;
     size_t count = 0;
-    if (!sorted)
-        FAIL(SOTTO_ENOMEM, "out of memory for the digests of %zu records", m);
+    NEW(sorted, m);
     for (size_t i = 0; i < m; i++)
         sorted[i] = (struct digest){digest_of(among + i * width, width), i};
     qsort(sorted, m, sizeof *sorted, rising);

@@ -11,12 +11,13 @@ sotto_status whitebox_features_make(struct whitebox_features *out, const struct 
 {
     sotto_status status = SOTTO_OK;
     size_t numbers = head->width[head->layers];
-    struct whitebox_features v = {.head = head, .record = base_alloc(head->width[0], sizeof *v.record)};
+    struct whitebox_features v = {.head = head};
+    double *next = NULL;
     for (size_t l = 0; l <= head->layers; l++)
         numbers += 2 * head->width[l];
-    double *next = v.memory = base_alloc(numbers, sizeof *next);
-    if (!v.memory || !v.record)
-        FAIL(SOTTO_ENOMEM, "white box: out of memory for a head of %zu parameters", head->count);
+    NEW(v.record, head->width[0]);
+    NEW(next, numbers);
+    v.memory = next;
     for (size_t l = 0; l <= head->layers; l++) {
         v.value[l] = next;
         v.diff[l] = next + head->width[l];

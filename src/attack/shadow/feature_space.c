@@ -3,10 +3,10 @@
 sotto_status feature_space_make(struct feature_space *out, const struct head_data *data)
 {
     sotto_status status = SOTTO_OK;
-    struct feature_space s = {data->d, base_alloc(data->d, sizeof *s.low),
-                              base_alloc(data->d, sizeof *s.high), base_alloc(data->d, sizeof *s.bit)};
-    if (!s.low || !s.high || !s.bit)
-        FAIL(SOTTO_ENOMEM, "out of memory for the ranges of %zu columns", data->d);
+    struct feature_space s = {.d = data->d};
+    NEW(s.low, s.d);
+    NEW(s.high, s.d);
+    NEW(s.bit, s.d);
     for (size_t j = 0; j < s.d; j++) {
         s.low[j] = s.high[j] = data->x[j];
         s.bit[j] = true;

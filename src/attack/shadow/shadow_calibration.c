@@ -28,9 +28,8 @@ static sotto_status open_shadow(struct sotto_target **out, const struct shadow_s
     sotto_status status = SOTTO_OK;
     if (a->pool.networks)
         return target_network(out, "shadow", a->pool.networks[0], false, a->plan.ctx);
-    struct shadow_target *s = base_alloc(1, sizeof *s);
-    if (!s)
-        FAIL(SOTTO_ENOMEM, "shadow calibration: out of memory");
+    struct shadow_target *s = NULL;
+    NEW(s, 1);
     TRY(shadow_pool_head(&s->head, &a->pool, 0));
     s->target = target_make("shadow", a->data.d, a->data.classes);
     s->target.head = s->head;
@@ -101,9 +100,8 @@ sotto_status shadow_calibration_run(double *auc, double *threshold, const struct
     struct roc c = {0};
     size_t m = r->n_member;
     bool exact;
-    double *scores = base_alloc(2 * m, sizeof *scores);
-    if (!scores)
-        FAIL(SOTTO_ENOMEM, "shadow calibration: out of memory for %zu records", 2 * m);
+    double *scores = NULL;
+    NEW(scores, 2 * m);
     TRY(score(scores, r->target, &r->records, parameter, arg));
     TRY(roc_make(&c, scores, m, scores + m, m));
     *auc = roc_auc(&c, 0.95, &exact).estimate;

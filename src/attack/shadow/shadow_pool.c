@@ -163,10 +163,10 @@ static sotto_status train_block(struct trainer *t, size_t first, size_t count)
     size_t n = p->data->n, size = t->pool->parameters;
     struct sotto_head_recipe recipe = t->block;
     struct sotto_head *h = NULL;
-    uint8_t *member = base_alloc(n, count);
-    float *weights = base_alloc(count * size, sizeof *weights);
-    if (!member || !weights)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu heads", count);
+    uint8_t *member = NULL;
+    float *weights = NULL;
+    NEW_ROWS(member, n, count);
+    NEW(weights, count * size);
     for (size_t i = 0; i < n; i++)
         for (size_t m = 0; m < count; m++)
             member[i * count + m] = p->use[t->todo[first + m] * n + i] == SHADOW_IN;
@@ -236,11 +236,9 @@ static sotto_status make_room(struct shadow_pool *s, const struct shadow_plan *p
     sotto_status status = SOTTO_OK;
     s->models = p->models;
     s->repeats = p->repeats;
-    s->train_accuracy = base_alloc(s->models, sizeof *s->train_accuracy);
-    s->test_accuracy = base_alloc(s->models, sizeof *s->test_accuracy);
-    s->ready = base_alloc(s->models, 1);
-    if (!s->train_accuracy || !s->test_accuracy || !s->ready)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", s->models);
+    NEW(s->train_accuracy, s->models);
+    NEW(s->test_accuracy, s->models);
+    NEW(s->ready, s->models);
 done:
     return status;
 }
@@ -266,9 +264,8 @@ static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *
 {
     sotto_status status = SOTTO_OK;
     struct trainer t = {.plan = p, .pool = s, .shape = in_blocks(p) ? "block" : "one"};
-    size_t *todo = base_alloc(p->models, sizeof *todo);
-    if (!todo)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", p->models);
+    size_t *todo = NULL;
+    NEW(todo, p->models);
     t.todo = todo;
     t.block = block_recipe(p);
     t.quiet = context_quiet(p->ctx, 0);
@@ -381,10 +378,10 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
     sotto_status status = SOTTO_OK;
     const struct query *a = arg;
     size_t n = a->data->n, classes = a->data->classes;
-    float *logits = base_alloc(n * classes, sizeof *logits);
-    double *row = base_alloc(classes, sizeof *row);
-    if (!logits || !row)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", n);
+    float *logits = NULL;
+    double *row = NULL;
+    NEW(logits, n * classes);
+    NEW(row, classes);
     if (a->noise)
         TRY(ask_noised(logits, a, model));
     else

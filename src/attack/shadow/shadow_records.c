@@ -10,10 +10,8 @@ sotto_status shadow_records(float **x, int64_t **y, struct head_data *out, const
     size_t n = 0, d = p->data->d, at = 0;
     for (size_t i = 0; i < p->data->n; i++)
         n += use[i] == kind;
-    *x = base_alloc(n * d, sizeof **x);
-    *y = base_alloc(n, sizeof **y);
-    if (!*x || !*y)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu records", n);
+    NEW(*x, n * d);
+    NEW(*y, n);
     for (size_t i = 0; i < p->data->n; i++)
         if (use[i] == kind) {
             memcpy(*x + at * d, p->data->x + i * d, d * sizeof **x);

@@ -69,10 +69,9 @@ static sotto_status train_shadows(struct shadow_set *a, const struct query_input
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_attack_options *o = in->options;
-    size_t cells, sharing = 2 * (o->disjoint ? models : 1);
+    size_t sharing = 2 * (o->disjoint ? models : 1);
     size_t own = o->shadow_records ? o->shadow_records : a->data.n / sharing;
-    if (!size_multiply(&cells, models, a->data.n) || !(a->use = base_alloc(cells, 1)))
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models of %zu records", models, a->data.n);
+    NEW_ROWS(a->use, models, a->data.n);
     if (halves)
         TRY(shadow_split_halves(a->use, models, a->data.n, o->seed));
     else
@@ -221,9 +220,9 @@ static sotto_status ask_one(void *arg, size_t model, int thread)
     const uint8_t *use = q->shadows->use + model * data->n;
     struct output_table *t = q->table;
     size_t rows = q->start[model + 1] - q->start[model], at = 0, classes = data->classes;
-    float *x = base_alloc(rows * data->d, sizeof *x), *p = base_alloc(rows * classes, sizeof *p);
-    if (!x || !p)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for the answers on %zu records", rows);
+    float *x = NULL, *p = NULL;
+    NEW(x, rows * data->d);
+    NEW(p, rows * classes);
     for (size_t i = 0; i < data->n; i++)
         if (use[i] != SHADOW_UNUSED) {
             memcpy(x + at * data->d, data->x + i * data->d, data->d * sizeof *x);
@@ -248,22 +247,11 @@ static sotto_status grow(struct output_table *t, size_t width, size_t more)
 {
     sotto_status status = SOTTO_OK;
     size_t n = t->n + more, cells;
-    float *x;
-    int64_t *label, *member;
     REQUIRE(size_multiply(&cells, n, width), "shadows: %zu answers do not fit in memory", n);
-    x = base_regrow(t->x, t->n * width, cells, sizeof *x);
-    if (!x)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu answers", n);
-    t->x = x;
+    REGROW(t->x, t->n * width, cells);
     t->width = width;
-    label = base_regrow(t->label, t->n, n, sizeof *label);
-    if (!label)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu answers", n);
-    t->label = label;
-    member = base_regrow(t->member, t->n, n, sizeof *member);
-    if (!member)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu answers", n);
-    t->member = member;
+    REGROW(t->label, t->n, n);
+    REGROW(t->member, t->n, n);
 done:
     return status;
 }
@@ -280,9 +268,8 @@ sotto_status output_table_add_of(struct output_table *t, const struct shadow_set
     sotto_status status = SOTTO_OK;
     size_t models = a->pool.models, n = a->data.n;
     struct query q = {.table = t, .shadows = a, .width = width, .answer = answer, .arg = arg};
-    size_t *start = base_alloc(models + 1, sizeof *start);
-    if (!start)
-        FAIL(SOTTO_ENOMEM, "shadows: out of memory for %zu models", models);
+    size_t *start = NULL;
+    NEW(start, models + 1);
     for (size_t m = 0; m < models; m++) {
         start[m + 1] = start[m];
         for (size_t i = 0; i < n; i++)

@@ -30,9 +30,9 @@ done:
 static sotto_status sort_by_class(size_t **order, size_t **where, const struct head_data *data)
 {
     sotto_status status = SOTTO_OK;
-    size_t *o = base_alloc(data->n, sizeof *o), *w = base_alloc(data->classes + 2, sizeof *w);
-    if (!o || !w)
-        FAIL(SOTTO_ENOMEM, "synthesis: out of memory for %zu records", data->n);
+    size_t *o = NULL, *w = NULL;
+    NEW(o, data->n);
+    NEW(w, data->classes + 2);
     for (size_t i = 0; i < data->n; i++)
         w[data->y[i] + 2]++;
     for (size_t k = 2; k < data->classes + 2; k++)

@@ -87,10 +87,10 @@ static sotto_status ask_often(struct sotto_target *t, float *posteriors, const f
 {
     sotto_status status = SOTTO_OK;
     size_t cells = n * t->classes;
-    float *once = base_alloc(cells, sizeof *once);
-    double *sum = base_alloc(cells, sizeof *sum);
-    if (!once || !sum)
-        FAIL(SOTTO_ENOMEM, "query: out of memory for %zu answers", n);
+    float *once = NULL;
+    double *sum = NULL;
+    NEW(once, cells);
+    NEW(sum, cells);
     for (size_t r = 0; r < t->repeats; r++) {
         TRY(ask_once(t, once, rows, n));
         for (size_t i = 0; i < cells; i++)
@@ -123,9 +123,8 @@ done:
 sotto_status target_labels(struct sotto_target *t, int64_t *label, const float *rows, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    float *p = base_alloc(n * t->classes, sizeof *p);
-    if (!p)
-        FAIL(SOTTO_ENOMEM, "query: out of memory for %zu answers", n);
+    float *p = NULL;
+    NEW(p, n * t->classes);
     TRY(sotto_target_query(t, p, rows, n));
     for (size_t i = 0; i < n; i++) {
         size_t best = 0;

@@ -23,9 +23,9 @@ static void close_head(struct sotto_target *t)
 sotto_status sotto_target_open_head(struct sotto_target **out, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    struct head_target *h = base_alloc(1, sizeof *h);
-    if (!h || !(h->path = base_strdup(path)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    struct head_target *h = NULL;
+    NEW(h, 1);
+    NEW_TEXT(h->path, path);
     TRY(sotto_head_load(&h->head, path));
     h->target = target_make(h->path, sotto_head_inputs(h->head), sotto_head_classes(h->head));
     h->target.head = h->head;

@@ -59,9 +59,8 @@ static sotto_status open_network(struct sotto_target **out, const char *path, co
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
-    char *name = base_strdup(path);
-    if (!name)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *name = NULL;
+    NEW_TEXT(name, path);
     TRY(network_from_tensors(&n, t, path));
     TRY(target_network(out, name, n, true, ctx));
     ((struct network_target *)*out)->path = name;
