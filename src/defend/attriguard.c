@@ -25,9 +25,8 @@ static sotto_status train(struct attriguard *a, const struct defence_fit *in)
 sotto_status attriguard_fit(void **model, const struct defence_fit *in, attriguard_search search)
 {
     sotto_status status = SOTTO_OK;
-    struct attriguard *a = base_alloc(1, sizeof *a);
-    if (!a)
-        FAIL(SOTTO_ENOMEM, "attriguard: out of memory");
+    struct attriguard *a = NULL;
+    NEW(a, 1);
     *a = (struct attriguard){.values = in->values, .budget = in->budget, .key = in->key, .search = search};
     memcpy(a->args, in->args, sizeof a->args);
     *model = a;
@@ -53,10 +52,8 @@ static sotto_status look_make(struct attriguard_look *out, const struct attrigua
 {
     sotto_status status = SOTTO_OK;
     size_t values = a->values;
-    struct attriguard_look look = {
-        .a = a, .d = d, .memory = base_alloc(5 * d + values * (d + 3), sizeof *look.memory)};
-    if (!look.memory)
-        FAIL(SOTTO_ENOMEM, "attriguard: out of memory for a row of %zu columns", d);
+    struct attriguard_look look = {.a = a, .d = d};
+    NEW(look.memory, 5 * d + values * (d + 3));
     double *next = look.memory;
     look.x = next, look.change = next + d, look.best = next + 2 * d, look.mean = next + 3 * d;
     look.square = next + 4 * d, next += 5 * d;

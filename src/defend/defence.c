@@ -194,15 +194,13 @@ sotto_status sotto_defence_apply(float *out, double *cost, const struct sotto_de
 {
     sotto_status status = SOTTO_OK;
     struct job job = {.d = d, .x = x, .n = n, .columns = columns, .ctx = ctx};
-    size_t cells;
     REQUIRE(d->columns == 0 || d->columns == columns,
             "defend: rows have %zu columns, but the defence was fitted to rows of %zu", columns, d->columns);
     TRY(defence_check_rows(x, n, columns, d->kind->needs, "rows"));
-    if (!size_multiply(&cells, n, columns) || !(job.out = base_alloc(cells, sizeof *job.out)) ||
-        !(job.cost = base_alloc(n, sizeof *job.cost)))
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu rows", n);
+    NEW_ROWS(job.out, n, columns);
+    NEW(job.cost, n);
     TRY(par_chunks((n + CHUNK - 1) / CHUNK, par_threads(ctx), defend_chunk, &job));
-    memcpy(out, job.out, cells * sizeof *out);
+    memcpy(out, job.out, n * columns * sizeof *out);
     if (cost)
         memcpy(cost, job.cost, n * sizeof *cost);
 done:

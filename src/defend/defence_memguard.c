@@ -53,9 +53,8 @@ struct search {
 static sotto_status search_make(struct search *out, const struct model *m, size_t k)
 {
     sotto_status status = SOTTO_OK;
-    struct search q = {.m = m, .k = k, .memory = base_alloc(9 * k, sizeof *q.memory)};
-    if (!q.memory)
-        FAIL(SOTTO_ENOMEM, "memguard: out of memory for %zu classes", k);
+    struct search q = {.m = m, .k = k};
+    NEW(q.memory, 9 * k);
     double *next = q.memory;
     q.z = next, q.start = next + k, q.s = next + 2 * k, q.sorted = next + 3 * k;
     q.diff_s = next + 4 * k, q.diff_z = next + 5 * k;
@@ -226,9 +225,9 @@ static sotto_status train(struct model *m, const struct defence_fit *in)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_defence_known *known = in->known;
-    size_t k = known->d, *place = base_alloc(k, sizeof *place);
-    double *s = base_alloc(2 * k, sizeof *s);
-    float *x = base_alloc(known->n * k, sizeof *x);
+    size_t k = known->d, *place = NULL;
+    double *s = NULL;
+    float *x = NULL;
     struct sotto_head_recipe recipe;
     sotto_head_defaults(&recipe);
     recipe.hidden_count = 3;
@@ -238,8 +237,9 @@ static sotto_status train(struct model *m, const struct defence_fit *in)
     recipe.batch = (size_t)in->args[BATCH];
     recipe.lr = in->args[RATE];
     recipe.seed = sotto_given_seed(in->seed & INT64_MAX);
-    if (!place || !s || !x)
-        FAIL(SOTTO_ENOMEM, "memguard: out of memory for %zu known rows", known->n);
+    NEW(place, k);
+    NEW(s, 2 * k);
+    NEW(x, known->n * k);
     for (size_t i = 0; i < known->n; i++) {
         for (size_t j = 0; j < k; j++)
             s[j] = (double)known->x[i * k + j], place[j] = j;
@@ -259,9 +259,8 @@ done:
 static sotto_status fit(void **model, const struct defence_fit *in)
 {
     sotto_status status = SOTTO_OK;
-    struct model *m = base_alloc(1, sizeof *m);
-    if (!m)
-        FAIL(SOTTO_ENOMEM, "memguard: out of memory");
+    struct model *m = NULL;
+    NEW(m, 1);
     *m = (struct model){.budget = in->budget, .key = in->key};
     memcpy(m->args, in->args, sizeof m->args);
     *model = m;

@@ -13,9 +13,8 @@ static sotto_status layout(struct defence_net *out, const struct sotto_head *h)
     memcpy(n.width, h->width, sizeof n.width);
     for (size_t l = 0; l < n.layers; l++)
         numbers += (2 * n.width[l] + 1) * n.width[l + 1];
-    double *next = n.memory = base_alloc(numbers, sizeof *next);
-    if (!next)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for a classifier of %zu parameters", h->count);
+    NEW(n.memory, numbers);
+    double *next = n.memory;
     n.mean = next, n.scale = next + n.width[0];
     next += 2 * n.width[0];
     for (size_t l = 0; l < n.layers; l++) {
@@ -73,10 +72,10 @@ sotto_status defence_net_train(struct defence_net *out, const struct head_data *
     struct sotto_head *h = NULL;
     struct defence_net n = {0};
     float *x = NULL;
-    double *moments = base_alloc(2 * data->d, sizeof *moments);
+    double *moments = NULL;
     size_t cells = data->n * data->d;
-    if (!moments || !(x = base_alloc(cells, sizeof *x)))
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for %zu known rows", data->n);
+    NEW(moments, 2 * data->d);
+    NEW(x, cells);
     if (standardise)
         moments_of(moments, moments + data->d, data);
     for (size_t i = 0; i < cells; i++) {
@@ -109,9 +108,8 @@ sotto_status defence_look_make(struct defence_look *out, const struct defence_ne
     size_t numbers = 0;
     for (size_t l = 0; l <= n->layers; l++)
         numbers += 2 * n->width[l];
-    double *next = look.memory = base_alloc(numbers, sizeof *next);
-    if (!next)
-        FAIL(SOTTO_ENOMEM, "defend: out of memory for a classifier's values");
+    NEW(look.memory, numbers);
+    double *next = look.memory;
     for (size_t l = 0; l <= n->layers; l++) {
         look.value[l] = next, look.diff[l] = next + n->width[l];
         next += 2 * n->width[l];

@@ -158,15 +158,13 @@ static sotto_status training_make(struct training *t)
     t->batch = (size_t)in->args[BATCH] < n ? (size_t)in->args[BATCH] : n;
     t->batches = n / t->batch; /* what is left over waits for another order */
     TRY(players_make(t));
-    t->rows = base_alloc(n, d * sizeof *t->rows);
-    t->x = base_alloc(t->batch, d * sizeof *t->x);
-    t->diff = base_alloc(t->batch, d * sizeof *t->diff);
-    t->diff_answer = base_alloc(t->batch, most * sizeof *t->diff_answer);
-    t->prior = base_alloc(in->values, sizeof *t->prior);
-    t->order = base_alloc(n, sizeof *t->order);
-    t->y = base_alloc(t->batch, sizeof *t->y);
-    if (!t->rows || !t->x || !t->diff || !t->diff_answer || !t->prior || !t->order || !t->y)
-        FAIL(SOTTO_ENOMEM, "olympus: out of memory for %zu known rows", n);
+    NEW_ROWS(t->rows, n, d);
+    NEW_ROWS(t->x, t->batch, d);
+    NEW_ROWS(t->diff, t->batch, d);
+    NEW_ROWS(t->diff_answer, t->batch, most);
+    NEW(t->prior, in->values);
+    NEW(t->order, n);
+    NEW(t->y, t->batch);
     standardise(t->m, t->rows, in->known->x, n);
     for (size_t i = 0; i < n; i++) {
         t->prior[in->known->protected_label[i]] += 1 / (double)n;
@@ -285,15 +283,12 @@ static sotto_status fit(void **model, const struct defence_fit *in)
 {
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
-    struct model *m = base_alloc(1, sizeof *m);
-    struct training t = {.m = m, .in = in};
-    if (!m)
-        FAIL(SOTTO_ENOMEM, "olympus: out of memory");
-    *model = m;
-    *m = (struct model){
-        .d = in->known->d, .budget = in->budget, .mean = base_alloc(2 * in->known->d, sizeof *m->mean)};
-    if (!m->mean)
-        FAIL(SOTTO_ENOMEM, "olympus: out of memory for %zu columns", m->d);
+    struct model *m = NULL;
+    struct training t = {.in = in};
+    NEW(m, 1);
+    t.m = *model = m;
+    m->d = in->known->d, m->budget = in->budget;
+    NEW(m->mean, 2 * m->d);
     m->scale = m->mean + m->d;
     measure_columns(m, in->known);
     par_set_threads(1); /* so that the bits do not depend on their number; the products are small anyway */
@@ -341,9 +336,8 @@ static sotto_status apply(float *out, double *cost, const void *model, const flo
     sotto_status status = SOTTO_OK;
     const struct model *m = model;
     size_t room = d > 256 ? d : 256;
-    float *memory = base_alloc(2 * room + 2 * d, sizeof *memory);
-    if (!memory)
-        FAIL(SOTTO_ENOMEM, "olympus: out of memory for a row of %zu columns", d);
+    float *memory = NULL;
+    NEW(memory, 2 * room + 2 * d);
     float *value = memory, *row = memory + 2 * room, *shown = row + d;
     for (size_t i = 0; i < n; i++, x += d, out += d) {
         double squares = 0;
