@@ -62,11 +62,11 @@ void sotto_dataset_free(struct sotto_dataset *d)
 
 static sotto_status reserve_labels(struct dataset *d, size_t n)
 {
-    d->labels = base_alloc(n, sizeof *d->labels);
-    if (!d->labels)
-        return status_fail(SOTTO_ENOMEM, "data set: cannot allocate %zu labels", n);
+    sotto_status status = SOTTO_OK;
+    NEW(d->labels, n);
     d->set.labels = d->labels;
-    return SOTTO_OK;
+done:
+    return status;
 }
 
 static sotto_status set_shape(struct dataset *d, size_t *bytes, size_t n, size_t channels, size_t height,
@@ -136,8 +136,7 @@ static sotto_status copy_names(char ***out, size_t count, const char *const *nam
     char **copies = NULL;
     NEW(copies, count);
     for (size_t k = 0; k < count; k++)
-        if (!(copies[k] = base_strdup(names[k])))
-            FAIL(SOTTO_ENOMEM, "data set: out of memory");
+        NEW_TEXT(copies[k], names[k]);
     *out = copies;
     copies = NULL;
 done:
@@ -193,8 +192,7 @@ sotto_status dataset_set_column(struct dataset *d, size_t j, const char *name, c
 {
     sotto_status status = SOTTO_OK;
     struct table_column *c = &d->columns[j];
-    if (!(c->name = base_strdup(name)))
-        FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    NEW_TEXT(c->name, name);
     if (codes)
         TRY(copy_names(&c->codes, code_count, codes));
     c->category = codes != NULL;

@@ -27,14 +27,8 @@ static sotto_status grow(struct text_list *list)
     size_t n = list->count, capacity = n ? 2 * n : 1;
     if (n & (n - 1))
         goto done;
-    char **texts = base_regrow(list->texts, n, capacity, sizeof *texts);
-    if (!texts)
-        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
-    list->texts = texts;
-    double *numbers = base_regrow(list->numbers, n, capacity, sizeof *numbers);
-    if (!numbers)
-        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
-    list->numbers = numbers;
+    REGROW(list->texts, n, capacity);
+    REGROW(list->numbers, n, capacity);
 done:
     return status;
 }
@@ -43,8 +37,7 @@ sotto_status text_list_add(struct text_list *list, const char *text)
 {
     sotto_status status = SOTTO_OK;
     TRY(grow(list));
-    if (!(list->texts[list->count] = base_strdup(text)))
-        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    NEW_TEXT(list->texts[list->count], text);
     list->numbers[list->count++] = cell_of_text(text).number;
 done:
     return status;
@@ -73,9 +66,9 @@ void text_list_clear(struct text_list *list)
 sotto_status encoding_create(struct sotto_table_encoding **out, size_t count)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_table_encoding *e = base_alloc(1, sizeof *e);
-    if (!e || !(e->columns = base_alloc(count, sizeof *e->columns)))
-        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    struct sotto_table_encoding *e = NULL;
+    NEW(e, 1);
+    NEW(e->columns, count);
     e->count = count;
     for (size_t j = 0; j < count; j++)
         e->columns[j] = (struct encoding_column){.low = -INFINITY, .high = INFINITY, .scale = 1};

@@ -62,8 +62,7 @@ static sotto_status copy_text(char **out, const struct json *doc, const char *na
     sotto_status status = SOTTO_OK;
     const char *text;
     TRY(json_get_text(&text, doc, name, path));
-    if (!(*out = base_strdup(text)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    NEW_TEXT(*out, text);
 done:
     return status;
 }

@@ -92,12 +92,10 @@ sotto_status encoding_fit(struct sotto_table_encoding **out, const struct sotto_
     e->header = true;
     TRY(text_list_add(&e->missing, ""));
     TRY(text_list_add(&e->missing, "?"));
-    if (!(e->label = base_strdup(d->label_column[0] ? d->label_column : "(label)")))
-        FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+    NEW_TEXT(e->label, d->label_column[0] ? d->label_column : "(label)");
     for (size_t j = 0; j < s->columns; j++) {
         const struct table_column *column = &d->columns[j];
-        if (!(e->columns[j].name = base_strdup(column->name)))
-            FAIL(SOTTO_ENOMEM, "encoding: out of memory");
+        NEW_TEXT(e->columns[j].name, column->name);
         if (column->category)
             TRY(fit_codes(e, j, column, s, rows, n));
     }

@@ -102,8 +102,7 @@ static sotto_status read_label(struct sotto_table_encoding *e, const struct conf
         status = config_fail(c, path, "column '%.80s' is a second label; expected one", e->label);
         goto done;
     }
-    if (!(e->label = base_strdup(config_text(c, "columns[%zu].name", i))))
-        FAIL(SOTTO_ENOMEM, "schema: out of memory");
+    NEW_TEXT(e->label, config_text(c, "columns[%zu].name", i));
     TRY(read_values(&e->classes, &e->other_class, c, i, "classes"));
     if (e->other_class == e->classes.count)
         e->other_class = 0;
@@ -115,8 +114,7 @@ static sotto_status read_column(struct encoding_column *column, const struct con
                                 const char *type)
 {
     sotto_status status = SOTTO_OK;
-    if (!(column->name = base_strdup(config_text(c, "columns[%zu].name", i))))
-        FAIL(SOTTO_ENOMEM, "schema: out of memory");
+    NEW_TEXT(column->name, config_text(c, "columns[%zu].name", i));
     while (strcmp(column_kinds[column->kind], type) != 0)
         column->kind++;
     if (column->kind == COLUMN_NUMBER)

@@ -79,15 +79,11 @@ sotto_status bundle_add(struct bundle *b, const char *name, unsigned char *data,
     TRY(check_name(name));
     if (b->count == b->capacity) {
         size_t capacity = b->capacity ? 2 * b->capacity : 64;
-        struct bundle_entry *grown = base_regrow(b->entries, b->count, capacity, sizeof *grown);
-        if (!grown)
-            FAIL(SOTTO_ENOMEM, "cannot list %zu files: out of memory", capacity);
-        b->entries = grown;
+        REGROW(b->entries, b->count, capacity);
         b->capacity = capacity;
     }
-    char *copy = base_strdup(name);
-    if (!copy)
-        FAIL(SOTTO_ENOMEM, "cannot list %zu files: out of memory", b->count);
+    char *copy = NULL;
+    NEW_TEXT(copy, name);
     b->entries[b->count++] = (struct bundle_entry){.name = copy, .data = data, .size = size};
     data = NULL;
 done:

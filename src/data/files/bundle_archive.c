@@ -81,10 +81,7 @@ static sotto_status read_entry(struct bundle_entry *out, struct unpacking *u, la
         if (left) {
             have = 0; /* the block is only passed through */
         } else if (have == capacity) {
-            unsigned char *grown = base_regrow(block, have, 2 * capacity + 1, 1);
-            if (!grown)
-                FAIL(SOTTO_ENOMEM, "out of memory while unpacking (%zu bytes so far)", have);
-            block = grown;
+            REGROW(block, have, 2 * capacity + 1);
             capacity *= 2;
         }
         TRY(read_more(&got, u, block + have, capacity - have));
@@ -95,12 +92,8 @@ static sotto_status read_entry(struct bundle_entry *out, struct unpacking *u, la
         *out = (struct bundle_entry){.size = size, .left = true};
         goto done;
     }
-    if (capacity > have + have / 8 + 64) { /* many small files must not keep a large block each */
-        unsigned char *cut = base_regrow(block, have, have + 1, 1);
-        if (!cut)
-            FAIL(SOTTO_ENOMEM, "out of memory while unpacking");
-        block = cut;
-    }
+    if (capacity > have + have / 8 + 64) /* many small files must not keep a large block each */
+        REGROW(block, have, have + 1);
     *out = (struct bundle_entry){.data = block, .size = have};
     block = NULL;
 done:

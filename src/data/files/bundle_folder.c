@@ -54,9 +54,8 @@ done:
 static sotto_status open_folder(struct bundle *out, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    struct bundle b = {.origin = base_strdup(path)};
-    if (!b.origin)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    struct bundle b = {0};
+    NEW_TEXT(b.origin, path);
     for (size_t n = strlen(b.origin); n > 1 && b.origin[n - 1] == '/'; n--)
         b.origin[n - 1] = '\0';
     TRY(walk(&b, "", 0));
@@ -88,9 +87,8 @@ sotto_status bundle_open_files(struct bundle *out, const char *origin, const cha
                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct bundle b = {.origin = base_strdup(origin), .loose = true, .ctx = ctx};
-    if (!b.origin)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", origin);
+    struct bundle b = {.loose = true, .ctx = ctx};
+    NEW_TEXT(b.origin, origin);
     for (size_t i = 0; i < count; i++) {
         unsigned char *data;
         size_t size;

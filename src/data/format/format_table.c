@@ -22,9 +22,7 @@ sotto_status format_open_bundle(struct bundle *out, const char *path, const stru
     const char *colon = strrchr(path, ':');
     if (file_exists(path) || !colon || !name_ends(path, ".npy"))
         return bundle_open(out, path, ctx);
-    copy = base_strdup(path);
-    if (!copy)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    NEW_TEXT(copy, path);
     copy[colon - path] = '\0';
     const char *paths[2] = {copy, copy + (colon - path) + 1};
     TRY(bundle_open_files(out, path, paths, 2, ctx));

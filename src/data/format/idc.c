@@ -128,8 +128,7 @@ static sotto_status name_classes(struct image_list *l)
     sotto_status status = SOTTO_OK;
     NEW(l->class_names, 2);
     for (; l->classes < 2; l->classes++)
-        if (!(l->class_names[l->classes] = base_strdup(l->classes ? "IDC" : "no IDC")))
-            FAIL(SOTTO_ENOMEM, "patches: out of memory");
+        NEW_TEXT(l->class_names[l->classes], l->classes ? "IDC" : "no IDC");
     l->labelled = true;
 done:
     return status;

@@ -16,10 +16,8 @@ sotto_status image_facts_add(struct image_facts *f, const char *path, size_t pat
              PICTURE_TEXT);
     if (f->n == f->capacity) {
         size_t capacity = f->capacity ? 2 * f->capacity : 256;
-        struct image_fact *grown = base_regrow(f->items, f->capacity, capacity, sizeof *grown);
-        if (!grown)
-            FAIL(SOTTO_ENOMEM, "out of memory for %zu images", capacity);
-        f->items = grown, f->capacity = capacity;
+        REGROW(f->items, f->capacity, capacity);
+        f->capacity = capacity;
     }
     NEW(copy, path_length + 1);
     memcpy(copy, path, path_length);
@@ -163,11 +161,11 @@ sotto_status image_facts_read(struct dataset *d, const struct image_facts *f, co
                               const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct image_list l = {.items = base_alloc(f->n, sizeof *l.items)};
-    struct place *places = base_alloc(b->count, sizeof *places);
+    struct image_list l = {0};
+    struct place *places = NULL;
     size_t images = 0, missing = 0;
-    if (!l.items || !places)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    NEW(l.items, f->n);
+    NEW(places, b->count);
     for (size_t i = 0; i < b->count; i++)
         if (is_image(b->entries[i].name))
             places[images++] =

@@ -26,8 +26,8 @@ sotto_status stl_image(uint8_t *planes, size_t height, size_t width, const unsig
         for (size_t x = 0; x < STL_SIDE; x++)
             for (size_t y = 0; y < STL_SIDE; y++)
                 pixels[(y * STL_SIDE + x) * 3 + c] = record[(c * STL_SIDE + x) * STL_SIDE + y];
-    if (height * width > STL_SIDE * STL_SIDE && !(resized = base_alloc(3 * height, width)))
-        FAIL(SOTTO_ENOMEM, "out of memory for an image of %zux%zu", height, width);
+    if (height * width > STL_SIDE * STL_SIDE)
+        NEW_ROWS(resized, 3 * height, width);
     TRY(image_resize(resized, height, width, pixels, STL_SIDE, STL_SIDE, 3));
     for (size_t i = 0; i < height * width; i++)
         for (size_t c = 0; c < 3; c++)
@@ -208,9 +208,9 @@ static sotto_status read_part(struct dataset *d, const struct bundle *b,
     sotto_status status = SOTTO_OK;
     const char *part = options->part ? options->part : "labelled";
     bool labelled = strcmp(part, "labelled") == 0, given = false;
-    struct stl_stream *s = base_alloc(1, sizeof *s);
-    if (!s || !(s->block = base_alloc(BLOCK, STL_PIXELS)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", b->origin);
+    struct stl_stream *s = NULL;
+    NEW(s, 1);
+    NEW_ROWS(s->block, BLOCK, STL_PIXELS);
     if (!labelled && strcmp(part, "unlabelled") != 0)
         FAIL(SOTTO_EUSAGE,
              "part '%.40s' of STL-10 is unknown; expected labelled (train and test) or unlabelled", part);

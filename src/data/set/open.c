@@ -140,8 +140,8 @@ sotto_status dataset_open_like(struct sotto_dataset **out, const char *name_or_p
     const char *label = dataset_behind(other)->label_column;
     struct sotto_import_options options = {.label = !encoding && label[0] ? label : NULL};
     TRY(dataset_create(&d));
-    if (encoding && !(d->encoding = base_strdup(encoding)))
-        FAIL(SOTTO_ENOMEM, "data set: out of memory");
+    if (encoding)
+        NEW_TEXT(d->encoding, encoding);
     TRY(open_and_check(out, &d, name_or_path, &options, ctx));
 done:
     dataset_discard(d);

@@ -31,13 +31,13 @@ static const struct sotto_provenance *told(const struct sotto_dataset *d)
 /* All records of a set are its own rows. */
 static sotto_status name_rows(struct sotto_provenance *p, const struct sotto_dataset *d)
 {
-    p->rows = base_alloc(p->n, sizeof *p->rows);
-    if (!p->rows)
-        return status_fail(SOTTO_ENOMEM, "%s: out of memory for %zu row numbers", d->name, p->n);
+    sotto_status status = SOTTO_OK;
+    NEW(p->rows, p->n);
     memcpy(p->set, d->name, sizeof p->set);
     for (size_t i = 0; i < p->n; i++)
         p->rows[i] = (int64_t)i;
-    return SOTTO_OK;
+done:
+    return status;
 }
 
 sotto_status sotto_provenance_of_rows(struct sotto_provenance *out, const struct sotto_dataset *d,

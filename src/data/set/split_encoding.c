@@ -126,12 +126,11 @@ static sotto_status copy_class_names(struct sotto_provenance *out, const struct 
     sotto_status status = SOTTO_OK;
     const char *const *names = e ? (const char *const *)e->classes.texts : s->class_names;
     size_t classes = e ? e->classes.count : s->classes;
-    if (names && !(out->class_names = base_alloc(classes, sizeof *out->class_names)))
-        FAIL(SOTTO_ENOMEM, "split: out of memory");
+    if (names)
+        NEW(out->class_names, classes);
     out->classes = classes;
     for (size_t k = 0; names && k < classes; k++)
-        if (!(out->class_names[k] = base_strdup(names[k])))
-            FAIL(SOTTO_ENOMEM, "split: out of memory");
+        NEW_TEXT(out->class_names[k], names[k]);
 done:
     return status;
 }

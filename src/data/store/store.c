@@ -114,9 +114,8 @@ static sotto_status write_stream(struct dataset *d, struct sha256 *sha, const ch
     struct atomic_file f = {0};
     unsigned char header[NPY_HEADER_LIMIT];
     size_t image = d->set.channels * d->set.height * d->set.width, count;
-    uint8_t *block = base_alloc(STREAM_BLOCK, image);
-    if (!block)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    uint8_t *block = NULL;
+    NEW_ROWS(block, STREAM_BLOCK, image);
     TRY(atomic_open(&f, path));
     atomic_write(&f, header, npy_header(header, shape));
     for (size_t row = 0; row < d->set.n; row += count) {

@@ -59,9 +59,10 @@ sotto_status store_names(char ***names, size_t *count)
     found = scandir(folder, &entries, is_set, by_bytes);
     NEW(list, found > 0 ? (size_t)found : 1);
     for (int i = 0; i < found; i++) {
-        if (store_find(path, sizeof path, entries[i]->d_name) &&
-            !(list[kept++] = base_strdup(entries[i]->d_name)))
-            FAIL(SOTTO_ENOMEM, "%s: out of memory", folder);
+        if (!store_find(path, sizeof path, entries[i]->d_name))
+            continue;
+        NEW_TEXT(list[kept], entries[i]->d_name);
+        kept++;
     }
     *names = list;
     *count = kept;
