@@ -28,16 +28,10 @@ static bool full(size_t count)
 sotto_status tensors_push(struct sotto_tensors *t, const char *name, struct sotto_array *array)
 {
     sotto_status status = SOTTO_OK;
-    char *copy = base_strdup(name);
-    if (!copy)
-        FAIL(SOTTO_ENOMEM, "tensor list: out of memory");
-    if (full(t->count)) {
-        struct sotto_tensor *grown =
-            base_regrow(t->items, t->count, t->count ? 2 * t->count : 1, sizeof *t->items);
-        if (!grown)
-            FAIL(SOTTO_ENOMEM, "tensor list: out of memory");
-        t->items = grown;
-    }
+    char *copy = NULL;
+    NEW_TEXT(copy, name);
+    if (full(t->count))
+        REGROW(t->items, t->count, t->count ? 2 * t->count : 1);
     t->items[t->count++] = (struct sotto_tensor){copy, *array};
     *array = (struct sotto_array){0};
     copy = NULL;
@@ -92,10 +86,8 @@ sotto_status sotto_tensors_set_metadata(struct sotto_tensors *t, const char *key
     sotto_status status = SOTTO_OK;
     char *key_copy = NULL, *value_copy = NULL;
     REQUIRE(utf8_valid(key, strlen(key)) && utf8_valid(value, strlen(value)), "metadata must be UTF-8 text");
-    key_copy = base_strdup(key);
-    value_copy = base_strdup(value);
-    if (!key_copy || !value_copy)
-        FAIL(SOTTO_ENOMEM, "metadata: out of memory");
+    NEW_TEXT(key_copy, key);
+    NEW_TEXT(value_copy, value);
     size_t i = lower_bound(t, key);
     if (i < t->metadata_count && strcmp(t->metadata[2 * i], key) == 0) {
         base_free(t->metadata[2 * i + 1]);
@@ -103,13 +95,8 @@ sotto_status sotto_tensors_set_metadata(struct sotto_tensors *t, const char *key
         value_copy = NULL;
         goto done;
     }
-    if (full(t->metadata_count)) {
-        size_t room = t->metadata_count ? 2 * t->metadata_count : 1;
-        char **grown = base_regrow(t->metadata, 2 * t->metadata_count, 2 * room, sizeof *t->metadata);
-        if (!grown)
-            FAIL(SOTTO_ENOMEM, "metadata: out of memory");
-        t->metadata = grown;
-    }
+    if (full(t->metadata_count))
+        REGROW(t->metadata, 2 * t->metadata_count, t->metadata_count ? 4 * t->metadata_count : 2);
     memmove(t->metadata + 2 * i + 2, t->metadata + 2 * i, 2 * (t->metadata_count - i) * sizeof *t->metadata);
     t->metadata[2 * i] = key_copy;
     t->metadata[2 * i + 1] = value_copy;

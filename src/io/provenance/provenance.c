@@ -47,15 +47,14 @@ sotto_status sotto_provenance_copy(struct sotto_provenance *out, const struct so
     struct sotto_provenance copy = *p;
     copy.rows = NULL;
     copy.class_names = NULL;
-    if (p->rows && !(copy.rows = base_alloc(p->n, sizeof *copy.rows)))
-        FAIL(SOTTO_ENOMEM, "provenance: out of memory");
+    if (p->rows)
+        NEW(copy.rows, p->n);
     if (p->rows)
         memcpy(copy.rows, p->rows, p->n * sizeof *p->rows);
-    if (p->class_names && !(copy.class_names = base_alloc(p->classes, sizeof *copy.class_names)))
-        FAIL(SOTTO_ENOMEM, "provenance: out of memory");
+    if (p->class_names)
+        NEW(copy.class_names, p->classes);
     for (size_t k = 0; p->class_names && k < p->classes; k++)
-        if (!(copy.class_names[k] = base_strdup(p->class_names[k])))
-            FAIL(SOTTO_ENOMEM, "provenance: out of memory");
+        NEW_TEXT(copy.class_names[k], p->class_names[k]);
     *out = copy;
     copy = (struct sotto_provenance){0};
 done:
@@ -224,8 +223,7 @@ static sotto_status read_names(struct sotto_provenance *p, const struct json *do
         const char *name = json_text(json_at(names, k));
         if (!name)
             FAIL(SOTTO_EFORMAT, "%s: 'class_names[%zu]' is not a text", side, k);
-        if (!(p->class_names[k] = base_strdup(name)))
-            FAIL(SOTTO_ENOMEM, "%s: out of memory", side);
+        NEW_TEXT(p->class_names[k], name);
     }
 done:
     return status;

@@ -174,7 +174,7 @@ static sotto_status parse_owned(struct csv *out, char *text, size_t size, const 
     sotto_status status = SOTTO_OK;
     struct csv c = {.name = name, .text = text};
     char *scratch = NULL;
-    size_t bad = first_bad_line(text, size), count;
+    size_t bad = first_bad_line(text, size);
     struct scanner s = {text, text + size, 1, style ? *style : (struct csv_style){0}, name};
     if (!s.style.separator)
         s.style.separator = ',';
@@ -184,9 +184,7 @@ static sotto_status parse_owned(struct csv *out, char *text, size_t size, const 
         s.p += 3; /* byte-order mark, as spreadsheets write */
     NEW(scratch, size + 1);
     TRY(scan(&c, s, scratch));
-    if (!size_multiply(&count, c.rows, c.columns))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
-    NEW(c.cells, count);
+    NEW_ROWS(c.cells, c.rows, c.columns);
     NEW(c.lines, c.rows);
     TRY(scan(&c, s, NULL));
     *out = c;

@@ -50,9 +50,7 @@ sotto_status metric_log_open(struct metric_log **out, const char *path)
     struct metric_log *m = NULL;
     NEW(m, 1);
     m->fd = -1;
-    m->path = base_strdup(path);
-    if (!m->path)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    NEW_TEXT(m->path, path);
     m->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (m->fd < 0)
         FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(errno));

@@ -205,10 +205,8 @@ static sotto_status apply_overrides(struct config *c, struct yaml_node **given, 
         char shown[200], origin[208];
         utf8_printable(shown, sizeof shown, overrides[i], strlen(overrides[i]));
         snprintf(origin, sizeof origin, "-s %s", shown);
-        c->origins[i] = base_strdup(origin);
         c->origin_count = i + 1;
-        if (!c->origins[i])
-            FAIL(SOTTO_ENOMEM, "%s: out of memory", c->name);
+        NEW_TEXT(c->origins[i], origin);
         TRY(config_override(given, c->origins[i], overrides[i]));
     }
 done:
@@ -221,9 +219,9 @@ sotto_status config_read(struct config **out, const char *text, size_t size, con
     sotto_status status = SOTTO_OK;
     struct yaml_node *given = NULL;
     const struct level top = {"", ""};
-    struct config *c = base_alloc(1, sizeof *c);
-    if (!c || !(c->name = base_strdup(name)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", name);
+    struct config *c = NULL;
+    NEW(c, 1);
+    NEW_TEXT(c->name, name);
     c->rows = rows;
     TRY(yaml_parse(&given, text, size, c->name));
     TRY(apply_overrides(c, &given, overrides));

@@ -83,9 +83,7 @@ static sotto_status read_key(char **out, struct reader *r, const struct yaml_nod
         snprintf(what, sizeof what, "duplicate key '%s'", utf8_printable(shown, sizeof shown, text, length));
         return fail_here(r, what);
     }
-    *out = base_strdup(text);
-    if (!*out)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", r->origin);
+    NEW_TEXT(*out, text);
 done:
     return status;
 }
