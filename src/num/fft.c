@@ -77,10 +77,9 @@ static bool big_make(struct fft *f)
 sotto_status fft_make(struct fft **out, int log2_n)
 {
     sotto_status status = SOTTO_OK;
-    struct fft *f = base_alloc(1, sizeof *f);
+    struct fft *f = NULL;
     REQUIRE(log2_n >= 6 && log2_n <= 26, "a transform must have 2^6 to 2^26 points (got 2^%d)", log2_n);
-    if (!f)
-        FAIL(SOTTO_ENOMEM, "out of memory for a transform of 2^%d points", log2_n);
+    NEW(f, 1);
     f->log2_n = log2_n;
     f->n = (size_t)1 << log2_n;
     f->run = fft_run_levels[cpu_best_isa()];

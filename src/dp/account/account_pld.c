@@ -88,12 +88,12 @@ sotto_status account_pld(struct interval *epsilon, const struct composed_release
                          double delta, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct direction d = {base_alloc(2 * count, sizeof *d.pairs), base_alloc(count, sizeof *d.parts), 0};
+    struct direction d = {0};
     struct interval most = iv(0), other;
     bool sampled = false, bounded = true;
     double accuracy = 1;
-    if (!d.pairs || !d.parts)
-        FAIL(SOTTO_ENOMEM, "account: out of memory for %zu releases", count);
+    NEW_ROWS(d.pairs, count, 2);
+    NEW(d.parts, count);
     for (size_t i = 0; i < count; i++) {
         sampled = sampled || (items[i].rate < 1 && !items[i].replace_one);
         bounded = bounded && scalar_curve_holds(mechanism_find(items[i].mechanism), items[i].norm);

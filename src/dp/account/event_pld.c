@@ -143,14 +143,14 @@ sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n,
     sotto_status status = SOTTO_OK;
     struct interval both = {0, 0}, one;
     bool sampled = false, possible = true;
-    struct pld_part *list = base_alloc(n, sizeof *list);
-    struct ends *ends = base_alloc(n, sizeof *ends);
+    struct pld_part *list = NULL;
+    struct ends *ends = NULL;
     if (n == 1 && parts->kind == PART_NOISE && parts->m->integer) {
         status = whole_alone(out, parts, delta, ctx);
         goto done;
     }
-    if (!list || !ends)
-        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu kinds of release", n);
+    NEW(list, n);
+    NEW(ends, n);
     for (enum pld_direction way = PLD_REMOVE; way <= PLD_ADD && possible; way++) {
         if (way == PLD_ADD && !sampled)
             break;

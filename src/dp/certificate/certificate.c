@@ -117,8 +117,8 @@ sotto_status certificate_new(struct sotto_certificate **out, const struct certif
     snprintf(c->sampler, sizeof c->sampler, "%s", f->sampler);
     snprintf(c->condition, sizeof c->condition, "%s", f->condition ? f->condition : "");
     certificate_word(&c->wording, f);
-    if (f->purpose && !(c->purpose = base_strdup(f->purpose)))
-        FAIL(SOTTO_ENOMEM, "certificate: out of memory");
+    if (f->purpose)
+        NEW_TEXT(c->purpose, f->purpose);
     *out = c;
     c = NULL;
 done:

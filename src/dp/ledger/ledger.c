@@ -214,9 +214,8 @@ static sotto_status quarantine(struct ledger *l, const unsigned char *data, size
     char hash[SHA256_HEX], *line = NULL;
     size_t capacity = strlen(l->path) + 8;
     int fd = -1;
-    char *path = base_alloc(capacity, 1);
-    if (!path)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", l->path);
+    char *path = NULL;
+    NEW(path, capacity);
     snprintf(path, capacity, "%s.torn", l->path);
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -265,9 +264,8 @@ static sotto_status ledger_start(struct ledger *l, const char *path)
 static sotto_status make_parent(const char *path)
 {
     sotto_status status = SOTTO_OK;
-    char *folder = base_strdup(path);
-    if (!folder)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *folder = NULL;
+    NEW_TEXT(folder, path);
     char *slash = strrchr(folder, '/');
     if (slash && slash != folder) {
         *slash = '\0';
@@ -344,9 +342,8 @@ done:
 static sotto_status sync_parent(const char *path)
 {
     sotto_status status = SOTTO_OK;
-    char *folder = base_strdup(path);
-    if (!folder)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
+    char *folder = NULL;
+    NEW_TEXT(folder, path);
     char *slash = strrchr(folder, '/');
     if (slash)
         slash[slash == folder] = '\0';
@@ -380,9 +377,7 @@ static sotto_status complete(char **out, char hash[SHA256_HEX], const struct led
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
     TRY(draw_nonce(nonce));
-    text = base_alloc(capacity, 1);
-    if (!text)
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", l->path);
+    NEW(text, capacity);
     memcpy(text, line, body);
     size_t length =
         body + (size_t)snprintf(text + body, capacity - body,

@@ -87,20 +87,19 @@ static sotto_status event_of_numbers(bool *found, struct sotto_event *e, enum so
 
 static sotto_status append(struct ledger_events *list, const struct sotto_event *e)
 {
+    sotto_status status = SOTTO_OK;
     if (repeats_last(list, e)) {
         list->items[list->count - 1].count += e->count;
         return SOTTO_OK;
     }
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 8;
-        void *grown = base_regrow(list->items, list->capacity, capacity, sizeof *list->items);
-        if (!grown)
-            return status_fail(SOTTO_ENOMEM, "ledger: out of memory");
-        list->items = grown;
+        REGROW(list->items, list->capacity, capacity);
         list->capacity = capacity;
     }
     list->items[list->count++] = *e;
-    return SOTTO_OK;
+done:
+    return status;
 }
 
 sotto_status ledger_events_add(struct ledger_events *list, const struct ledger_charge *charge)

@@ -17,8 +17,8 @@ sotto_status ledger_place_load(char **dataset_id, char **ledger, const char *pla
         FAIL(SOTTO_EFORMAT, "%s: 'schema' is '%.40s'; expected %s", place, schema, place_schema);
     TRY(json_get_text(&id, doc, place, "dataset_id"));
     TRY(json_get_text(&path, doc, place, "ledger"));
-    if (!(own = base_strdup(id)) || !(*ledger = base_strdup(path)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", place);
+    NEW_TEXT(own, id);
+    NEW_TEXT(*ledger, path);
     *dataset_id = own;
     own = NULL;
 done:

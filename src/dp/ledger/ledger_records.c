@@ -32,15 +32,14 @@ static bool read_bytes(unsigned char *out, size_t count, const char *text)
 
 static sotto_status make_room(struct ledger_records *r, size_t more)
 {
-    if (r->count + more <= r->capacity)
-        return SOTTO_OK;
+    sotto_status status = SOTTO_OK;
     size_t capacity = r->count + more;
-    void *grown = base_regrow(r->hashes, r->count, capacity, sizeof *r->hashes);
-    if (!grown)
-        return status_fail(SOTTO_ENOMEM, "ledger: out of memory for %zu hashes of records", capacity);
-    r->hashes = grown;
+    if (capacity <= r->capacity)
+        return SOTTO_OK;
+    REGROW(r->hashes, r->count, capacity);
     r->capacity = capacity;
-    return SOTTO_OK;
+done:
+    return status;
 }
 
 static sotto_status take_key(struct ledger_records *r, const char *text, const char *where)

@@ -31,10 +31,11 @@ static void corners_free(struct corners *c)
 static sotto_status corners_make(struct corners *c, struct pld *out, const struct pld_grid *grid)
 {
     sotto_status status = SOTTO_OK;
-    *c = (struct corners){grid, base_alloc(grid->n, sizeof *c->value), base_alloc(grid->n, sizeof *c->other)};
-    *out = (struct pld){grid, base_alloc(grid->n, sizeof *out->mass), 0};
-    if (!c->value || !c->other || !out->mass)
-        FAIL(SOTTO_ENOMEM, "out of memory for a privacy-loss distribution of %zu points", grid->n);
+    *c = (struct corners){.grid = grid};
+    *out = (struct pld){.grid = grid};
+    NEW(c->value, grid->n);
+    NEW(c->other, grid->n);
+    NEW(out->mass, grid->n);
 done:
     if (status != SOTTO_OK) {
         corners_free(c);
@@ -221,9 +222,8 @@ sotto_status pld_discretise_lower(struct pld *out, const struct pair *pair, cons
     sotto_status status = SOTTO_OK;
     struct corners c;
     struct pld p;
-    size_t *chain = base_alloc(grid->n, sizeof *chain);
-    if (!chain)
-        FAIL(SOTTO_ENOMEM, "out of memory for a privacy-loss distribution of %zu points", grid->n);
+    size_t *chain = NULL;
+    NEW(chain, grid->n);
     TRY(corners_make(&c, &p, grid));
     each_point(pair, &c, 1, take_lower);
     settle(&c, pair, chain);

@@ -36,11 +36,10 @@ sotto_status pld_lattice_fill(struct pld_lattice *l, struct pld *upper, struct p
     sotto_status status = SOTTO_OK;
     bool bounded = pair->law->bounded;
     size_t n = l->grid.n = (size_t)(l->last - l->first) + 1;
-    l->grid.index = base_alloc(n, sizeof *l->grid.index);
-    *upper = (struct pld){&l->grid, base_alloc(n, sizeof *upper->mass), 0};
-    *lower = (struct pld){&l->grid, base_alloc(n, sizeof *lower->mass), 0};
-    if (!l->grid.index || !upper->mass || !lower->mass)
-        FAIL(SOTTO_ENOMEM, "out of memory for a privacy-loss distribution of %zu atoms", n);
+    *upper = *lower = (struct pld){.grid = &l->grid};
+    NEW(l->grid.index, n);
+    NEW(upper->mass, n);
+    NEW(lower->mass, n);
     for (size_t i = 0; i < n; i++) { /* losses rise while k falls */
         double k = l->last - (double)i;
         struct interval mass = pair->law->mass(k, pair->step);

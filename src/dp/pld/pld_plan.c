@@ -323,12 +323,13 @@ static sotto_status compose(struct interval *out, const struct question *q, stru
 {
     sotto_status status = SOTTO_OK;
     size_t count = q->count;
-    struct pieces *pieces = base_alloc(count, sizeof *pieces);
-    struct pld_item *items = base_alloc(count, sizeof *items);
-    double *moments = base_alloc(count, sizeof *moments);
+    struct pieces *pieces = NULL;
+    struct pld_item *items = NULL;
+    double *moments = NULL;
     struct pld_sum sum = {0};
-    if (!pieces || !items || !moments)
-        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu parts", count);
+    NEW(pieces, count);
+    NEW(items, count);
+    NEW(moments, count);
     for (size_t i = 0; i < count; i++) {
         TRY(discretise(&pieces[i], &q->parts[i], &q->sketch[i], plan, ctx));
         items[i] = (struct pld_item){&pieces[i].upper, &pieces[i].lower, q->parts[i].count};
@@ -359,10 +360,9 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
                          double accuracy, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct sketch *sketches = base_alloc(count, sizeof *sketches);
+    struct sketch *sketches = NULL;
     double total = 0, variation = 0, beyond = 0;
-    if (!sketches)
-        FAIL(SOTTO_ENOMEM, "composition: out of memory for %zu parts", count);
+    NEW(sketches, count);
     for (size_t i = 0; i < count; i++) {
         total += parts[i].count;
         variation += parts[i].count * most_at(&parts[i].upper, 0);

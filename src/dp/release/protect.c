@@ -291,9 +291,7 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
              "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
              p->input, p->output);
     size_t capacity = strlen(p->output) + 32;
-    beside = base_alloc(capacity, 1);
-    if (!beside)
-        FAIL(SOTTO_ENOMEM, "protect: out of memory");
+    NEW(beside, capacity);
     snprintf(beside, capacity, "%s.certificate.json", p->output);
     TRY(load(&tensors, p->input));
     TRY(match(&release, p, &tensors));

@@ -251,11 +251,9 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     s->rate = s->everyone ? 0 : (uint64_t)ldexp(sampled.sample_rate, 64);
     s->first_step = r->first_step;
     s->dataset_id = dataset_id;
-    s->purpose = base_strdup(r->spend.purpose ? r->spend.purpose : "");
-    s->condition = base_strdup(condition);
     s->records = r->records;
-    if (!s->purpose || !s->condition)
-        FAIL(SOTTO_ENOMEM, "reserve: out of memory");
+    NEW_TEXT(s->purpose, r->spend.purpose ? r->spend.purpose : "");
+    NEW_TEXT(s->condition, condition);
     s->facts.condition = s->condition[0] ? s->condition : NULL;
     if (sampled.sampling == SOTTO_SAMPLING_FIXED)
         TRY(fixed_sample_make(&s->fixed, sampled.sample_rate, r->records));

@@ -33,8 +33,7 @@ sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *
     TRY(ledger_require_budget(budget));
     TRY(charge_identity(&dataset_id, dataset_id, NULL));
     TRY(charge_open(&charge, dataset_id, ledger, source, ctx));
-    if (!(copy = base_strdup(charge.ledgers[0].path)))
-        FAIL(SOTTO_ENOMEM, "%s: out of memory", dataset_id);
+    NEW_TEXT(copy, charge.ledgers[0].path);
     TRY(ledger_set_budget(&charge.ledgers[0], budget, contact));
     *path = copy;
     copy = NULL;
