@@ -63,18 +63,18 @@ done:
 sotto_status encoder_add_fact(struct sotto_encoder *e, const char *key, const char *value)
 {
     sotto_status status = SOTTO_OK;
+    char *key_copy = NULL, *value_copy = NULL;
     if (e->fact_count == ENCODER_FACTS)
         FAIL(SOTTO_EINTERNAL, "encoder: too many facts");
-    char *key_copy = base_strdup(key), *value_copy = base_strdup(value);
-    if (!key_copy || !value_copy) {
-        base_free(key_copy);
-        base_free(value_copy);
-        FAIL(SOTTO_ENOMEM, "encoder: out of memory");
-    }
+    NEW_TEXT(key_copy, key);
+    NEW_TEXT(value_copy, value);
     e->facts[2 * e->fact_count] = key_copy;
     e->facts[2 * e->fact_count + 1] = value_copy;
     e->fact_count++;
+    key_copy = value_copy = NULL;
 done:
+    base_free(key_copy);
+    base_free(value_copy);
     return status;
 }
 

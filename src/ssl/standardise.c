@@ -30,9 +30,7 @@ sotto_status sotto_standardise(float *x, size_t n, size_t width, const float *pu
     sotto_status status = SOTTO_OK;
     double *mean = NULL;
     REQUIRE(n_public >= 2, "standardise: %zu public rows; expected at least 2", n_public);
-    mean = base_alloc(width, 2 * sizeof *mean);
-    if (!mean)
-        FAIL(SOTTO_ENOMEM, "standardise: out of memory for %zu columns", width);
+    NEW_ROWS(mean, width, 2);
     double *factor = mean + width;
     moments(mean, factor, public_x, n_public, width);
     for (size_t c = 0; c < width; c++) {

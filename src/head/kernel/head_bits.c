@@ -20,9 +20,7 @@ sotto_status head_bits_make(uint64_t **out, const float *x, size_t n, size_t d)
     *out = NULL;
     if (!starts_with_bits(x, d))
         goto done;
-    bits = base_alloc(n, count * sizeof *bits);
-    if (!bits)
-        FAIL(SOTTO_ENOMEM, "cannot allocate %zu records of %zu bits", n, d);
+    NEW_ROWS(bits, n, count);
     while (i < n && kernels->pack_bits(bits + i * count, &ones, x + i * d, d))
         i++;
     if (i == n && ones <= n * d / 3) {

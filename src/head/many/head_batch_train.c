@@ -106,10 +106,8 @@ static sotto_status plan(struct head_batch *c, size_t together)
         else
             TRY(head_block_plan(&w->block, c->data, c->recipe, groups,
                                 c->reference.n > 0 ? &c->reference : NULL));
-        w->slots = base_alloc(c->chunk, sizeof *w->slots);
-        w->parameters = base_alloc(c->chunk, c->parameters * sizeof *w->parameters);
-        if (!w->slots || !w->parameters)
-            FAIL(SOTTO_ENOMEM, "cannot allocate the parameters of %zu heads", c->chunk);
+        NEW(w->slots, c->chunk);
+        NEW_ROWS(w->parameters, c->chunk, c->parameters);
     }
 done:
     return status;

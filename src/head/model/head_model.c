@@ -17,11 +17,8 @@ sotto_status head_create(struct sotto_head **out, size_t layers, const size_t *w
                     size_add(&count, count, weights),
                 "head: layer %zu is %zu x %zu; its size does not fit in memory", l, width[l + 1], width[l]);
     }
-    h = base_alloc(1, sizeof *h);
-    if (h)
-        h->parameters = base_alloc(count, sizeof *h->parameters);
-    if (!h || !h->parameters)
-        FAIL(SOTTO_ENOMEM, "head: cannot allocate %zu parameters", count);
+    NEW(h, 1);
+    NEW(h->parameters, count);
     h->layers = layers;
     memcpy(h->width, width, (layers + 1) * sizeof *width);
     h->count = count;
@@ -141,9 +138,8 @@ const char *sotto_head_encoding(const struct sotto_head *h)
 sotto_status sotto_head_set_encoding(struct sotto_head *h, const char *json)
 {
     sotto_status status = SOTTO_OK;
-    char *copy = base_strdup(json);
-    if (!copy)
-        FAIL(SOTTO_ENOMEM, "head: out of memory");
+    char *copy = NULL;
+    NEW_TEXT(copy, json);
     base_free(h->encoding);
     h->encoding = copy;
 done:

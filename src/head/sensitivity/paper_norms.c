@@ -110,18 +110,15 @@ sotto_status paper_norms_find(struct sotto_norm_pair out[SOTTO_PAPER_NORMS], con
                               size_t layers, const size_t *width)
 {
     sotto_status status = SOTTO_OK;
-    size_t count = 0, side = 0, scratch_size, offset = 0;
+    size_t count = 0, side = 0, offset = 0;
     double bias_one = 0, bias_square = 0, tensor_one = 0, square = 0, *gap = NULL, *scratch = NULL;
     for (size_t l = 0; l < layers; l++) {
         size_t smaller = width[l] < width[l + 1] ? width[l] : width[l + 1];
         side = smaller > side ? smaller : side;
         count += (width[l] + 1) * width[l + 1];
     }
-    if (size_multiply(&scratch_size, side + 2, side))
-        scratch = base_alloc(scratch_size, sizeof *scratch);
-    gap = base_alloc(count, sizeof *gap);
-    if (!gap || !scratch)
-        FAIL(SOTTO_ENOMEM, "sensitivity: cannot allocate the norms of %zu weights", count);
+    NEW_ROWS(scratch, side + 2, side);
+    NEW(gap, count);
     for (size_t i = 0; i < count; i++)
         gap[i] = (double)a[i] - (double)b[i];
     for (int i = 0; i < SOTTO_PAPER_NORMS; i++)

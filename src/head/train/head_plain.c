@@ -89,9 +89,7 @@ sotto_status head_plain_plan_part(struct head_plain *t, const struct head_part *
     TRY(plan(t));
     if (!t->sparse)
         goto done;
-    t->bits = base_alloc(part->n, count * sizeof *t->bits); /* small enough for the second-level cache */
-    if (!t->bits)
-        FAIL(SOTTO_ENOMEM, "cannot allocate %zu records of %zu bits", part->n, part->data->d);
+    NEW_ROWS(t->bits, part->n, count); /* small enough for the second-level cache */
     for (size_t i = 0; i < part->n; i++)
         memcpy(t->bits + i * count, part->bits + head_part_record(part, i) * count, count * sizeof *t->bits);
 done:

@@ -43,9 +43,8 @@ sotto_status network_add_fact(struct sotto_network *n, const char *key, const ch
     char *key_copy = NULL, *value_copy = NULL;
     if (n->fact_count == NETWORK_FACTS)
         FAIL(SOTTO_EINTERNAL, "network: too many facts");
-    key_copy = base_strdup(key), value_copy = base_strdup(value);
-    if (!key_copy || !value_copy)
-        FAIL(SOTTO_ENOMEM, "network: out of memory");
+    NEW_TEXT(key_copy, key);
+    NEW_TEXT(value_copy, value);
     n->facts[2 * n->fact_count] = key_copy;
     n->facts[2 * n->fact_count + 1] = value_copy;
     n->fact_count++;

@@ -25,12 +25,12 @@ uint64_t members_seed(uint64_t seed, size_t k)
 /* FILE.memberK */
 static sotto_status member_path(char **out, const char *file, size_t k)
 {
+    sotto_status status = SOTTO_OK;
     size_t capacity = strlen(file) + PATH_ROOM;
-    *out = base_alloc(capacity, 1);
-    if (!*out)
-        return status_fail(SOTTO_ENOMEM, "train: out of memory");
+    NEW(*out, capacity);
     snprintf(*out, capacity, "%s.member%zu", file, k);
-    return SOTTO_OK;
+done:
+    return status;
 }
 
 void sotto_train_forget(const char *checkpoint)

@@ -101,10 +101,8 @@ sotto_status sotto_residual_complexity(double *mean, struct sotto_interval *inte
     REQUIRE(p > 0 && p <= 1 && bound > 0 && time > 0 && isfinite(bound * time),
             "power %g, bound %g, time %g; expected a power in (0, 1] and positive numbers", p, bound, time);
     REQUIRE(draws > 1, "draws is %zu; expected at least 2", draws);
-    spectrum = base_alloc(n, d * sizeof *spectrum);
-    sign = base_alloc(n, sizeof *sign);
-    if (!spectrum || !sign)
-        FAIL(SOTTO_ENOMEM, "out of memory for %zu records", n);
+    NEW_ROWS(spectrum, n, d);
+    NEW(sign, n);
     for (size_t j = 0; j < d; j++)
         s.wave[j] = cexp(2 * M_PI * I * (double)j / (double)d);
     for (size_t i = 0; i < n; i++)

@@ -292,9 +292,9 @@ static sotto_status find_files(char **certificate, char **released, const char *
     sotto_status status = SOTTO_OK;
     size_t length = strlen(file), capacity = length + sizeof tail;
     bool is_certificate = ends_with(file, ".json");
-    char *beside = base_alloc(capacity, 1), *own = base_strdup(given ? given : file);
-    if (!beside || !own)
-        FAIL(SOTTO_ENOMEM, "verify: out of memory");
+    char *beside = NULL, *own = NULL;
+    NEW(beside, capacity);
+    NEW_TEXT(own, given ? given : file);
     snprintf(beside, capacity, "%s%s", file, is_certificate ? "" : tail);
     if (is_certificate && !given)
         own[ends_with(file, tail) ? length - strlen(tail) : 0] = '\0';
