@@ -48,9 +48,8 @@ static sotto_status inputs_json(struct json **out, const struct sotto_audit_fact
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array();
     for (size_t i = 0; facts && i < facts->inputs_count; i++) {
-        char hash[SHA256_HEX], *file = base_strdup(facts->inputs[i].path);
-        if (!file)
-            FAIL(SOTTO_ENOMEM, "report: out of memory");
+        char hash[SHA256_HEX], *file = NULL;
+        NEW_TEXT(file, facts->inputs[i].path);
         char *inside = strstr(file, ".npz:");
         if (inside)
             inside[4] = '\0';

@@ -124,9 +124,7 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
     TRY(keep_config(&r, config_path, config_text, resolved));
     context_log(ctx, SOTTO_LOG_INFO, "run folder: %s", path);
     TRY(run_stages(&r));
-    kept = base_strdup(path);
-    if (!kept)
-        FAIL(SOTTO_ENOMEM, "run: out of memory");
+    NEW_TEXT(kept, path);
     *folder = kept;
 done:
     par_set_threads(pool);

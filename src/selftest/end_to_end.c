@@ -191,8 +191,7 @@ static sotto_status look_at(struct checks *c, struct release_attack *a)
         TRY(prepare(a, v));
     TRY(observe_first(a));
     for (int w = 0; w < 2; w++)
-        if (!(a->values[w] = base_alloc(a->e->runs * (size_t)a->first.width, sizeof(double))))
-            FAIL(SOTTO_ENOMEM, "selftest: out of memory");
+        NEW(a->values[w], a->e->runs * (size_t)a->first.width);
     TRY(par_chunks((size_t)variants - 2 + 2 * a->e->runs, par_threads(a->ctx), attack_once, a));
     TRY(attack_values(c, a));
 done:

@@ -89,12 +89,11 @@ sotto_status toy_attack(struct falsify_verdict *out, const struct toy *toy, size
     sotto_status status = SOTTO_OK;
     struct falsify_claim claim;
     size_t width = (size_t)toy->width;
-    double *worlds[2] = {base_alloc(draws, width * sizeof(double)),
-                         base_alloc(draws, width * sizeof(double))};
-    if (!worlds[0] || !worlds[1])
-        FAIL(SOTTO_ENOMEM, "falsifier: out of memory");
-    for (int w = 0; w < 2; w++)
+    double *worlds[2] = {NULL, NULL};
+    for (int w = 0; w < 2; w++) {
+        NEW_ROWS(worlds[w], draws, width);
         TRY(toy->draw(worlds[w], draws, w, toy, source));
+    }
     toy_claim(&claim, toy);
     struct falsify_outputs outputs = {{worlds[0], worlds[1]}, draws, toy->width};
     TRY(falsify(out, &outputs, &claim, error));

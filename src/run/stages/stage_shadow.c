@@ -47,9 +47,7 @@ done:
 static sotto_status turn(uint8_t **out, const uint8_t *use, size_t records, size_t models)
 {
     sotto_status status = SOTTO_OK;
-    *out = base_alloc(records, models);
-    if (!*out)
-        FAIL(SOTTO_ENOMEM, "shadow: out of memory for %zu models and %zu records", models, records);
+    NEW_ROWS(*out, records, models);
     for (size_t m = 0; m < models; m++)
         for (size_t i = 0; i < records; i++)
             (*out)[i * models + m] = use[m * records + i] == SHADOW_IN;
@@ -83,9 +81,7 @@ static sotto_status train_heads(const char *path, const struct run *r, size_t in
     TRY(run_answers_make(&a, r, index));
     TRY(make_pool(&s, r, &a));
     TRY(head_recipe_check_open(&recipe));
-    use = base_alloc(c->references, s.pool.n);
-    if (!use)
-        FAIL(SOTTO_ENOMEM, "shadow: out of memory for %zu models and %zu records", c->references, s.pool.n);
+    NEW_ROWS(use, c->references, s.pool.n);
     TRY(shadow_split_halves(use, c->references, s.pool.n, r->config.seed));
     struct shadow_plan plan = {.data = &s.pool,
                                .use = use,
