@@ -232,6 +232,7 @@ static sotto_status sum_part(void *arg, size_t part, int thread)
     if (status != SOTTO_OK)
         return status;
     c->fill(nn_plan_input(w->plan), w->labels, c->state, first, count, s->step);
+    nn_plan_use(w->plan, count);
     (void)nn_plan_forward(w->plan, 1, 0, s->step); /* it has no context that could stop it */
     differentiate(w->plan, w->labels, count, c->views, s->classes);
     w->below += nn_plan_clipped_sum(w->plan, w->sum, count, &chains, s->clip);
