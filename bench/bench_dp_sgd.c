@@ -222,7 +222,7 @@ static void private_step(struct bench *b, size_t step, double *parts[2], size_t 
     size_t below;
     draw_sample(b, step);
     double start = now(), next;
-    example_sums_take(b->sum, &below, b->private.sums, b->slot, b->batch, &b->clip, step);
+    must(example_sums_take(b->sum, &below, b->private.sums, b->slot, b->batch, &b->clip, step));
     next = now(), parts[0][at] = next - start, start = next;
     if (b->reserved)
         must(sotto_dp_step_lattice(b->reserved, b->sum));

@@ -7,8 +7,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { DRAWS = 1 << 15, ROUNDS = 31 };
+
+static const char *const laws[] = {"logistic", "laplace", "gaussian", "discrete laplace"};
 
 static double seconds_of_fill(const struct floored_noise *f, const char *level)
 {
@@ -22,7 +25,6 @@ static double seconds_of_fill(const struct floored_noise *f, const char *level)
 
 static void row(enum floored_law law, double exponent, struct noise *keys)
 {
-    static const char *const laws[] = {"logistic", "laplace", "gaussian", "discrete laplace"};
     double times[CPU_ISA_COUNT][ROUNDS];
     struct floored_noise f;
     if (floored_noise_open(&f, law, 1.37 * exp2(exponent - 1), false, keys) != SOTTO_OK)
@@ -70,11 +72,31 @@ static void parts(enum cpu_isa isa)
     printf(" ns (logistic, laplace, gaussian, discrete laplace)\n");
 }
 
-int main(void)
+/* One law at the best level, as bench/run reads it. */
+static void rate(enum floored_law law, struct noise *keys)
+{
+    double times[ROUNDS];
+    struct floored_noise f;
+    if (floored_noise_open(&f, law, 0x1.5p31, false, keys) != SOTTO_OK)
+        exit(1);
+    for (int r = 0; r < ROUNDS; r++)
+        times[r] = seconds_of_fill(&f, cpu_isa_name(cpu_hardware_isa()));
+    printf("{\"bench\": \"noise\", \"law\": \"%s\", \"draws_per_second\": %.0f}\n", laws[law],
+           DRAWS / median(times, ROUNDS));
+    floored_noise_close(&f);
+}
+
+/* usage: bench_floored_noise [--law NAME] */
+int main(int argc, char **argv)
 {
     struct noise *keys;
     if (noise_open(&keys) != SOTTO_OK)
         return 1;
+    for (enum floored_law law = 0; argc > 2 && law < FLOORED_LAWS; law++)
+        if (strcmp(argv[2], laws[law]) == 0)
+            rate(law, keys);
+    if (argc > 2)
+        return 0;
     for (enum floored_law law = 0; law < FLOORED_LAWS; law++)
         for (double exponent = 24; exponent <= 40; exponent += 8)
             row(law, exponent, keys);

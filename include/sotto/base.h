@@ -90,7 +90,7 @@ struct sotto_team;
  *             Calls leave the OpenMP settings of the calling thread (number of threads, dynamic, nested levels) as
  *             they found them.
  *  Stopping   All calls that have a context read `stop` at least every 0.2 s (on a machine of 2020), except within one
- *             layer of a network on one batch, the loss of one batch, one step of a private training of a network, one
+ *             layer of a network on one batch, the loss of one batch, one part of a step of private training, one
  *             call of the caller's model function, one column of a table, one file of weights, and the files of a stage
  *             of an experiment that has just ended, while they are hashed. A layer of a large ResNet on a large batch
  *             takes up to a second on one core. The call then returns ESTOPPED and leaves no file half-written. A

@@ -37,6 +37,8 @@ struct nn_backend {
      * neither they nor diff_bias are. diff_dst is already masked by the layer's own ReLU. */
     void (*conv_backward)(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
                           const void *diff_dst, const void *src, const float *weights);
+    /** Of gradients of single examples: only the first `images` matter from now on. NULL: all are computed. */
+    void (*conv_use)(struct conv *c, size_t images);
     void (*conv_free)(struct conv *c);
     /** See nn_sgemm. */
     void (*sgemm)(int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, const float *A,

@@ -170,6 +170,8 @@ struct nn_chains {
     const uint32_t *end;
     size_t count;
 };
+/** Only the first `examples` of the next passes matter: results of other rows are not computed, or not read. */
+void nn_plan_use(struct nn_plan *p, size_t examples);
 /** Backward pass that ends with sum (as many as the model has trainable parameters, in the order of
  * nn_model_tensors) += what examples 0 .. examples - 1 add. Whole numbers, so sums over several calls and plans
  * do not depend on their order while they stay below 2^53. diff_output: gradients of every row's OWN loss over

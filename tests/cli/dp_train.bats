@@ -12,7 +12,7 @@ teardown() { cd /; rm -rf "$dir"; }
 @test "a private model comes with a certificate that its file and ledger agree with" {
   run "$SOTTO" train "${common[@]}" --epsilon 5 --epochs 2 --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
-  [[ "$output" == *"m.safetensors: gaussian noise of scale "*"proved: none; epsilon 5 at delta 0.001 under replace-one adjacency (epsilon "*" under zero-out)"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"m.safetensors: gaussian noise of scale "*"(5, 0.001)-differentially private under replace-one adjacency (epsilon "*" under zero-out)"* ]] || { echo "$output"; false; }
   [ ! -e m.safetensors.checkpoint ]
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   [[ "$("$SOTTO" inspect m.safetensors)" == *"trainer=dp-sgd"* ]]
@@ -29,7 +29,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [ "$status" -eq 77 ]
   [[ "$output" == *"the privacy budget (epsilon 1, "* ]]
   run "$SOTTO" train "${common[@]}" --epsilon 1 --epochs 1 --ledger third.jsonl --adjacency add-remove -o z.safetensors
-  [[ "$output" == *"epsilon 1 at delta 0.001 under zero-out adjacency (epsilon "*" under replace-one)"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"(1, 0.001)-differentially private under zero-out adjacency (epsilon "*" under replace-one)"* ]] || { echo "$output"; false; }
   "$SOTTO" account --verify z.safetensors.certificate.json --ledger third.jsonl
   run "$SOTTO" train "${common[@]}" --epsilon 1 --epochs 1 --sampling fixed --adjacency zero-out -o f.safetensors
   [ "$status" -eq 64 ]
@@ -55,7 +55,7 @@ teardown() { cd /; rm -rf "$dir"; }
 @test "batches of a fixed size are certified for a replaced record" {
   run "$SOTTO" train "${common[@]}" --epsilon 5 --epochs 2 --sampling fixed --ledger l.jsonl -o m.safetensors
   [ "$status" -eq 0 ]
-  [[ "$output" == *"conditional on float sums "*": epsilon 5 at delta 0.001 under replace-one adjacency"* ]] || { echo "$output"; false; }
+  [[ "$output" == *"(5, 0.001)-differentially private under replace-one adjacency"* ]] || { echo "$output"; false; }
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
   [[ "$("$SOTTO" inspect m.safetensors)" == *"sampling=fixed"* ]]
   run "$SOTTO" account --mechanism gaussian --noise-multiplier 1 --sample-rate 0.1 --steps 10 --delta 1e-5 --sampling fixed --adjacency add-remove

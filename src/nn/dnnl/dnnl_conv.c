@@ -36,6 +36,7 @@ struct conv {
     enum way way;  /* of forward; backward data goes by taps wherever it can */
     size_t taps;   /* kernel height * width * source channels */
     size_t pixels; /* of one result: P * Q */
+    size_t used;   /* images, of ROWS */
     size_t chunk;  /* images per product over columns; divides the batch */
     struct product *forward, *backward_data, *backward_weights;
     struct conv_winograd *winograd;           /* instead of all others, if way is WINOGRAD */
@@ -170,6 +171,7 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
     struct conv *c = NULL;
     NEW(c, 1);
     c->desc = *desc;
+    c->used = desc->batch;
     c->kernels = kernels_best();
     c->way = choose(desc, winograd);
     c->taps = desc->kernel_height * desc->kernel_width * desc->src.channels;
@@ -264,7 +266,7 @@ static sotto_status rows_chunk(void *arg, size_t chunk, int thread)
     (void)thread;
     const struct rows_work *w = arg;
     const struct row_kernels *k = row_kernels_best();
-    const size_t all = w->c->desc.batch * w->c->pixels, first = chunk * ROWS_CHUNK, inputs = w->c->taps,
+    const size_t all = w->c->used * w->c->pixels, first = chunk * ROWS_CHUNK, inputs = w->c->taps,
                  outputs = w->c->desc.dst.channels;
     const struct row_shape s = {all - first < ROWS_CHUNK ? all - first : ROWS_CHUNK, inputs, outputs};
     if (w->forward)
@@ -277,7 +279,7 @@ static sotto_status rows_chunk(void *arg, size_t chunk, int thread)
 
 static void rows_run(struct rows_work *w)
 {
-    const size_t rows = w->c->desc.batch * w->c->pixels;
+    const size_t rows = w->c->used * w->c->pixels;
     (void)par_shares((rows + ROWS_CHUNK - 1) / ROWS_CHUNK, w->c->desc.threads, rows_chunk, w);
 }
 
@@ -341,7 +343,7 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
     if (c->way == ROWS) {
         rows_run(&(struct rows_work){c, diff_src, diff_dst, weights, NULL, false});
         if (mask)
-            tensor_mask(c->kernels, NN_F32, diff_src, mask, d->batch * c->pixels * c->taps, d->threads);
+            tensor_mask(c->kernels, NN_F32, diff_src, mask, c->used * c->pixels * c->taps, d->threads);
         return;
     }
     product_pack(c->backward_data, weights);
@@ -387,6 +389,11 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
         backward_weights(c, diff_weights, diff_bias, diff_dst, src);
     if (d->diff_src && diff_src)
         backward_data(c, diff_src, diff_dst, src, weights);
+}
+
+void dnnl_conv_use(struct conv *c, size_t images)
+{
+    c->used = images;
 }
 
 void dnnl_conv_free(struct conv *c)

@@ -10,6 +10,7 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
 void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias);
 void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
                         const void *diff_dst, const void *src, const float *weights);
+void dnnl_conv_use(struct conv *c, size_t images);
 void dnnl_conv_free(struct conv *c);
 
 #endif

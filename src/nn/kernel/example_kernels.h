@@ -44,6 +44,10 @@ struct example_kernels {
      * 0, in the order of its rows, whatever lies beside it. inputs 1 and A NULL: A is a column of ones. */
     void (*add_chains)(double *sum, const float *diff, size_t outputs, const float *src, size_t inputs,
                        const uint32_t *end, size_t chains);
+    /** sum (outputs, runs * width) += over examples i the gradient D' A of each, cut to whole numbers: D (examples,
+     * positions, outputs), the images `image` floats apart. An element is one chain over the positions. */
+    void (*add_patches)(double *sum, const float *diff, size_t outputs, const struct patches *a, size_t image,
+                        size_t examples);
 };
 const struct example_kernels *example_kernels_best(void);
 #endif

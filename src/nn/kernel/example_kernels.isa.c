@@ -372,6 +372,75 @@ INLINE void chain_rows(int rows, double *to, size_t inputs, const float *diff, s
     }
 }
 
+/* The same for the positions of images: a chain for each example. `base` is where the tile begins in the first one. */
+INLINE void patch_tile(int rows, int vectors, double *to, size_t stride, size_t last, const float *diff,
+                       size_t outputs, const float *base, const struct patches *a, size_t image,
+                       size_t examples)
+{
+    for (size_t i = 0; i < examples; i++, base += image) {
+        vf32 sum[ROWS][WIDE];
+#pragma GCC unroll 8
+        for (int k = 0; k < rows; k++)
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; v++)
+                sum[k][v] = (vf32){0};
+        for (size_t t = 0; t < a->count; t++, diff += outputs) {
+            const float *x = base + a->starts[t];
+            vf32 values[WIDE];
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; v++)
+                values[v] =
+                    v + 1 < vectors || last == LANES ? load(x + v * LANES) : load_part(x + v * LANES, last);
+#pragma GCC unroll 8
+            for (int k = 0; k < rows; k++) {
+                vf32 all = f32_all(diff[k]);
+#pragma GCC unroll 3
+                for (int v = 0; v < vectors; v++)
+                    sum[k][v] = f32_fma(all, values[v], sum[k][v]);
+            }
+        }
+#pragma GCC unroll 8
+        for (int k = 0; k < rows; k++)
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; v++)
+                add_cut(to + (size_t)k * stride + (size_t)(v * LANES), sum[k][v],
+                        v + 1 < vectors ? LANES : last);
+    }
+}
+
+/* All outputs by `vectors` vectors: the values lie in the cache while the outputs pass. */
+INLINE void patch_outputs(int vectors, size_t last, double *to, size_t stride, const float *diff,
+                          size_t outputs, const float *base, const struct patches *a, size_t image,
+                          size_t examples)
+{
+    size_t k = 0;
+    for (; k + ROWS <= outputs; k += ROWS)
+        patch_tile(ROWS, vectors, to + k * stride, stride, last, diff + k, outputs, base, a, image, examples);
+    for (; k < outputs; k++)
+        patch_tile(1, vectors, to + k * stride, stride, last, diff + k, outputs, base, a, image, examples);
+}
+
+static void add_patches(double *sum, const float *diff, size_t outputs, const struct patches *a, size_t image,
+                        size_t examples)
+{
+    const size_t stride = a->runs * a->width;
+    for (size_t r = 0; r < a->runs; r++)
+        for (size_t c = 0; c < a->width; c += WIDE * LANES) {
+            size_t left = a->width - c, vectors = left >= WIDE * LANES ? WIDE : (left + LANES - 1) / LANES,
+                   last = left >= WIDE * LANES ? LANES : left - (vectors - 1) * LANES;
+            double *to = sum + r * a->width + c;
+            const float *base = a->base + r * a->skip + c;
+            if (vectors == 3 && last == LANES)
+                patch_outputs(3, LANES, to, stride, diff, outputs, base, a, image, examples);
+            else if (vectors == 3)
+                patch_outputs(3, last, to, stride, diff, outputs, base, a, image, examples);
+            else if (vectors == 2)
+                patch_outputs(2, last, to, stride, diff, outputs, base, a, image, examples);
+            else
+                patch_outputs(1, last, to, stride, diff, outputs, base, a, image, examples);
+        }
+}
+
 /* Column sums of D. */
 static void add_column_chains(double *sum, const float *diff, size_t outputs, const uint32_t *end,
                               size_t chains)
@@ -404,5 +473,5 @@ static void add_chains(double *sum, const float *diff, size_t outputs, const flo
 }
 
 extern const struct example_kernels ISA_NAME(example_kernels);
-const struct example_kernels ISA_NAME(example_kernels) = {outer, ghost,     squares,
-                                                          scale, add_whole, add_chains};
+const struct example_kernels ISA_NAME(example_kernels) = {outer,     ghost,      squares,    scale,
+                                                          add_whole, add_chains, add_patches};

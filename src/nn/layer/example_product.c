@@ -7,7 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 1024 }; /* values of a sum that stay in cache while the examples go by */
+enum {
+    CHUNK = 1024, /* values of a sum that stay in cache while the examples go by */
+    BLOCK = 8     /* examples of which a sum is made at a time */
+};
 enum way { VECTOR, GHOST, STORED };
 
 struct example_product {
@@ -21,8 +24,8 @@ struct example_product {
     int copies;             /* positions are runs of padded copies */
     struct patches patches; /* all but the base */
     uint32_t *starts;       /* (rows) */
-    float *images;          /* (threads, views * padded + slack) */
-    float *gradients;       /* stored: (examples, weights + bias); ghost: one of them */
+    float *images;          /* (threads, or BLOCK if that is more, views * padded + slack) */
+    float *gradients;       /* stored: (examples, weights + bias) */
     /* of the running call */
     const struct example_norms *norms;
     const float *diff_dst, *src;
@@ -94,14 +97,19 @@ done:
     return status;
 }
 
+/* Floats of an example's padded images. */
+static size_t copy_size(const struct example_product *e)
+{
+    return e->views * e->padded + EXAMPLE_SLACK;
+}
+
 void example_product_layout(struct example_product *e, struct arena *keep, struct arena *scratch)
 {
-    size_t kept = e->way == STORED ? e->desc.batch / e->views : 0, size = gradient_size(e);
-    if (e->way != VECTOR)
-        e->gradients = arena_take(kept ? keep : scratch, (kept ? kept : 1) * size, sizeof *e->gradients);
+    const size_t copies = (size_t)e->desc.threads > BLOCK ? (size_t)e->desc.threads : BLOCK;
+    if (e->way == STORED)
+        e->gradients = arena_take(keep, e->desc.batch / e->views * gradient_size(e), sizeof *e->gradients);
     if (e->way != VECTOR && e->copies)
-        e->images = arena_take(scratch, (size_t)e->desc.threads * (e->views * e->padded + EXAMPLE_SLACK),
-                               sizeof *e->images);
+        e->images = arena_take(scratch, copies * copy_size(e), sizeof *e->images);
 }
 
 void example_product_free(struct example_product *e)
@@ -120,11 +128,11 @@ bool example_product_stores(const struct example_product *e)
 /* ---- norms ---- */
 
 /* The images of an example, padded. The border is written again each time: layers share the memory. */
-static const float *padded_images(const struct example_product *e, const float *src, int thread)
+static const float *padded_images(const struct example_product *e, const float *src, size_t place)
 {
     const struct nn_shape s = e->desc.src;
     size_t pad = e->desc.pad, line = s.width * s.channels, padded_line = (s.width + 2 * pad) * s.channels;
-    float *copy = e->images + (size_t)thread * (e->views * e->padded + EXAMPLE_SLACK), *to = copy;
+    float *copy = e->images + place * copy_size(e), *to = copy;
     if (pad == 0) {
         memcpy(copy, src, e->views * e->image * sizeof *copy);
         return copy;
@@ -150,41 +158,31 @@ static double gram_error(const struct example_product *e)
     return ((double)(e->taps + e->desc.dst.channels) / 4 + 40) * 0x1p-24;
 }
 
-/* Row by row in doubles: beyond, scaled floats might overflow in a chain. */
-static const double largest_square = 0x1p80;
+/* Are squares of values and output gradients so small that scaled floats cannot overflow in a chain? */
+static bool fits(double values, double gradients)
+{
+    return values <= 0x1p80 && gradients <= 0x1p80;
+}
 
 static void vector_norm(const struct example_product *e, size_t i, const float *src, const float *diff)
 {
-    double a = e->kernels->squares(src, e->taps), g = e->kernels->squares(diff, e->desc.dst.channels),
-           square = (a + (e->desc.bias ? 1 : 0)) * g;
-    e->norms->square[i] = a <= largest_square && g <= largest_square ? square : INFINITY;
+    double a = e->kernels->squares(src, e->taps), g = e->kernels->squares(diff, e->desc.dst.channels);
+    e->norms->square[i] = fits(a, g) ? (a + (e->desc.bias ? 1 : 0)) * g : INFINITY;
     e->norms->excess[i] = 0;
 }
 
-/* The norm of G as make_gradient() computes it: each element is a chain of T multiply-adds, and of the additions
- * of slices; it errs by a small multiple of the sum of its terms' sizes. */
-static void ghost_norm(const struct example_product *e, size_t i, const float *diff, const struct patches *a)
+/* The norm of G as a sum adds it, divided by its factor: each element is a chain of T multiply-adds of values with two
+ * roundings; it errs by a small multiple of the sum of its terms' sizes. */
+static void ghost_norm(const struct example_product *e, size_t i, const float *src, const float *diff,
+                       const struct patches *a)
 {
     struct ghost g = e->kernels->ghost(diff, e->desc.dst.channels, e->desc.bias, a);
     double of_sum = (1.1 * (double)e->rows + 8) * 0x1p-24 * g.size;
-    e->norms->square[i] = g.square;
+    e->norms->square[i] = fits(e->kernels->squares(src, e->views * e->image),
+                               e->kernels->squares(diff, e->rows * e->desc.dst.channels))
+                              ? g.square
+                              : INFINITY;
     e->norms->excess[i] = g.size * g.size * gram_error(e) + 2.1 * g.size * of_sum + of_sum * of_sum;
-}
-
-static void make_gradient(const struct example_product *e, float *gradient, const float *diff,
-                          const struct patches *a)
-{
-    memset(gradient, 0, e->weights * sizeof *gradient);
-    e->kernels->outer(gradient, diff, e->desc.dst.channels, a);
-    if (e->desc.bias)
-        e->plain->row_sums[NN_F32](gradient + e->weights, diff, e->rows, e->desc.dst.channels);
-}
-
-static struct patches patches_of(const struct example_product *e, const float *src, int thread)
-{
-    struct patches a = e->patches;
-    a.base = e->copies ? padded_images(e, src, thread) : src;
-    return a;
 }
 
 static sotto_status one_norm(void *arg, size_t i, int thread)
@@ -196,13 +194,17 @@ static sotto_status one_norm(void *arg, size_t i, int thread)
         vector_norm(e, i, src, diff);
         return SOTTO_OK;
     }
-    const struct patches a = patches_of(e, src, thread);
+    struct patches a = e->patches;
+    a.base = e->copies ? padded_images(e, src, (size_t)thread) : src;
     if (e->way == GHOST) {
-        ghost_norm(e, i, diff, &a);
+        ghost_norm(e, i, src, diff, &a);
         return SOTTO_OK;
     }
     float *gradient = e->gradients + i * gradient_size(e);
-    make_gradient(e, gradient, diff, &a);
+    memset(gradient, 0, e->weights * sizeof *gradient);
+    e->kernels->outer(gradient, diff, e->desc.dst.channels, &a);
+    if (e->desc.bias)
+        e->plain->row_sums[NN_F32](gradient + e->weights, diff, e->rows, e->desc.dst.channels);
     e->norms->square[i] = e->kernels->squares(gradient, gradient_size(e));
     e->norms->excess[i] = 0; /* what is summed is what was measured */
     return SOTTO_OK;
@@ -231,25 +233,41 @@ static sotto_status sum_stored(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-static void sum_ghosts(const struct example_product *e, const float *diff, const float *src)
+/* Output gradients times their factors. A source with factor 0 becomes 0, as it may hold what is not finite. */
+static void scale_examples(const struct example_product *e, float *diff, float *src)
 {
-    for (size_t i = 0; i < e->examples; i++)
-        if (e->factor[i] > 0) {
-            const struct patches a = patches_of(e, src + i * e->views * e->image, 0);
-            make_gradient(e, e->gradients, diff + i * e->rows * e->desc.dst.channels, &a);
-            e->kernels->add_whole(e->sum, e->gradients, e->factor[i], gradient_size(e));
-        }
-}
-
-static void sum_vectors(const struct example_product *e, float *diff, float *src,
-                        const struct nn_chains *chains)
-{
-    size_t outputs = e->desc.dst.channels;
+    const size_t outputs = e->rows * e->desc.dst.channels, inputs = e->views * e->image;
     for (size_t i = 0; i < e->examples; i++) {
         e->kernels->scale(diff + i * outputs, (float)e->factor[i], outputs);
         if (e->factor[i] == 0)
-            memset(src + i * e->taps, 0, e->taps * sizeof *src);
+            memset(src + i * inputs, 0, inputs * sizeof *src);
     }
+}
+
+static void sum_ghosts(const struct example_product *e, const float *diff, const float *src)
+{
+    const size_t outputs = e->desc.dst.channels, inputs = e->views * e->image;
+    for (size_t first = 0; first < e->examples; first += BLOCK) {
+        const size_t count = e->examples - first < BLOCK ? e->examples - first : BLOCK;
+        const float *d = diff + first * e->rows * outputs;
+        struct patches a = e->patches;
+        uint32_t end[BLOCK];
+        for (size_t i = 0; i < count; i++) {
+            end[i] = (uint32_t)((i + 1) * e->rows);
+            if (e->copies)
+                padded_images(e, src + (first + i) * inputs, i);
+        }
+        a.base = e->copies ? e->images : src + first * inputs;
+        e->kernels->add_patches(e->sum, d, outputs, &a, e->copies ? copy_size(e) : inputs, count);
+        if (e->desc.bias)
+            e->kernels->add_chains(e->sum + e->weights, d, outputs, NULL, 1, end, count);
+    }
+}
+
+static void sum_vectors(const struct example_product *e, const float *diff, const float *src,
+                        const struct nn_chains *chains)
+{
+    const size_t outputs = e->desc.dst.channels;
     e->kernels->add_chains(e->sum, diff, outputs, src, e->taps, chains->end, chains->count);
     if (e->desc.bias)
         e->kernels->add_chains(e->sum + e->weights, diff, outputs, NULL, 1, chains->end, chains->count);
@@ -261,9 +279,12 @@ void example_product_sum(struct example_product *e, double *sum, const double *f
     e->sum = sum;
     e->factor = factor;
     e->examples = examples;
-    if (e->way == STORED)
+    if (e->way == STORED) {
         (void)par_shares((gradient_size(e) + CHUNK - 1) / CHUNK, e->desc.threads, sum_stored, e);
-    else if (e->way == GHOST)
+        return;
+    }
+    scale_examples(e, diff_dst, src);
+    if (e->way == GHOST)
         sum_ghosts(e, diff_dst, src);
     else
         sum_vectors(e, diff_dst, src, chains);

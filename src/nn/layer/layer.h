@@ -122,6 +122,8 @@ struct layer {
     /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see adds) and every
      * parameter's diff. */
     void (*backward)(struct layer_run *run, const struct pass *pass);
+    /** With run->views: only the first `rows` of the batch matter from now on. NULL: all are computed. */
+    void (*use)(struct layer_run *run, size_t rows);
     /** With run->views: backward leaves the parameters alone, then this gives the norms of the first
      * `examples` examples. */
     void (*example_norms)(struct layer_run *run, const struct example_norms *out, size_t examples);

@@ -56,6 +56,7 @@ const struct layer layer_conv = {.name = "conv",
                                  .layout = product_layout,
                                  .forward = product_forward,
                                  .backward = product_backward,
+                                 .use = product_use,
                                  .example_norms = product_example_norms,
                                  .example_sum = product_example_sum,
                                  .release = product_release};

@@ -83,6 +83,13 @@ void product_backward(struct layer_run *run, const struct pass *pass)
         backward(run, diff_src, NULL, NULL);
 }
 
+void product_use(struct layer_run *run, size_t rows)
+{
+    const struct product *p = run->state;
+    if (run->backend->conv_use)
+        run->backend->conv_use(p->conv, rows);
+}
+
 void product_example_norms(struct layer_run *run, const struct example_norms *out, size_t examples)
 {
     const struct product *p = run->state;

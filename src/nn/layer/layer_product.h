@@ -10,6 +10,7 @@ sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t ke
 void product_layout(struct layer_run *run, struct arena *keep, struct arena *scratch);
 void product_forward(struct layer_run *run, const struct pass *pass);
 void product_backward(struct layer_run *run, const struct pass *pass);
+void product_use(struct layer_run *run, size_t rows);
 void product_example_norms(struct layer_run *run, const struct example_norms *out, size_t examples);
 void product_example_sum(struct layer_run *run, double *sum, const double *factor, size_t examples,
                          const struct nn_chains *chains);

@@ -227,7 +227,12 @@ static sotto_status sum_part(void *arg, size_t part, int thread)
     const size_t first = s->first[part], count = s->first[part + 1] - first;
     const struct nn_chains chains = {s->end + s->first_end[part],
                                      s->first_end[part + 1] - s->first_end[part]};
+    sotto_status status =
+        context_check(c->ctx, "train: stopped after %zu of %zu records of a step", first, s->first[s->parts]);
+    if (status != SOTTO_OK)
+        return status;
     c->fill(nn_plan_input(w->plan), w->labels, c->state, first, count, s->step);
+    nn_plan_use(w->plan, count);
     (void)nn_plan_forward(w->plan, 1, 0, s->step); /* it has no context that could stop it */
     differentiate(w->plan, w->labels, count, c->views, s->classes);
     w->below += nn_plan_clipped_sum(w->plan, w->sum, count, &chains, s->clip);
@@ -252,20 +257,22 @@ static sotto_status collect(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-void example_sums_take(double *sum, size_t *below, struct example_sums *s, const uint32_t *slot, size_t n,
-                       const struct nn_clip *clip, uint64_t step)
+sotto_status example_sums_take(double *sum, size_t *below, struct example_sums *s, const uint32_t *slot,
+                               size_t n, const struct nn_clip *clip, uint64_t step)
 {
     const int pool = par_set_threads(1), threads = (int)s->worker_count;
     s->clip = clip;
     s->step = step;
     s->total = sum;
     cut_sample(s, slot, n);
-    (void)par_chunks(s->parts, s->parts > 1 ? threads : 1, sum_part, s); /* nothing in it can fail */
-    (void)par_shares((s->parameters + CHUNK - 1) / CHUNK, threads, collect, s);
+    const sotto_status status = par_chunks(s->parts, s->parts > 1 ? threads : 1, sum_part, s);
+    (void)par_shares((s->parameters + CHUNK - 1) / CHUNK, threads, collect,
+                     s); /* cannot fail; empties workers */
     *below = 0;
     for (size_t i = 0; i < s->worker_count; i++) {
         *below += s->workers[i].below;
         s->workers[i].below = 0;
     }
     par_set_threads(pool);
+    return status;
 }

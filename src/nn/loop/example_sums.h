@@ -23,6 +23,7 @@ struct example_sums_config {
     double rate;         /* the share of them that is in a step on average: public */
     size_t part;         /* examples in a part; 0: chosen */
     int threads;
+    const struct sotto_context *ctx; /* asked before each part */
     example_fill *fill;
     void *state;
 };
@@ -41,8 +42,9 @@ double example_sums_bound(const struct example_sums *s, double steps);
 /** sum (trainable parameters) = the sum over a sample of what its examples add (nn_plan_clipped_sum()).
  *  In:  slot  (n) the numbers of the sample's records, rising
  *       clip  its bound is example_sums_bound() of something
- *  Out: *below  how many were not clipped: a private number */
-void example_sums_take(double *sum, size_t *below, struct example_sums *s, const uint32_t *slot, size_t n,
-                       const struct nn_clip *clip, uint64_t step);
+ *  Out: *below  how many were not clipped: a private number
+ *  Errors: ESTOPPED; nothing of the sample is left */
+sotto_status example_sums_take(double *sum, size_t *below, struct example_sums *s, const uint32_t *slot,
+                               size_t n, const struct nn_clip *clip, uint64_t step);
 
 #endif

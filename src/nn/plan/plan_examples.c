@@ -69,6 +69,13 @@ static size_t find_factors(struct nn_plan *p, size_t examples, const struct nn_c
     return whole;
 }
 
+void nn_plan_use(struct nn_plan *p, size_t examples)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->runs[i].spec->layer->use)
+            p->runs[i].spec->layer->use(&p->runs[i], examples * p->config.views);
+}
+
 size_t nn_plan_clipped_sum(struct nn_plan *p, double *sum, size_t examples, const struct nn_chains *chains,
                            const struct nn_clip *clip)
 {

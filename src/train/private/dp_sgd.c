@@ -85,7 +85,6 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
 {
     sotto_status status = SOTTO_OK;
     struct private_run *r = state;
-    average(r, step);
     if (sotto_dpsgd_session_used(r->reserved) == r->p.reserve)
         TRY(reserve(r, step));
     size_t drawn, kept = 0;
@@ -148,11 +147,12 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     size_t below, batch = r->t.options.batch;
     double scale = 1 / (double)batch;
     (void)rows;
-    example_sums_take(r->sum, &below, r->sums, r->sample, n, &clip, step);
+    TRY(example_sums_take(r->sum, &below, r->sums, r->sample, n, &clip, step));
     if (quantile) {
         r->sum[r->parameters] = count * (2 * (double)below - (double)n);
         scale *= r->state.clip / share;
     }
+    average(r, step); /* a step that was stopped is drawn again: not before */
     TRY(sotto_dp_step_lattice(r->reserved, r->sum));
     if (quantile)
         r->state.clip =
@@ -181,6 +181,7 @@ static sotto_status plan(struct private_run *r)
                                              .rate = sotto_sample_rate(r->p.sampling, t->options.batch, t->n),
                                              .part = r->p.part,
                                              .threads = t->threads,
+                                             .ctx = t->ctx,
                                              .fill = fill,
                                              .state = r};
     TRY(example_sums_create(&r->sums, t->model, &sums));

@@ -93,7 +93,7 @@ static double *take(struct world *w, struct example_sums *s, const struct nn_cli
 {
     double *sum = base_alloc(w->parameters, sizeof *sum);
     size_t below;
-    example_sums_take(sum, &below, s, w->slot, w->n, clip, 0);
+    assert_int_equal(example_sums_take(sum, &below, s, w->slot, w->n, clip, 0), SOTTO_OK);
     assert_true(below <= w->n);
     return sum;
 }
@@ -273,11 +273,11 @@ static void an_empty_sample_is_zero_and_a_step_allocates_nothing(void **state)
     const struct nn_clip clip = clip_of(s, 0.5);
     double *sum = base_alloc(w.parameters, sizeof *sum);
     draw_sample(&w, 0.1, 1);
-    example_sums_take(sum, &below, s, w.slot, w.n, &clip, 0);
+    assert_int_equal(example_sums_take(sum, &below, s, w.slot, w.n, &clip, 0), SOTTO_OK);
     uint64_t before = base_alloc_count();
-    example_sums_take(sum, &below, s, w.slot, w.n, &clip, 1);
+    assert_int_equal(example_sums_take(sum, &below, s, w.slot, w.n, &clip, 1), SOTTO_OK);
     assert_true(base_alloc_count() == before);
-    example_sums_take(sum, &below, s, w.slot, 0, &clip, 2);
+    assert_int_equal(example_sums_take(sum, &below, s, w.slot, 0, &clip, 2), SOTTO_OK);
     for (size_t k = 0; k < w.parameters; k++)
         assert_true(sum[k] == 0);
     assert_int_equal(below, 0);

@@ -80,6 +80,33 @@ static sotto_status train(void)
     return status;
 }
 
+/* A step of private training is stopped between its parts. */
+static sotto_status train_private(void)
+{
+    static const struct sotto_source_records exercise = {.public_set = 1};
+    struct sotto_train_options o;
+    struct sotto_train_privacy p;
+    struct sotto_network *n = NULL;
+    struct sotto_certificate *certificate = NULL;
+    sotto_train_defaults(&o);
+    sotto_train_privacy_defaults(&p);
+    o.model = "resnet8";
+    o.norm = "group";
+    o.batch = IMAGES; /* in every step */
+    o.dtype = "f32";
+    o.backend = "dnnl";
+    p.steps = STEPS;
+    p.part = 2;
+    p.noise_multiplier = 100;
+    p.spend.source = &exercise;
+    p.spend.ledger = path_of("stopped.jsonl");
+    sotto_status status = sotto_train_private(&n, &certificate, NULL, images, NULL, 0, &o, &p, &context);
+    assert_true((status == SOTTO_OK) == (n != NULL) && (n != NULL) == (certificate != NULL));
+    sotto_network_free(n);
+    sotto_certificate_free(certificate);
+    return status;
+}
+
 static float answers[IMAGES * 1024];
 static sotto_status embed(void)
 {
@@ -103,6 +130,7 @@ static void networks_stop(void **state)
     STOPS(pretrain, STEPS * 2 * 8); /* 8 convolutions, forward and backward, and their norms */
     STOPS(rotation, STEPS * 2 * 8);
     STOPS(train, STEPS * 2 * 8);
+    STOPS(train_private, STEPS * (IMAGES / 2));
     STOPS(embed, 8);
     STOPS(embed_views, 2 * 8);
     STOPS(predict, 8);
