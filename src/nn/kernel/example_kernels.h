@@ -25,6 +25,7 @@ struct patches {
 struct ghost {
     double square; /* |G|^2; rounding may leave it below 0 */
     double size;   /* sum over t of |A_t| |D_t|, at least |G|: rounding is a small multiple of it */
+    double values, gradients; /* sums over t of |A_t|^2 and |D_t|^2 */
 };
 
 struct example_kernels {

@@ -215,7 +215,7 @@ static void gram_tile(float aa[GRAM][GRAM], float dd[GRAM][GRAM], const float *d
 
 static struct ghost ghost(const float *diff, size_t outputs, int bias, const struct patches *a)
 {
-    struct ghost g = {0, 0};
+    struct ghost g = {0};
     float aa[GRAM][GRAM], dd[GRAM][GRAM];
     double one = bias ? 1 : 0;
     for (size_t t = 0; t < a->count; t += GRAM) {
@@ -229,8 +229,11 @@ static struct ghost ghost(const float *diff, size_t outputs, int bias, const str
                     sum += ((double)aa[i][j] + one) * (double)dd[i][j];
             g.square += s == t ? sum : 2 * sum;
         }
-        for (size_t i = 0; i < rows; i++) /* the tile on the diagonal came last */
+        for (size_t i = 0; i < rows; i++) { /* the tile on the diagonal came last */
             g.size += sqrt(((double)aa[i][i] + one) * (double)dd[i][i]);
+            g.values += (double)aa[i][i];
+            g.gradients += (double)dd[i][i];
+        }
     }
     return g;
 }

@@ -173,15 +173,11 @@ static void vector_norm(const struct example_product *e, size_t i, const float *
 
 /* The norm of G as a sum adds it, divided by its factor: each element is a chain of T multiply-adds of values with two
  * roundings; it errs by a small multiple of the sum of its terms' sizes. */
-static void ghost_norm(const struct example_product *e, size_t i, const float *src, const float *diff,
-                       const struct patches *a)
+static void ghost_norm(const struct example_product *e, size_t i, const float *diff, const struct patches *a)
 {
     struct ghost g = e->kernels->ghost(diff, e->desc.dst.channels, e->desc.bias, a);
     double of_sum = (1.1 * (double)e->rows + 8) * 0x1p-24 * g.size;
-    e->norms->square[i] = fits(e->kernels->squares(src, e->views * e->image),
-                               e->kernels->squares(diff, e->rows * e->desc.dst.channels))
-                              ? g.square
-                              : INFINITY;
+    e->norms->square[i] = fits(g.values, g.gradients) ? g.square : INFINITY;
     e->norms->excess[i] = g.size * g.size * gram_error(e) + 2.1 * g.size * of_sum + of_sum * of_sum;
 }
 
@@ -197,7 +193,7 @@ static sotto_status one_norm(void *arg, size_t i, int thread)
     struct patches a = e->patches;
     a.base = e->copies ? padded_images(e, src, (size_t)thread) : src;
     if (e->way == GHOST) {
-        ghost_norm(e, i, src, diff, &a);
+        ghost_norm(e, i, diff, &a);
         return SOTTO_OK;
     }
     float *gradient = e->gradients + i * gradient_size(e);
