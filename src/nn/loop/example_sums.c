@@ -227,8 +227,8 @@ static sotto_status sum_part(void *arg, size_t part, int thread)
     const size_t first = s->first[part], count = s->first[part + 1] - first;
     const struct nn_chains chains = {s->end + s->first_end[part],
                                      s->first_end[part + 1] - s->first_end[part]};
-    sotto_status status =
-        context_check(c->ctx, "train: stopped after %zu of %zu records of a step", first, s->first[s->parts]);
+    /* no number: how many records a step has is private */
+    sotto_status status = context_check(c->ctx, "train: stopped within a step");
     if (status != SOTTO_OK)
         return status;
     c->fill(nn_plan_input(w->plan), w->labels, c->state, first, count, s->step);
