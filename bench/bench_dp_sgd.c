@@ -2,6 +2,7 @@
  * update.
  * usage: bench_dp_sgd [--model head|linear|mlp|resnet8|keras] [--batch N] [--noise none|exact]
  *                     [--threads N] [--steps 21] [--clip flat|automatic|layers] [--side both|plain|private]
+ *                     [--backend auto|winograd|dnnl|ref]
  *
  *   linear   128 to 10
  *   mlp      600, 256, 100
@@ -30,7 +31,7 @@
 enum { WARM_UP = 3, STEPS_MAX = 2000 };
 
 struct settings {
-    const char *model, *noise, *clip, *side;
+    const char *model, *noise, *clip, *side, *backend;
     size_t batch, steps;
     int threads;
 };
@@ -94,7 +95,7 @@ static void must(sotto_status status)
 
 static struct settings parse(int argc, char **argv)
 {
-    struct settings s = {"resnet8", "exact", "flat", "both", 0, 21, cpu_count()};
+    struct settings s = {"resnet8", "exact", "flat", "both", "auto", 0, 21, cpu_count()};
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *value = argv[i + 1];
         if (strcmp(argv[i], "--model") == 0)
@@ -105,6 +106,8 @@ static struct settings parse(int argc, char **argv)
             s.clip = value;
         else if (strcmp(argv[i], "--side") == 0)
             s.side = value;
+        else if (strcmp(argv[i], "--backend") == 0)
+            s.backend = value;
         else if (strcmp(argv[i], "--batch") == 0)
             s.batch = strtoul(value, NULL, 10);
         else if (strcmp(argv[i], "--steps") == 0)
@@ -154,10 +157,10 @@ struct side {
     double wall[STEPS_MAX], cpu[STEPS_MAX], part[2][STEPS_MAX];
 };
 
-static const struct nn_backend *backend(void)
+static const struct nn_backend *backend(const struct settings *s)
 {
     const struct nn_backend *found;
-    must(nn_backend_find(&found, "auto"));
+    must(nn_backend_find(&found, s->backend));
     return found;
 }
 
@@ -176,6 +179,7 @@ struct bench {
     struct sotto_dpsgd_session *reserved;
     struct nn_clip clip;
     struct side plain, private;
+    double open; /* CPU seconds, for the private plans and their check */
 };
 
 static void plain_step(struct bench *b, size_t step)
@@ -199,14 +203,16 @@ static void fill_part(float *input, int64_t *labels, void *state, size_t first, 
 
 static void open_sums(struct bench *b)
 {
-    const struct example_sums_config config = {.backend = backend(),
+    const struct example_sums_config config = {.backend = backend(&b->settings),
                                                .views = 1,
                                                .slots = SLOTS * b->batch,
                                                .rate = 1.0 / SLOTS,
                                                .threads = b->settings.threads,
                                                .fill = fill_part,
                                                .state = b};
+    const double start = cpu_now();
     must(example_sums_create(&b->private.sums, b->private.model, &config));
+    b->open = cpu_now() - start;
 }
 
 /* `batch` of the record numbers, rising. */
@@ -355,8 +361,9 @@ int main(int argc, char **argv)
     int plain = has_plain(&b.settings), private = has_private(&b.settings);
     if (plain) {
         open_side(&b.plain, &models[model].config);
-        must(nn_plan_create(&b.plain.plan, b.plain.model,
-                            &(struct nn_plan_config){.batch = b.batch, .backend = backend(), .training = 1}));
+        must(nn_plan_create(
+            &b.plain.plan, b.plain.model,
+            &(struct nn_plan_config){.batch = b.batch, .backend = backend(&b.settings), .training = 1}));
     }
     if (private) {
         open_side(&b.private, &models[model].config);
@@ -398,13 +405,14 @@ int main(int argc, char **argv)
     printf("{\"bench\": \"dp_sgd\", \"model\": \"%s\", \"batch\": %zu, \"parameters\": %zu, \"threads\": %d, "
            "\"noise\": \"%s\", \"clip\": \"%s\", \"plain_ms\": %.4f, \"private_ms\": %.4f, \"ratio\": %.3f, "
            "\"plain_cpu_ms\": %.4f, \"private_cpu_ms\": %.4f, \"sum_ms\": %.4f, "
-           "\"noise_update_ms\": %.4f, \"plain_plan_mib\": %.1f, \"private_plan_mib\": %.1f, "
+           "\"noise_update_ms\": %.4f, \"open_cpu_ms\": %.1f, \"plain_plan_mib\": %.1f, "
+           "\"private_plan_mib\": %.1f, "
            "\"peak_rss_mib\": %.1f, \"before_mib\": %.1f, "
            "\"images_per_second\": %.1f}\n",
            models[model].name, b.batch, b.parameters, b.settings.threads, b.settings.noise, b.settings.clip,
            1e3 * median(b.plain.wall, n), 1e3 * median(b.private.wall, n),
            plain && private ? median(ratio, n) : 0, 1e3 * median(b.plain.cpu, n),
-           1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n), 1e3 * median(parts[1], n),
+           1e3 * median(b.private.cpu, n), 1e3 * median(parts[0], n), 1e3 * median(parts[1], n), 1e3 * b.open,
            plain ? (double)nn_plan_bytes(b.plain.plan) / 1048576 : 0,
            private ? (double)example_sums_bytes(b.private.sums) / 1048576 : 0, peak_mib(), before, rate);
     sotto_dpsgd_session_close(b.reserved);

@@ -130,7 +130,7 @@ int main(int argc, char **argv)
         name = "version";
     const struct verb_row *row = find_verb(name);
     int json = 0;
-    for (int i = 2; i < argc; i++)
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
         json |= strcmp(argv[i], "--json") == 0;
     if (!row)
         return report_failure(SOTTO_EUSAGE, json);

@@ -49,28 +49,34 @@ endfunction()
 # (others compare dtypes, or go through the instruction sets, by themselves).
 set(SOTTO_MATRIX_DTYPE test_embed_views test_pretrain test_pretrain_learns test_talos_runs test_train)
 set(SOTTO_MATRIX
-    test_attriguard test_backends test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_encoder
-    test_dpsgd_steps test_examples test_fft test_fine_tune test_floored_noise test_golden_step test_gradients test_head test_head_bits
+    test_attriguard test_backends test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_dp_sgd_resume test_encoder
+    test_dpsgd_steps test_example_clipping test_example_part test_example_sums test_examples test_fft test_fine_tune test_floored_noise test_freeze test_generator test_golden_step test_gradients test_head test_head_bits
     test_head_batch_train test_head_golden test_head_private test_input_gradient test_knn test_label_attacks test_layers test_losses test_ensemble test_model
     test_model_attacks test_moment_heads test_moments test_head_delta test_network test_network_attacks test_noisy_attacks
-    test_noisy_inputs test_olympus test_optimizer test_plan test_residual_noise test_residual_sde test_scattering test_sensitivity
-    test_shadow_heads test_shadow_pool test_standardise test_talos test_white_box test_winograd)
+    test_noisy_inputs test_olympus test_optimizer test_plan test_pretrained test_residual_noise test_residual_sde test_scattering test_sensitivity
+    test_shadow_heads test_shadow_pool test_standardise test_talos test_transposed test_white_box test_winograd)
 sotto_label(matrix ${SOTTO_MATRIX} ${SOTTO_MATRIX_DTYPE})
 sotto_label(matrix-dtype ${SOTTO_MATRIX_DTYPE})
 # Tests of over 2 seconds: an emulated machine has no time for them (tools/check-systems).
 set(SOTTO_LONG
     test_account_edges test_accounting_grid test_accountant_crosscheck test_autotune test_backends test_bad_parameters test_ball_memory test_balls
-    test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd
+    test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd test_dp_sgd_resume
     test_events test_fixed_sampling test_floored_certificate test_floored_polynomials test_forgery test_golden_step test_head_private
     test_label_release test_layers test_ledger test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
     test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_reservations test_residual_sde test_silent_trainers test_stop
     test_stop_stages test_talos_runs test_train test_verification test_verify)
 sotto_label(long ${SOTTO_LONG})
 # They answer the library's question whether to go on (tests/support/stop_questions.h); one knows the number in the library's name.
-foreach(name test_stop test_stop_stages)
+foreach(name test_stop test_stop_layers test_stop_stages)
   target_link_options(${name} PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
 endforeach()
 target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
+# It reads the rows of the program's verbs.
+set(SOTTO_CLI_ROWS ${SOTTO_CLI_SOURCES})
+list(FILTER SOTTO_CLI_ROWS EXCLUDE REGEX "/cli/main.c$")
+target_sources(test_option_rows PRIVATE ${SOTTO_CLI_ROWS})
+target_include_directories(test_option_rows PRIVATE cli)
+target_compile_definitions(test_option_rows PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
 # These compile kernels themselves, as cmake/library.cmake does.
 set_property(TARGET test_head_gradient test_floored_certificate APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
 
@@ -127,8 +133,8 @@ foreach(script IN LISTS scripts)
   endif()
 endforeach()
 if(BATS)
-  add_test(NAME slow/planted COMMAND ${BATS} -f floats ${CMAKE_SOURCE_DIR}/tests/cli/planted.bats)
-  set_tests_properties(slow/planted PROPERTIES LABELS slow TIMEOUT 3600
+  add_test(NAME slow/planted COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/planted.bats)
+  set_tests_properties(slow/planted PROPERTIES LABELS slow TIMEOUT 7200
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_PLANTED_TIMES=20")
 endif()
 # Exact noise again, with 24 times as many draws.

@@ -4,11 +4,10 @@
 
 #include "options/options.h"
 
-extern const struct option_row audit_input_rows[];
-
 struct audit_inputs {
     struct sotto_audit_input input; /* points into the arrays below */
     struct sotto_attribute_input attribute;
+    struct sotto_generative_input generative;
     struct sotto_array arrays[48];
     double *scores; /* members first, then non-members */
     struct sotto_report_input files[48];
@@ -30,6 +29,8 @@ sotto_status audit_inputs_load_views(struct audit_inputs *in, const struct optio
 sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, const struct options *o,
                                 const char *option, const char *role, size_t *rows, size_t *width);
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o);
+/* Samples and discriminator of a generative model, after the features. */
+sotto_status audit_inputs_load_generative(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o);
 /* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */
 sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o);

@@ -2,6 +2,8 @@
  * themselves. */
 #include "inputs/audit_inputs.h"
 
+#include <string.h>
+
 /* Whatever was asked for: the option, or its other kind of output; EUSAGE if that is not the target's
  * kind. */
 static sotto_status pick(const char **out, const struct audit_inputs *in, const struct options *o,
@@ -157,19 +159,80 @@ sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, cons
     return status;
 }
 
-static sotto_status load_mean(const double **out, struct audit_inputs *in, const struct options *o,
+/* With --loci a .csv holds frequencies by locus and allele, which are put into the order of the genotypes. */
+static sotto_status load_frequencies(struct sotto_array *a, const struct options *o, const char *path,
+                                     size_t width)
+{
+    const size_t length = strlen(path);
+    if (length < 4 || strcmp(path + length - 4, ".csv") != 0)
+        return sotto_audit_load(a, path);
+    sotto_status status = sotto_array_make(a, SOTTO_F8, 1, &width);
+    return status == SOTTO_OK ? sotto_loci_frequencies(a->data, width, option_text(o, "loci"), path) : status;
+}
+
+/* A mean (features), or the people behind it (people, features): one array, of as many axes. */
+static sotto_status load_mean(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
                               const char *option, const char *role)
 {
+    const char *path = option_text(o, option);
+    if (!path)
+        return SOTTO_OK;
+    struct sotto_array *a = &in->arrays[in->file_count];
+    const size_t width = in->input.feature_count;
+    sotto_status status =
+        option_given(o, "loci") ? load_frequencies(a, o, path, width) : sotto_audit_load(a, path);
+    if (status != SOTTO_OK)
+        return status;
+    in->files[in->file_count++] = (struct sotto_report_input){role, path};
+    if (a->ndim == 2 && a->shape[1] == 1 && width != 1)
+        a->ndim = 1;
+    if (a->ndim != 1 && a->ndim != 2)
+        return cli_fail(SOTTO_EINVAL,
+                        "%s: has %d dimensions; means need 1 (features) or 2 (people, features)", path,
+                        a->ndim);
+    if (a->shape[a->ndim - 1] != width)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu means but the records have %zu features", path,
+                        a->shape[a->ndim - 1], width);
+    if (a->shape[0] == 0)
+        return cli_fail(SOTTO_EINVAL, "%s: has no people; expected at least 1", path);
+    *out = a;
+    return sotto_array_require_finite(a, path, "means");
+}
+
+/* The attacker sees the mean and not the people behind it, so their origin does not matter. */
+static sotto_status load_released_mean(struct audit_inputs *in, const struct options *o)
+{
     struct sotto_array *a = NULL;
-    sotto_status status = audit_inputs_read(&a, in, o, option, role, "means", 1, "1 (features)");
+    sotto_status status = load_mean(&a, in, o, "released-mean", "released mean");
+    if (status == SOTTO_OK && a)
+        status = sotto_array_convert(a, SOTTO_F8);
     if (status != SOTTO_OK || !a)
         return status;
-    if (a->shape[0] != in->input.feature_count)
-        return cli_fail(SOTTO_EINVAL, "%s has %zu means but the records have %zu features",
-                        option_text(o, option), a->shape[0], in->input.feature_count);
-    status = sotto_array_convert(a, SOTTO_F8);
-    *out = a->data;
-    return status;
+    double *mean = a->data;
+    const size_t width = in->input.feature_count, people = a->ndim == 2 ? a->shape[0] : 1;
+    for (size_t j = 0; j < width; j++) {
+        for (size_t i = 1; i < people; i++)
+            mean[j] += mean[i * width + j];
+        mean[j] /= (double)people;
+    }
+    in->input.released_mean = mean;
+    return SOTTO_OK;
+}
+
+/* Of the population it does: its people are no outsiders. */
+static sotto_status load_reference_mean(struct audit_inputs *in, const struct options *o)
+{
+    struct sotto_array *a = NULL;
+    sotto_status status = load_mean(&a, in, o, "reference-mean", "reference mean");
+    if (status == SOTTO_OK && a)
+        status = sotto_array_convert(a, a->ndim == 2 ? SOTTO_F4 : SOTTO_F8);
+    if (status != SOTTO_OK || !a)
+        return status;
+    if (a->ndim == 2)
+        in->input.reference_people = a->data, in->input.n_reference = a->shape[0];
+    else
+        in->input.reference_mean = a->data;
+    return SOTTO_OK;
 }
 
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o)
@@ -177,9 +240,11 @@ sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct op
     if (option_given(o, "member-features") != option_given(o, "nonmember-features"))
         return cli_fail(SOTTO_EUSAGE,
                         "audit: --member-features and --nonmember-features must be given together");
-    if (option_given(o, "member-features") && !in->input.n_member && !option_given(o, "released-mean"))
+    if (option_given(o, "member-features") && !in->input.n_member && !option_given(o, "released-mean") &&
+        !option_given(o, "generated"))
         return cli_fail(SOTTO_EUSAGE,
-                        "audit: --member-features needs the logits, losses or scores of the members");
+                        "audit: --member-features needs the logits, losses or scores of the members, "
+                        "or --generated");
     if (option_given(o, "population-features") &&
         !(option_given(o, "member-features") && in->input.n_population))
         return cli_fail(SOTTO_EUSAGE,
@@ -194,10 +259,12 @@ sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct op
         status = audit_inputs_table(&in->input.population_features, in, o, "population-features",
                                     "population features", &in->input.n_population, width);
     if (status == SOTTO_OK)
-        status = load_mean(&in->input.released_mean, in, o, "released-mean", "released mean");
+        status = load_released_mean(in, o);
     if (status == SOTTO_OK)
-        status = load_mean(&in->input.reference_mean, in, o, "reference-mean", "reference mean");
-    if (status == SOTTO_OK && !in->input.released_mean != !in->input.reference_mean)
+        status = load_reference_mean(in, o);
+    if (status == SOTTO_OK && option_given(o, "loci") && !option_given(o, "released-mean"))
+        status = cli_fail(SOTTO_EUSAGE, "audit: --loci needs --released-mean");
+    if (status == SOTTO_OK && option_given(o, "released-mean") != option_given(o, "reference-mean"))
         status = cli_fail(SOTTO_EUSAGE, "audit: --released-mean and --reference-mean must be given together");
     return status;
 }

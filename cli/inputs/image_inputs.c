@@ -72,6 +72,17 @@ sotto_status image_shape(size_t shape[3], const struct options *o)
     return status;
 }
 
+sotto_status image_provenance_save(const char *output, const struct sotto_dataset *data,
+                                   const struct sotto_array *chosen)
+{
+    struct sotto_provenance whose = {0};
+    sotto_status status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &whose);
+    sotto_provenance_clear(&whose);
+    return status;
+}
+
 sotto_status image_training(const struct options *o, const struct sotto_context *ctx, int json,
                             image_trainer *train)
 {

@@ -13,6 +13,10 @@ sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset
 /** --image C,H,W as three sizes; all 0 if it was not given. EUSAGE. */
 sotto_status image_shape(size_t shape[3], const struct options *o);
 
+/** Says beside a trained file which records trained it. */
+sotto_status image_provenance_save(const char *output, const struct sotto_dataset *data,
+                                   const struct sotto_array *chosen);
+
 /** Two ways of judging frozen embeddings: rows of the set's training part teach, rows of its test part are
  * asked. */
 struct encoder_quality {

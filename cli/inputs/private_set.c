@@ -5,16 +5,10 @@
 #include <string.h>
 
 const struct option_row private_set_rows[] = {
-    OPTION_GROUP("Ledger"),
     OPTION_TABLE(sotto_spend_option_table, "dataset-id|ledger"),
-    {"same-people-as", OPTION_LIST, "ID", NULL,
-     "identity of another data set about the same people; its ledger is charged too (repeatable)"},
-    {"ledger-move", OPTION_FLAG, NULL, NULL, "permission to move the data set's ledger to --ledger"},
-    OPTION_TABLE(sotto_spend_option_table, "budget-epsilon|budget-delta|purpose"),
-    {"read-from-data", OPTION_LIST, "NAME", NULL,
-     "option, such as l2 or max-grad-norm, with a value that was read from the private data; epsilon is then "
-     "conditional on it and nothing is proved (repeatable)"},
-    OPTION_TABLE(sotto_spend_option_table, "insecure-noise-seed"),
+    OPTION_TABLE(sotto_source_option_table, NULL), OPTION_GROUP("Ledger"),
+    OPTION_TABLE(sotto_spend_option_table,
+                 "budget-epsilon|budget-delta|purpose|read-from-data|insecure-noise-seed"),
     OPTION_END};
 
 static sotto_status check_budget(const struct options *o, const char *verb)
@@ -47,17 +41,15 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
                         "choose another name",
                         verb, given, what);
     s->source =
-        (struct sotto_source_records){.same_people = option_list(o, "same-people-as"),
-                                      .move_ledger = option_flag(o, "ledger-move"),
-                                      .public_set = sotto_dataset_is_public(carried[0] ? carried : given)};
+        (struct sotto_source_records){.public_set = sotto_dataset_is_public(carried[0] ? carried : given)};
+    sotto_status status = option_members(&s->source, sotto_source_option_table(), o);
     if (s->source.move_ledger && !option_given(o, "ledger"))
         return cli_fail(SOTTO_EUSAGE,
                         "%s: --ledger-move needs the new path of the ledger; give --ledger FILE", verb);
-    s->spend = (struct sotto_spend){.provenance = provenance,
-                                    .source = &s->source,
-                                    .read_from_data = option_list(o, "read-from-data"),
-                                    .insecure = option_given(o, "insecure-noise-seed")};
-    sotto_status status = check_budget(o, verb);
+    s->spend = (struct sotto_spend){
+        .provenance = provenance, .source = &s->source, .insecure = option_given(o, "insecure-noise-seed")};
+    if (status == SOTTO_OK)
+        status = check_budget(o, verb);
     if (status == SOTTO_OK)
         status = option_members(&s->spend, sotto_spend_option_table(), o);
     s->spend.dataset_id = carried[0] ? carried : given;

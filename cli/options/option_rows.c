@@ -34,13 +34,15 @@ bool option_listed(const char *list, const char *name, size_t length)
     return false;
 }
 
-static struct option_row of_member(const struct sotto_option *m)
+/* Below `heading`, unless its table says where. */
+static struct option_row of_member(const struct sotto_option *m, const char *heading)
 {
     static const enum option_kind kinds[] = {
         [SOTTO_OPTION_FLAG] = OPTION_FLAG,   [SOTTO_OPTION_TEXT] = OPTION_TEXT,
         [SOTTO_OPTION_COUNT] = OPTION_COUNT, [SOTTO_OPTION_SEED] = OPTION_COUNT,
         [SOTTO_OPTION_REAL] = OPTION_REAL,   [SOTTO_OPTION_SIZES] = OPTION_TEXT,
-        [SOTTO_OPTION_CHOICE] = OPTION_TEXT};
+        [SOTTO_OPTION_CHOICE] = OPTION_TEXT, [SOTTO_OPTION_REALS] = OPTION_TEXT,
+        [SOTTO_OPTION_LIST] = OPTION_LIST,   [SOTTO_OPTION_INPUT] = OPTION_TEXT};
     bool given = m->value && m->type != SOTTO_OPTION_FLAG &&
                  (kinds[m->type] == OPTION_TEXT || strcmp(m->value, "auto") != 0);
     return (struct option_row){.name = m->name,
@@ -50,7 +52,7 @@ static struct option_row of_member(const struct sotto_option *m)
                                .help = m->help,
                                .aliases = m->aliases,
                                .old_names = m->old_names,
-                               .group = m->group,
+                               .group = m->group ? m->group : heading,
                                .member = m};
 }
 
@@ -89,7 +91,7 @@ static const char *add_all(struct option_rows *out, const struct option_row *row
         } else if (row.kind == OPTION_TABLE) {
             for (const struct sotto_option *m = row.table(); m->name; m++)
                 if (!row.only || option_listed(row.only, m->name, strlen(m->name)))
-                    add(out, of_member(m));
+                    add(out, of_member(m, group));
         } else if (row.kind == OPTION_DEFAULT) {
             set_default(out, &row);
         } else {

@@ -193,22 +193,29 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
     *o = (struct options){.verb = verb};
     option_rows_of(&o->rows, verb);
     remember_command(o, argc, argv);
+    bool command = false;
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
-        if (strcmp(word, "-h") == 0)
+        if (!command && strcmp(word, "--") == 0) {
+            command = true;
+            o->command_at = o->argument_count;
+            continue;
+        }
+        if (!command && strcmp(word, "-h") == 0)
             word = "--help";
         /* -o and -s are the two short names that scripts use everywhere. */
-        if (strcmp(word, "-o") == 0)
+        if (!command && strcmp(word, "-o") == 0)
             word = "--output";
-        if (strcmp(word, "-s") == 0)
+        if (!command && strcmp(word, "-s") == 0)
             word = "--set";
-        if (strncmp(word, "--", 2) != 0 || word[2] == '\0') {
-            if (word[0] == '-' && word[1] != '\0')
+        if (command || strncmp(word, "--", 2) != 0) {
+            if (!command && word[0] == '-' && word[1] != '\0')
                 return cli_fail(SOTTO_EUSAGE, "unknown option '%s'; expected a long option such as --help",
                                 word);
             if (o->argument_count >= sizeof o->arguments / sizeof *o->arguments)
                 return cli_fail(SOTTO_EUSAGE, "too many arguments");
             o->arguments[o->argument_count++] = word;
+            o->command_at += !command;
             continue;
         }
         const char *name = word + 2, *equals = strchr(name, '=');
@@ -286,6 +293,11 @@ size_t option_argument_count(const struct options *o)
     return o->argument_count;
 }
 
+size_t option_command(const struct options *o)
+{
+    return o->command_at;
+}
+
 const char *option_argument(const struct options *o, size_t i)
 {
     return i < o->argument_count ? o->arguments[i] : NULL;
@@ -312,24 +324,16 @@ sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const str
     return SOTTO_OK;
 }
 
-sotto_status option_fractions(double *out, size_t capacity, size_t *count, const struct options *o,
-                              const char *name)
+sotto_status option_reals(double *out, size_t capacity, size_t *count, const struct options *o,
+                          const char *name)
 {
-    *count = 0;
+    const struct option_row *row = find_row(o, name, strlen(name));
     const char *text = option_text(o, name);
-    while (text && *text) {
-        char *end;
-        double x = strtod(text, &end);
-        if (end == text || (*end && *end != ',') || (*end && !end[1]) || !(x > 0 && x < 1))
-            return cli_fail(SOTTO_EUSAGE,
-                            "--%s: '%s' is not a list of fractions; expected for example 0.01,0.001", name,
-                            option_text(o, name));
-        if (*count == capacity)
-            return cli_fail(SOTTO_EUSAGE, "--%s: too many rates; expected at most %zu", name, capacity);
-        out[(*count)++] = x;
-        text = *end ? end + 1 : end;
-    }
-    return SOTTO_OK;
+    sotto_status status = SOTTO_OK;
+    *count = 0;
+    if (text)
+        status = sotto_option_reals(out, capacity, count, row->member, text);
+    return status == SOTTO_OK ? status : cli_fail(SOTTO_EUSAGE, "--%s", sotto_error_text());
 }
 
 sotto_status option_check_report(const struct options *o)
@@ -383,8 +387,8 @@ static sotto_status refuse_zero(const struct sotto_option *row, const char *text
 {
     const char *dot = strrchr(row->key, '.');
     bool unknown = !row->value || strcmp(row->value, "auto") == 0;
-    if (row->type != SOTTO_OPTION_REAL || !unknown || !row->range || strncmp(row->range, "(0,", 3) != 0 ||
-        strtod(text, NULL) != 0)
+    if (row->type != SOTTO_OPTION_REAL || !unknown || strtod(text, NULL) != 0 ||
+        sotto_option_check_number(row, 0) == SOTTO_OK)
         return SOTTO_OK;
     return cli_fail(SOTTO_EINVAL, "%s must be > 0 (got 0)", dot ? dot + 1 : row->key);
 }
@@ -394,6 +398,11 @@ sotto_status option_members_checked(void *out, const struct sotto_option *table,
 {
     for (; table->name; table++) {
         const char *text = member_text(o, table);
+        if (text && table->type == SOTTO_OPTION_LIST)
+            memcpy((char *)out + table->offset, &(const char *const *){option_list(o, table->name)},
+                   sizeof(char **));
+        if (table->type >= SOTTO_OPTION_REALS)
+            continue;
         if (text && sotto_option_set(out, table, text) != SOTTO_OK)
             return cli_fail(SOTTO_EUSAGE, "--%s", sotto_error_text());
         if (text && refuse_zero(table, text) != SOTTO_OK)

@@ -74,18 +74,20 @@ const char *const *option_list(const struct options *o, const char *name); /* NU
 const char *option_command_line(const struct options *o);                  /* as typed: "sotto run x.yaml" */
 size_t option_argument_count(const struct options *o);                     /* positional arguments */
 const char *option_argument(const struct options *o, size_t i);
+/* Number of the first argument that stands behind `--`, where words are no options; option_argument_count(): none. */
+size_t option_command(const struct options *o);
 /* "512,128" -> {512,128}; EUSAGE on anything else. */
 sotto_status option_sizes(size_t *out, size_t capacity, size_t *count, const struct options *o,
                           const char *name);
-/* "0.01,0.001", each above 0 and below 1; EUSAGE on anything else. */
-sotto_status option_fractions(double *out, size_t capacity, size_t *count, const struct options *o,
-                              const char *name);
+/* A row of type SOTTO_OPTION_REALS, "0.01,0.001"; EUSAGE also outside of its range. */
+sotto_status option_reals(double *out, size_t capacity, size_t *count, const struct options *o,
+                          const char *name);
 
 /* The adjacency of a private trainer, where add-remove is another name of zero-out. EUSAGE: zero-out where only replaced
  * records are accounted. */
 sotto_status option_adjacency(enum sotto_adjacency *adjacency, const struct options *o, int replace_only);
 
-/* Sets those members of *out that were given or have an OPTION_DEFAULT. EUSAGE; EINVAL: 0 for a number above 0. */
+/* Sets those members of *out that were given or have an OPTION_DEFAULT, but no reals and inputs. EUSAGE; EINVAL: 0 for a number above 0. */
 sotto_status option_members(void *out, const struct sotto_option *table, const struct options *o);
 /* The same; EUSAGE also for one of the keys ("confidence|delta") outside of its range. */
 sotto_status option_members_checked(void *out, const struct sotto_option *table, const char *keys,

@@ -27,6 +27,7 @@ struct options {
     const struct verb *verb;
     struct option_rows rows;
     size_t count, argument_count;
+    size_t command_at; /* of the arguments: the first word behind --; argument_count: there is none */
     struct option_value values[OPTION_ROWS_MOST];
     const char *arguments[32];
     char *owned[OPTION_ROWS_MOST]; /* texts of --arrays */

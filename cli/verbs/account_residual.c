@@ -175,7 +175,81 @@ static sotto_status multiplicative(const struct options *o, int json)
     return SOTTO_OK;
 }
 
-sotto_status account_residual(const struct options *o, int json)
+/* Points to estimate on: (n, d), at most 64 columns. */
+static sotto_status load_points(struct sotto_array *out, const char *path)
+{
+    sotto_status status = sotto_audit_load(out, path);
+    if (status == SOTTO_OK && (out->ndim != 2 || out->count == 0))
+        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions and %zu values; expected (points, columns)",
+                        path, out->ndim, out->count);
+    if (status == SOTTO_OK)
+        status = sotto_array_require_finite(out, path, "points");
+    return status == SOTTO_OK ? sotto_array_convert(out, SOTTO_F8) : status;
+}
+
+/* What noise leaves of the complexity of a class: exact as a factor, estimated on points. It speaks of generalisation,
+ * not of privacy. */
+static sotto_status complexity(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const double p = option_real(o, "exponent"), time = option_real(o, "time"),
+                 gamma = option_real(o, "gamma");
+    const char *path = option_text(o, "points");
+    struct sotto_array x = {0};
+    double mean = NAN;
+    struct sotto_interval interval = {NAN, NAN};
+    sotto_status status = option_require(o, "gamma");
+    if (status == SOTTO_OK && (!(p > 0 && p <= 1) || !(time > 0)))
+        status =
+            cli_fail(SOTTO_EUSAGE,
+                     "account: --exponent %g and --time %g; expected (0, 1] and a number above 0", p, time);
+    if (status == SOTTO_OK && path)
+        status = load_points(&x, path);
+    if (status == SOTTO_OK && path)
+        status = sotto_residual_complexity(&mean, &interval, x.data, x.shape[0], x.shape[1], p,
+                                           option_real(o, "norm-bound"), time,
+                                           (size_t)option_count(o, "draws"), 1, ctx);
+    sotto_array_clear(&x);
+    if (status != SOTTO_OK)
+        return status;
+    const double factor = sotto_residual_complexity_factor(p, gamma, time);
+    if (json) {
+        printf(
+            "{\"schema\": \"sotto.residual/1\", \"kind\": \"complexity\", \"theorem\": 3, \"factor\": %.17g",
+            factor);
+        if (path) {
+            print_number("complexity", mean);
+            print_number("complexity_lower", interval.lower);
+            print_number("complexity_upper", interval.upper);
+            print_number("complexity_with_noise", factor * mean);
+        }
+        printf("}\n");
+        return SOTTO_OK;
+    }
+    printf("Theorem 3: noise of gamma %g leaves %.10g of the Rademacher complexity (exponent %.6g, time %g), "
+           "exactly\n",
+           gamma, factor, p, time);
+    if (path)
+        printf("  on these points, by search, at least: %.6g without noise (95 %% over draws of signs: "
+               "[%.6g, %.6g]), "
+               "%.6g with it\n",
+               mean, interval.lower, interval.upper, factor * mean);
+    printf("  of linear dynamics and the expectation over the noise; nothing is said about privacy or about "
+           "one noisy "
+           "network\n");
+    return SOTTO_OK;
+}
+
+sotto_status account_residual_refuse(const struct options *o)
+{
+    static const char *const names[] = {"exponent", "time", "points", "norm-bound", "draws"};
+    const char *kind = option_text(o, "residual-perturbation");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (option_given(o, names[i]) && (!kind || strcmp(kind, "complexity") != 0))
+            return cli_fail(SOTTO_EUSAGE, "account: --%s needs --residual-perturbation complexity", names[i]);
+    return SOTTO_OK;
+}
+
+sotto_status account_residual(const struct options *o, const struct sotto_context *ctx, int json)
 {
     static const char *const others[] = {"mechanism",        "scale",      "l1",     "l2",     "compose",
                                          "noise-multiplier", "steps",      "events", "ledger", "verify",
@@ -189,6 +263,9 @@ sotto_status account_residual(const struct options *o, int json)
         return additive(o, json);
     if (strcmp(kind, "multiplicative") == 0)
         return multiplicative(o, json);
-    return cli_fail(SOTTO_EUSAGE,
-                    "account: --residual-perturbation must be additive or multiplicative (got '%s')", kind);
+    if (strcmp(kind, "complexity") == 0)
+        return complexity(o, ctx, json);
+    return cli_fail(
+        SOTTO_EUSAGE,
+        "account: --residual-perturbation must be additive, multiplicative or complexity (got '%s')", kind);
 }

@@ -4,6 +4,8 @@
 
 #include "options/options.h"
 
-sotto_status account_residual(const struct options *o, int json);
+/* EUSAGE for options of a kind that was not asked for. */
+sotto_status account_residual_refuse(const struct options *o);
+sotto_status account_residual(const struct options *o, const struct sotto_context *ctx, int json);
 
 #endif

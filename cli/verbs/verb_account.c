@@ -1,5 +1,6 @@
 /* sotto account: epsilon of a mechanism or a composition, or the scale for a target. */
 #include "verbs/account_residual.h"
+#include "verbs/account_rule.h"
 #include "options/options.h"
 #include "verbs/verify_print.h"
 
@@ -11,19 +12,17 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Mechanism"),
     OPTION_TABLE(sotto_release_option_table, "mechanism|scale"),
-    {"sigma", OPTION_REAL, "S", NULL, "alias of --scale; with --sample-rate, of --noise-multiplier"},
+    OPTION_TABLE(sotto_call_option_table, "sigma"),
     OPTION_TABLE(sotto_release_option_table, "epsilon|delta|value-step"),
-    {"compose", OPTION_COUNT, "K", "1", "number of identical releases with independent noise"},
+    OPTION_TABLE(sotto_call_option_table, "compose"),
     OPTION_TABLE(sotto_sampled_option_table, "adjacency"),
-    {"choose", OPTION_FLAG, NULL, NULL,
-     "table of the noise that each mechanism needs for --epsilon, smallest first"},
-    {"certified", OPTION_FLAG, NULL, NULL, "bounds by ball arithmetic, valid under rounding (takes seconds)"},
+    OPTION_TABLE(sotto_call_option_table, "choose|certified"),
     OPTION_TABLE(sotto_release_option_table, "l1|l2|dimension"),
     OPTION_GROUP("Sensitivity"),
-    {"read-from-data", OPTION_LIST, "NAME", NULL,
-     "option, such as l2 or clipping, with a value that was read from the private data; the account is then "
-     "conditional on it and nothing is proved (repeatable)"},
+    OPTION_TABLE(sotto_spend_option_table, "read-from-data"),
     OPTION_TABLE(sotto_sampled_option_table, "noise-multiplier|sample-rate|sampling|steps|clipping"),
+    OPTION_GROUP("Rules for stated guarantees"),
+    OPTION_ROWS(account_rule_rows),
     OPTION_GROUP("Files"),
     {"verify", OPTION_TEXT, "CERTIFICATE", NULL,
      "certificate to verify, as by 'sotto verify CERTIFICATE'; uses the released file beside it and "
@@ -38,13 +37,18 @@ static const struct option_row rows[] = {
      "new entry of --ledger for the releases of --opacus-history, marked as stated by the caller"},
     OPTION_GROUP("Residual perturbation"),
     {"residual-perturbation", OPTION_TEXT, "KIND", NULL,
-     "noise in residual blocks: additive (protects training records) or multiplicative (protects answers)"},
+     "noise in residual blocks: additive (protects training records), multiplicative (protects answers) or "
+     "complexity "
+     "(Theorem 3: what noise leaves of the Rademacher complexity; not about privacy)"},
     OPTION_TABLE(sotto_residual_answers_table, "gamma|mappings"),
     OPTION_TABLE(sotto_residual_input_table, "radius|input-noise|uses|copies|label-epsilon"),
-    OPTION_GROUP("Additive residual perturbation"),
-    {"mapping-bound", OPTION_REAL, "G", NULL,
-     "bound on the expected output of a residual block, for the published, unproved epsilon"},
+    OPTION_TABLE(sotto_residual_theorem1_table, NULL),
     OPTION_TABLE(sotto_residual_answers_table, "branch-bound|floor|weight-bound|output-noise|queries"),
+    OPTION_GROUP("Complexity under residual perturbation"),
+    OPTION_TABLE(sotto_call_option_table, "exponent|time"),
+    {"points", OPTION_TEXT, "ARRAY", NULL,
+     "points for an estimate of the complexity without noise (n, d), d up to 64 (default: the factor only)"},
+    OPTION_TABLE(sotto_call_option_table, "norm-bound|draws"),
     OPTION_END};
 
 /* What is asked for, by the tables. */
@@ -362,13 +366,19 @@ static sotto_status account_of(const struct options *o, const struct request *q,
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct request request;
-    sotto_status status = refuse_others(o);
+    if (option_given(o, "rule"))
+        return account_rule(o, json);
+    sotto_status status = account_rule_refuse(o);
+    if (status == SOTTO_OK)
+        status = account_residual_refuse(o);
+    if (status == SOTTO_OK)
+        status = refuse_others(o);
     if (status == SOTTO_OK)
         status = read_request(&request, o);
     if (status != SOTTO_OK)
         return status;
     if (option_given(o, "residual-perturbation"))
-        return account_residual(o, json);
+        return account_residual(o, ctx, json);
     if (option_given(o, "verify"))
         return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), ctx, json);
     if (option_flag(o, "import"))
@@ -391,10 +401,15 @@ const struct verb verb_account = {
         "  sotto account --mechanism gaussian --noise-multiplier 1.1 --sample-rate 0.01 --steps "
         "10000 --delta 1e-5\n"
         "  sotto account --events releases.json --delta 1e-5\n"
+        "  sotto account --rule optimal --parts 0.1 --compose 100 --delta 1e-6\n"
+        "  sotto account --rule parallel --parts '0.5;1;2' --parts-by value --parts-hold add-remove "
+        "--adjacency "
+        "replace-one\n"
         "  sotto account --opacus-history accountant.json --delta 1e-5\n"
         "  sotto account --choose --epsilon 1 --delta 1e-5 --l1 1 --compose 7\n"
         "  sotto account --residual-perturbation additive --radius 30 --input-noise 0.25 --uses 100 --delta "
         "1e-5\n"
+        "  sotto account --residual-perturbation complexity --gamma 0.8\n"
         "  sotto account --verify protected.safetensors.certificate.json",
     .options = rows,
     .run = run};

@@ -1,4 +1,5 @@
 #include "verbs/attack_encoder.h"
+#include "verbs/attack_generator.h"
 #include "inputs/attack_inputs.h"
 #include "inputs/image_inputs.h"
 
@@ -7,54 +8,35 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    OPTION_GROUP("Target"),
-    {"target", OPTION_TEXT, "FILE", NULL, "model under attack: a head, MLP or whole network (.safetensors)"},
-    {"target-command", OPTION_TEXT, "COMMAND", NULL,
-     "command that answers as the target: .npy frames on stdin and stdout (examples/serve_numpy.py)"},
+    OPTION_TABLE(sotto_attack_input_table, "target|target-command"),
     OPTION_TABLE(sotto_command_option_table, NULL),
+    OPTION_GROUP("Target"),
     {"classes", OPTION_COUNT, "K", NULL,
      "number of classes of the command (default: width of its first answer)"},
     {"budget", OPTION_COUNT, "ROWS", NULL, "maximum number of rows sent to the target (default: no limit)"},
     OPTION_TABLE(sotto_attack_option_table, "repeats"),
     OPTION_GROUP("Inputs (ARRAY: FILE.npy or FILE.npz:MEMBER)"),
     OPTION_ARRAYS_ROW,
-    OPTION_GROUP("Records"),
-    {"member-features", OPTION_TEXT, "ARRAY", NULL, "records that trained the target (n, D)"},
-    {"member-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the members, from 0 (n)"},
-    {"nonmember-features", OPTION_TEXT, "ARRAY", NULL, "records that did not train the target (m, D)"},
-    {"nonmember-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the non-members, from 0 (m)"},
-    {"attacker-features", OPTION_TEXT, "ARRAY", NULL, "records known to the attacker (a, D)"},
-    {"attacker-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the attacker's records, from 0 (a)"},
-    {"other-features", OPTION_TEXT, "ARRAY", NULL, "records of another set (b, D'), for data transfer"},
-    {"other-labels", OPTION_TEXT, "ARRAY", NULL, "classes of the other set, from 0 (b)"},
-    {"image", OPTION_TEXT, "C,H,W", NULL,
-     "image shape of a row, for augmentation, and for shadow networks of --target-command"},
-    OPTION_TABLE(sotto_attack_option_table, "views|queries|shadows|shadow-records|disjoint"),
-    OPTION_GROUP("Shadow models"),
-    {"shadow-data", OPTION_TEXT, "KIND", "real",
-     "source of the shadow models' records: real, synthesis, marginals, class-marginals or noisy"},
-    OPTION_TABLE(sotto_attack_option_table, "synthetic-records|flip"),
+    OPTION_TABLE(sotto_attack_input_table,
+                 "member-features|member-labels|nonmember-features|nonmember-labels|attacker-features|"
+                 "attacker-labels|other-features|other-labels"),
+    OPTION_TABLE(sotto_attack_option_table,
+                 "image|views|queries|shadows|shadow-records|disjoint|shadow-data|synthetic-records|flip"),
     OPTION_TABLE(sotto_shadow_option_table, NULL),
-    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|cache"),
-    {"shard", OPTION_TEXT, "I/N", NULL, "part I of N of the shadow models to train (needs --cache)"},
+    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|cache|shard"),
     OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder under attack (.safetensors)"},
     {"shadow-encoder", OPTION_TEXT, "FILE", NULL, "encoder of the attacker, trained like the target"},
-    {"data", OPTION_TEXT, "SET", NULL, "data set of all rows below: a registered name or a path"},
-    {"member-indices", OPTION_TEXT, "rows.npy", NULL, "rows that pre-trained the encoder"},
-    {"nonmember-indices", OPTION_TEXT, "rows.npy", NULL, "rows that did not pre-train the encoder"},
-    {"shadow-member-indices", OPTION_TEXT, "rows.npy", NULL, "rows that pre-trained the shadow encoder"},
-    {"shadow-nonmember-indices", OPTION_TEXT, "rows.npy", NULL,
-     "rows that did not pre-train the shadow encoder"},
-    {"bank-indices", OPTION_TEXT, "rows.npy", NULL,
-     "rows in neither training set, used as negatives; without them the contrastive-loss attack is skipped"},
+    OPTION_TABLE(sotto_call_option_table, "data"),
     OPTION_TABLE(sotto_encoder_attack_option_table, NULL),
+    {"generator", OPTION_TEXT, "FILE", NULL,
+     "generative model under attack, of 'sotto generate train', with --data and --member-indices as above"},
+    OPTION_TABLE(sotto_generator_score_option_table, NULL),
     OPTION_GROUP("Statistics"),
-    {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions"},
-    OPTION_TABLE(sotto_audit_option_table, "confidence|delta"),
+    OPTION_TABLE(sotto_audit_option_table, "fpr|confidence|delta"),
     OPTION_TABLE(sotto_attack_option_table, "seed"),
     OPTION_GROUP("Output"),
-    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report"},
+    OPTION_TABLE(sotto_call_option_table, "title"),
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL,
      "folder for scores.npy, membership.npy, result.json, report.json and report.html"},
@@ -78,20 +60,6 @@ static sotto_status read_shard(struct sotto_attack_options *out, const struct op
     return SOTTO_OK;
 }
 
-static sotto_status read_kind(enum sotto_shadow_data *out, const struct options *o)
-{
-    static const char *const kinds[] = {"real", "synthesis", "marginals", "class-marginals", "noisy"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(option_text(o, "shadow-data"), kinds[i]) == 0) {
-            *out = (enum sotto_shadow_data)i;
-            return SOTTO_OK;
-        }
-    return cli_fail(
-        SOTTO_EUSAGE,
-        "--shadow-data: '%s' is unknown; expected real, synthesis, marginals, class-marginals or noisy",
-        option_text(o, "shadow-data"));
-}
-
 static sotto_status read_image(struct sotto_attack_options *out, const struct options *o)
 {
     size_t shape[3];
@@ -113,9 +81,7 @@ static sotto_status read_options(struct sotto_attack_options *out, double rates[
     if (status == SOTTO_OK)
         status = option_members_checked(&out->audit, sotto_audit_option_table(), "confidence|delta", o);
     if (status == SOTTO_OK)
-        status = option_fractions(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
-    if (status == SOTTO_OK)
-        status = read_kind(&out->data, o);
+        status = option_reals(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
     if (status == SOTTO_OK)
         status = read_image(out, o);
     return status == SOTTO_OK ? read_shard(out, o) : status;
@@ -162,7 +128,7 @@ static sotto_status list(void)
     char *text = NULL;
     sotto_status status = sotto_attack_table(&text);
     if (status == SOTTO_OK)
-        printf("%s%s", text, attack_encoder_line);
+        printf("%s%s%s", text, attack_encoder_line, attack_generator_lines);
     sotto_text_free(text);
     return status;
 }
@@ -183,6 +149,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK && strcmp(options.name, "encoder") == 0) {
         options.audit.seed = option_count(o, "seed");
         return attack_encoder_run(o, &options.audit, ctx, json);
+    }
+    if (status == SOTTO_OK && option_given(o, "generator")) {
+        options.audit.seed = option_count(o, "seed");
+        return attack_generator_run(o, options.name, &options.audit, ctx, json);
     }
     if (status == SOTTO_OK)
         status = attack_inputs_load(&in, o, ctx);

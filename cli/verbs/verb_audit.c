@@ -5,25 +5,30 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    OPTION_ROWS(audit_input_rows),
+    OPTION_GROUP("Inputs (ARRAY: FILE.npy, FILE.csv or FILE.npz:MEMBER)"),
+    OPTION_ARRAYS_ROW,
+    OPTION_TABLE(sotto_audit_input_table, NULL),
+    OPTION_TABLE(sotto_generative_input_table, NULL),
+    OPTION_TABLE(sotto_attribute_input_table, NULL),
+    OPTION_TABLE(sotto_audit_option_table, "attack|set"),
     OPTION_GROUP("Attacks"),
-    {"attack", OPTION_LIST, "NAME", NULL,
-     "attack to run (repeatable; default: all attacks that the inputs allow)"},
-    {"set", OPTION_LIST, "ATTACK.NAME=V", NULL,
-     "parameter of an attack, such as lira.monotone=1 (repeatable)"},
-    OPTION_GROUP("Statistics"),
-    {"fpr", OPTION_TEXT, "RATES", "0.01,0.001", "false-positive rates to report, fractions"},
-    OPTION_TABLE(sotto_audit_option_table, "confidence|delta|seed|bootstrap|one-run|group-size|odds-ratio"),
+    {"power", OPTION_TEXT, "SIZES", NULL,
+     "no audit, but what tracing can find in a mean at the rates of --fpr, such as "
+     "loci=30000,pool=1000,reference=1000 (without reference: frequencies known exactly; tpr=R instead of "
+     "loci: the loci needed for that rate)"},
+    OPTION_TABLE(sotto_audit_option_table,
+                 "fpr|confidence|delta|seed|bootstrap|one-run|group-size|odds-ratio|claim"),
     OPTION_DEFAULT("seed", "1"),
     OPTION_GROUP("Verdict"),
-    {"claim", OPTION_TEXT, "CLAIM", NULL, "claim to test, such as eps=3,delta=1e-5 (exit 1 if contradicted)"},
     {"fail-if", OPTION_LIST, "RULE", NULL,
      "condition on auc, advantage, balanced_accuracy, epsilon, tpr@RATE or lint that makes the exit code 1: "
      "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
     OPTION_GROUP("Output"),
     OPTION_TABLE(sotto_audit_option_table, "most-vulnerable|include-indices"),
     OPTION_DEFAULT("most-vulnerable", "10"),
-    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the report"},
+    OPTION_TABLE(sotto_call_option_table, "title"),
+    {"p-values", OPTION_TEXT, "FILE", NULL,
+     "CSV file for the p-values of every record (homer: normal and conformal)"},
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html"},
     OPTION_END};
@@ -88,18 +93,94 @@ static sotto_status print(const struct sotto_audit_result *result, const char *f
     return status;
 }
 
+/* Sizes of --power; 0: not given. */
+struct power_sizes {
+    double loci, pool, reference, tpr;
+};
+
+static sotto_status read_power(struct power_sizes *out, const char *text)
+{
+    static const char *const names[] = {"loci", "pool", "reference", "tpr"};
+    double *const values[] = {&out->loci, &out->pool, &out->reference, &out->tpr};
+    for (const char *at = text; at;) {
+        size_t k = 0, length = strcspn(at, "=");
+        while (k < 4 && (strlen(names[k]) != length || strncmp(at, names[k], length) != 0))
+            k++;
+        char *end = NULL;
+        double x = k < 4 && at[length] ? strtod(at + length + 1, &end) : 0;
+        if (!end || end == at + length + 1 || (*end && *end != ',') || !(x > 0 && x <= 1e15))
+            return cli_fail(SOTTO_EUSAGE,
+                            "--power: '%s' is not a list of sizes; expected for example "
+                            "loci=30000,pool=1000,reference=1000",
+                            text);
+        *values[k] = x;
+        at = *end ? end + 1 : NULL;
+    }
+    if (!(out->pool > 0) || (out->loci > 0) == (out->tpr > 0))
+        return cli_fail(SOTTO_EUSAGE, "--power: '%s': expected pool and either loci or tpr", text);
+    return SOTTO_OK;
+}
+
+static sotto_status print_power_at(const struct power_sizes *s, double fpr, int first, int json)
+{
+    double loci = s->loci;
+    struct sotto_tracing_power p;
+    sotto_status status = SOTTO_OK;
+    if (!(loci > 0))
+        status = sotto_tracing_loci(&loci, s->pool, s->reference, fpr, s->tpr);
+    if (status == SOTTO_OK)
+        status = sotto_tracing_power(&p, loci, s->pool, s->reference, fpr);
+    if (status == SOTTO_OK && json)
+        printf("%s{\"fpr\": %.17g, \"loci\": %.17g, \"separation\": %.17g, \"auc\": %.17g, \"tpr\": %.17g, "
+               "\"plain_auc\": %.17g}",
+               first ? "" : ", ", fpr, loci, p.separation, p.auc, p.tpr, p.plain_auc);
+    else if (status == SOTTO_OK)
+        printf("%-10.6g %-10.0f %-11.5g %-9.5f %-9.4f %.5f\n", fpr, loci, p.separation, p.auc, p.tpr,
+               p.plain_auc);
+    return status;
+}
+
+/* Before any data are touched: by formula, for independent loci. */
+static sotto_status print_power(const struct options *o, const double *fpr, size_t count, int json)
+{
+    const struct sotto_option *inputs[] = {sotto_audit_input_table(), sotto_generative_input_table(),
+                                           sotto_attribute_input_table()};
+    struct power_sizes s = {0};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (const struct sotto_option *row = inputs[i]; row->name; row++)
+            if (option_given(o, row->name))
+                return cli_fail(SOTTO_EUSAGE, "audit: --power reads no arrays; omit --%s", row->name);
+    if (option_given(o, "arrays"))
+        return cli_fail(SOTTO_EUSAGE, "audit: --power reads no arrays; omit --arrays");
+    sotto_status status = read_power(&s, option_text(o, "power"));
+    if (status != SOTTO_OK)
+        return status;
+    if (json)
+        printf("{\"schema\": \"sotto.tracing-power/1\", \"pool\": %.17g, \"reference\": %.17g, \"rates\": [",
+               s.pool, s.reference);
+    else
+        printf("by formula, for independent loci; auc and tpr: tracing-standardised\n"
+               "fpr        loci       separation  auc       tpr       auc of tracing\n");
+    for (size_t i = 0; status == SOTTO_OK && i < count; i++)
+        status = print_power_at(&s, fpr[i], i == 0, json);
+    if (json)
+        printf("]}\n");
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct audit_inputs in = {0};
     double rates[MAX_RATES];
     struct sotto_audit_result result = {0};
-    const char *const *names = option_list(o, "attack"), *const *rules = option_list(o, "fail-if");
+    const char *const *rules = option_list(o, "fail-if");
     char gate[512] = ""; /* the first that failed */
-    struct sotto_audit_options options = {
-        .names = names[0] ? names : NULL, .fpr = rates, .settings = option_list(o, "set")};
+    struct sotto_audit_options options = {.fpr = rates};
     sotto_status status = option_check_report(o);
     if (status == SOTTO_OK)
-        status = option_fractions(rates, MAX_RATES, &options.fpr_count, o, "fpr");
+        status = option_reals(rates, MAX_RATES, &options.fpr_count, o, "fpr");
+    if (status == SOTTO_OK && option_given(o, "power"))
+        return print_power(o, rates, options.fpr_count, json);
     if (status == SOTTO_OK)
         status = read_claim(&options, o);
     for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
@@ -114,6 +195,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     const char *folder = option_text(o, "output");
     if (status == SOTTO_OK && folder)
         status = sotto_report_audit(folder, &result, &facts);
+    if (status == SOTTO_OK && option_given(o, "p-values"))
+        status = sotto_audit_save_p_values(option_text(o, "p-values"), &result);
     if (status == SOTTO_OK)
         status = print(&result, folder, json);
     if (status == SOTTO_OK && options.has_claim)
@@ -134,6 +217,9 @@ const struct verb verb_audit = {
     .examples = "  sotto audit --member-logits m.npy --nonmember-logits n.npy --member-labels ym.npy "
                 "--nonmember-labels yn.npy -o audit1\n"
                 "  sotto audit --member-losses m.csv --nonmember-losses n.csv --fpr 0.01 --json\n"
-                "  sotto audit --scores s.npz:scores --membership s.npz:member -o audit2",
+                "  sotto audit --scores s.npz:scores --membership s.npz:member -o audit2\n"
+                "  sotto audit --power loci=30000,pool=1000,reference=1000\n"
+                "  sotto audit --member-features pool.npy --nonmember-features others.npy --released-mean "
+                "frequencies.npy --reference-mean reference.npy --p-values p.csv",
     .options = rows,
     .run = run};

@@ -10,7 +10,7 @@ static const struct option_row rows[] = {
      "model name and its result.json files of 'sotto audit' and 'sotto attack', separated by commas; the "
      "first --model is the baseline (repeatable)"},
     OPTION_GROUP("Output"),
-    {"title", OPTION_TEXT, "TEXT", NULL, "headline of the page"},
+    OPTION_TABLE(sotto_call_option_table, "title"),
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL, "folder for compare.json, compare.csv and report.html"},
     OPTION_END};

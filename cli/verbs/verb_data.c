@@ -11,25 +11,17 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Import and fetch"),
     {"name", OPTION_TEXT, "NAME", NULL, "name of the new set: a-z 0-9 . _ - (import)"},
-    {"size", OPTION_TEXT, "HxW", NULL,
-     "size in pixels to which images are resized: image folders and STL-10 (default: the most common size)"},
-    {"label", OPTION_TEXT, "COLUMN", NULL,
-     "label column of a table: first, last or a name (default: detected); CIFAR-100: fine (default) or "
-     "coarse"},
-    {"attribute", OPTION_TEXT, "COLUMN", NULL,
-     "attribute of images: a column of CelebA (A+B: both combined) or of labels.csv; UTKFace: race, gender "
-     "or age"},
-    {"part", OPTION_TEXT, "PART", NULL, "part of STL-10: labelled (default) or unlabelled (import)"},
-    {"url", OPTION_TEXT, "URL", NULL, "https address of the download (fetch; default: the official one)"},
-    {"sha256", OPTION_TEXT, "HEX", NULL, "SHA-256 of the file at --url, for files unknown to sotto (fetch)"},
-    {"keep", OPTION_FLAG, NULL, NULL, "downloaded file kept after the import (fetch)"},
+    OPTION_TABLE(sotto_import_option_table, NULL),
+    OPTION_TABLE(sotto_fetch_option_table, NULL),
     {"yes", OPTION_FLAG, NULL, NULL, "download without confirmation (fetch)"},
     OPTION_GROUP("Split"),
     {"parts", OPTION_TEXT, "NAME=N,...", NULL,
      "names of the parts and their numbers of records, such as member=1200,nonmember=1200"},
     OPTION_TABLE(sotto_split_option_table, "seed"),
     {"output", OPTION_TEXT, "DIR", NULL,
-     "folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json"},
+     "folder for PART-features.npy, PART-labels.npy, PART-attribute.npy, PART-rows.npy and encoding.json "
+     "(split); "
+     "file for the loci and frequencies of a public reference set of genotypes, for --loci (loci)"},
     OPTION_TABLE(sotto_split_option_table, "schema|one-hot|fit-on|fit-table|dataset-id|private-fit|ledger"),
     OPTION_END};
 
@@ -124,12 +116,10 @@ static sotto_status read_size(struct sotto_import_options *out, const char *text
 
 static sotto_status read_import_options(struct sotto_import_options *out, const struct options *o)
 {
-    *out = (struct sotto_import_options){.label = option_text(o, "label"),
-                                         .attribute = option_text(o, "attribute"),
-                                         .part = option_text(o, "part"),
-                                         .dataset_id = option_text(o, "dataset-id"),
+    *out = (struct sotto_import_options){.dataset_id = option_text(o, "dataset-id"),
                                          .schema = option_text(o, "schema")};
-    return read_size(out, option_text(o, "size"));
+    sotto_status status = option_members(out, sotto_import_option_table(), o);
+    return status == SOTTO_OK ? read_size(out, option_text(o, "size")) : status;
 }
 
 /* What an import or a fetch ends with. */
@@ -183,9 +173,10 @@ static sotto_status ask(const struct options *o, const char *name, const struct 
 static sotto_status run_fetch(const struct options *o, const struct sotto_context *ctx, int json)
 {
     const char *name = option_argument(o, 1);
-    struct sotto_fetch_options options = {
-        .url = option_text(o, "url"), .sha256 = option_text(o, "sha256"), .keep = option_flag(o, "keep")};
-    sotto_status status = read_import_options(&options.import, o);
+    struct sotto_fetch_options options = {0};
+    sotto_status status = option_members(&options, sotto_fetch_option_table(), o);
+    if (status == SOTTO_OK)
+        status = read_import_options(&options.import, o);
     if (status == SOTTO_OK)
         status = ask(o, name, &options);
     if (status == SOTTO_OK)
@@ -271,21 +262,37 @@ static sotto_status run_split(const struct options *o, const struct sotto_contex
     return status;
 }
 
+static sotto_status run_loci(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *path = option_text(o, "output");
+    sotto_status status = option_require(o, "output");
+    if (status == SOTTO_OK)
+        status = sotto_data_loci(path, option_argument(o, 1), ctx);
+    if (status == SOTTO_OK && json)
+        printf("{\"schema\": \"sotto.loci/1\"}\n");
+    else if (status == SOTTO_OK)
+        printf("%s\n", path);
+    return status;
+}
+
 static const struct action {
     const char *name, *argument; /* argument: NULL for none */
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
     const char *options[16]; /* that mean something to it */
-} actions[] = {
-    {"list", NULL, run_list, {NULL}},
-    {"info", "NAME", run_info, {NULL}},
-    {"import", "PATH", run_import, {"name", "size", "label", "attribute", "part", "dataset-id", "schema"}},
-    {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
-    {"verify", "NAME", run_verify, {NULL}},
-    {"split",
-     "NAME",
-     run_split,
-     {"parts", "seed", "output", "schema", "one-hot", "fit-on", "fit-table", "dataset-id", "private-fit",
-      "ledger"}}};
+} actions[] = {{"list", NULL, run_list, {NULL}},
+               {"info", "NAME", run_info, {NULL}},
+               {"import",
+                "PATH",
+                run_import,
+                {"name", "size", "label", "attribute", "part", "dataset-id", "schema", "loci", "absent"}},
+               {"fetch", "NAME", run_fetch, {"size", "label", "attribute", "url", "sha256", "keep", "yes"}},
+               {"verify", "NAME", run_verify, {NULL}},
+               {"loci", "NAME", run_loci, {"output"}},
+               {"split",
+                "NAME",
+                run_split,
+                {"parts", "seed", "output", "schema", "one-hot", "fit-on", "fit-table", "dataset-id",
+                 "private-fit", "ledger"}}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static bool has(const struct action *action, const char *option)
@@ -315,9 +322,9 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         if (strcmp(actions[i].name, name) == 0)
             action = &actions[i];
     if (!action)
-        return cli_fail(SOTTO_EUSAGE,
-                        "data: unknown action '%s'; expected list, info, import, fetch, verify or split",
-                        name);
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "data: unknown action '%s'; expected list, info, import, fetch, verify, loci or split", name);
     size_t wanted = action->argument ? 2 : 1;
     if (option_argument_count(o) < wanted)
         return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);
@@ -332,7 +339,7 @@ const struct verb verb_data = {
     .name = "data",
     .summary = "list, import, fetch, describe and verify data sets",
     .arguments = "list | info NAME | import PATH --name NAME | fetch NAME | verify NAME | "
-                 "split NAME --parts P=N,... -o DIR",
+                 "loci NAME -o FILE | split NAME --parts P=N,... -o DIR",
     .min_arguments = 1,
     .max_arguments = 3,
     .examples = "  sotto data list\n"
@@ -342,6 +349,7 @@ const struct verb verb_data = {
                 "  sotto data fetch cifar100\n"
                 "  sotto data fetch stl10 --size 32x32\n"
                 "  sotto data import adult.data --name adult --schema adult-schema.yaml\n"
+                "  sotto data import cohort.vcf.gz --name cohort --loci reference-loci.csv\n"
                 "  sotto data info fashion-mnist --json\n"
                 "  sotto data verify fashion-mnist\n"
                 "  sotto data split location --parts "

@@ -14,9 +14,8 @@ static const struct option_row rows[] = {
     {"known-labels", OPTION_LIST, "y.npy", NULL,
      "true classes of the --known rows, one file for each (repeatable)"},
     OPTION_TABLE(sotto_defence_option_table, NULL),
-    {"set", OPTION_LIST, "NAME=VALUE", NULL, "parameter of the defence, see --list (repeatable)"},
+    OPTION_GROUP("Defence"),
     {"list", OPTION_FLAG, NULL, NULL, "table of all defences with their budgets and parameters"},
-    {"key", OPTION_COUNT, "N", "0", "key of the defence's random choices; keep it secret in real use"},
     OPTION_GROUP("Measurement"),
     {"labels", OPTION_LIST, "y.npy", NULL,
      "true classes of the --input rows, one file for each, for the accuracy (repeatable)"},
@@ -74,8 +73,6 @@ static sotto_status fit(struct result *r, const struct defend_inputs *in, const 
     struct sotto_defence_known known = defend_known(&in->known);
     sotto_defence_defaults(&options);
     options.name = option_argument(o, 0);
-    options.key = option_count(o, "key");
-    options.settings = option_list(o, "set");
     sotto_status status = option_members(&options, sotto_defence_option_table(), o);
     return status == SOTTO_OK ? sotto_defence_fit(&r->defence, &known, &options, ctx) : status;
 }

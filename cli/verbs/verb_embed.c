@@ -5,18 +5,14 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Images"),
-    {"data", OPTION_TEXT, "SET", NULL, "images: a registered name or a path"},
-    {"indices", OPTION_TEXT, "rows.npy", NULL, "rows to embed, in this order, whole numbers from 0"},
-    {"split", OPTION_TEXT, "PART", "all", "part of the set: train, test or all"},
+    OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
     OPTION_GROUP("Encoder"),
-    {"encoder", OPTION_TEXT, "FILE", NULL,
-     "encoder.safetensors, or 'scattering' for fixed wavelet features without training"},
-    {"random", OPTION_TEXT, "NAME", NULL,
-     "untrained encoder of this name, such as keras-simclr, as a baseline"},
-    {"seed", OPTION_COUNT, "N", "0", "seed of --random and of the linear head of --evaluate"},
+    OPTION_TABLE(sotto_call_option_table, "encoder|random|seed"),
     {"standardise", OPTION_TEXT, "P.npy", NULL,
      "embeddings of PUBLIC images by the same encoder; their column means and deviations standardise the "
      "output"},
+    {"join", OPTION_TEXT, "X.npy", NULL,
+     "features of the same images, such as scattering; the embeddings follow as further columns"},
     OPTION_TABLE(sotto_scattering_option_table, NULL),
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "X.npy", NULL, "embeddings to write, (N, D) f4"},
@@ -132,6 +128,51 @@ static sotto_status standardise(struct sotto_array *x, const char *path)
     return status;
 }
 
+/* The same records, in the same order? What neither file says cannot differ. */
+static int same_records(const struct sotto_provenance *a, const struct sotto_provenance *b)
+{
+    if (!a->rows || !b->rows)
+        return 1;
+    return a->n == b->n && strcmp(a->set, b->set) == 0 &&
+           memcmp(a->rows, b->rows, a->n * sizeof *a->rows) == 0;
+}
+
+/* Columns of X.npy, then those of x. */
+static sotto_status join(struct sotto_array *x, const char *path, const struct sotto_provenance *whose)
+{
+    struct sotto_array left = {0}, both = {0};
+    struct sotto_provenance theirs = {0};
+    size_t n = x->shape[0], own = x->shape[1];
+    sotto_status status = sotto_npy_load(&left, path);
+    if (status == SOTTO_OK && (left.dtype != SOTTO_F4 || left.ndim != 2 || left.shape[0] != n))
+        status = cli_fail(SOTTO_EINVAL,
+                          "--join: %s does not have shape (%zu, N) and type f4; expected features of "
+                          "the same images",
+                          path, n);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_load(&theirs, path);
+    if (status == SOTTO_OK && !same_records(&theirs, whose))
+        status = cli_fail(SOTTO_EINVAL,
+                          "--join: %s has features of other records (see %s.provenance.json); expected "
+                          "the same images in the same order",
+                          path, path);
+    size_t width = status == SOTTO_OK ? left.shape[1] : 0;
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&both, SOTTO_F4, 2, (const size_t[]){n, width + own});
+    for (size_t i = 0; status == SOTTO_OK && i < n; i++) {
+        float *row = (float *)both.data + i * (width + own);
+        memcpy(row, (const float *)left.data + i * width, width * sizeof *row);
+        memcpy(row + width, (const float *)x->data + i * own, own * sizeof *row);
+    }
+    if (status == SOTTO_OK) {
+        sotto_array_clear(x);
+        *x = both;
+    }
+    sotto_array_clear(&left);
+    sotto_provenance_clear(&theirs);
+    return status;
+}
+
 static sotto_status embed(const struct options *o, const struct sotto_dataset *data,
                           const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
 {
@@ -143,11 +184,13 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
         fixed_features(o) ? embed_fixed(&x, o, data, chosen, ctx) : embed_learnt(&x, o, data, chosen, ctx);
     if (status == SOTTO_OK && option_given(o, "standardise"))
         status = standardise(&x, option_text(o, "standardise"));
+    if (status == SOTTO_OK)
+        status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
+    if (status == SOTTO_OK && option_given(o, "join"))
+        status = join(&x, option_text(o, "join"), &whose);
     if (status == SOTTO_OK && evaluate)
         status =
             encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
     if (status == SOTTO_OK && option_given(o, "output"))
         status = save(option_text(o, "output"), &x, &whose);
     if (status == SOTTO_OK && option_given(o, "labels-out"))

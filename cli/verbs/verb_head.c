@@ -16,8 +16,7 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Noise and guarantee"),
     OPTION_ROWS(private_set_rows),
     OPTION_GROUP("Output"),
-    {"fresh", OPTION_FLAG, NULL, NULL,
-     "fresh start at step 0, although an interrupted run left OUTPUT.checkpoint (dp-sgd, dp-adam)"},
+    OPTION_TABLE(sotto_call_option_table, "fresh"),
     {"output", OPTION_TEXT, "FILE", NULL,
      "head.safetensors to write, tensors named as in PyTorch's nn.Sequential"},
     OPTION_END};

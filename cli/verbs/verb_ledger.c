@@ -7,11 +7,7 @@
 #include <string.h>
 
 static const struct option_row rows[] = {
-    OPTION_GROUP("Ledger"),
-    {"dataset-id", OPTION_TEXT, "ID", NULL,
-     "identity of the private data set ('sotto data info NAME' shows it)"},
-    {"ledger", OPTION_TEXT, "FILE", NULL,
-     "ledger file (init; default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
+    OPTION_TABLE(sotto_spend_option_table, "dataset-id|ledger"),
     OPTION_GROUP("New ledger (init)"),
     {"budget", OPTION_TEXT, "E[,DELTA]", NULL,
      "privacy budget: largest epsilon and delta of all releases together, such as 2 or 2,1e-6; trainers "

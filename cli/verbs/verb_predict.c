@@ -1,5 +1,6 @@
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
+#include "verbs/predict_smooth.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,12 +12,13 @@ static const struct option_row rows[] = {
     {"head", OPTION_TEXT, "FILE", NULL, "head, plain or protected (.safetensors)"},
     {"model", OPTION_TEXT, "FILE", NULL, "whole network by 'sotto train', instead of a head"},
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder that turns --data into embeddings"},
+    {"target-command", OPTION_TEXT, "COMMAND", NULL,
+     "shell command that answers rows with posteriors as .npy frames (--smooth only)"},
+    OPTION_TABLE(sotto_command_option_table, NULL),
     OPTION_GROUP("Records"),
     {"features", OPTION_TEXT, "X.npy", NULL,
      "embeddings to classify (N, D), instead of --encoder and --data"},
-    {"data", OPTION_TEXT, "SET", NULL, "images to classify: a registered name or a path"},
-    {"indices", OPTION_TEXT, "rows.npy", NULL, "rows of --data, in this order, whole numbers from 0"},
-    {"split", OPTION_TEXT, "PART", "all", "part of --data: train, test or all"},
+    OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
     {"labels", OPTION_TEXT, "y.npy", NULL, "true classes (N), for the accuracy with its interval"},
     OPTION_GROUP("Tables"),
     {"table", OPTION_TEXT, "FILE.csv", NULL,
@@ -25,9 +27,11 @@ static const struct option_row rows[] = {
     {"answers", OPTION_TEXT, "FILE.csv", NULL,
      "answers to write: row, class name and probability for each row of --table (default: standard output)"},
     OPTION_TABLE(sotto_answer_option_table, NULL),
+    OPTION_TABLE(sotto_smoothing_option_table, "smooth|noise|certify|compare|n|n0|alpha|radii"),
     OPTION_GROUP("Output"),
     {"logits", OPTION_FLAG, NULL, NULL, "logits instead of probabilities"},
-    {"output", OPTION_TEXT, "FILE", NULL, "probabilities.npy to write, (N, K) f4"},
+    {"output", OPTION_TEXT, "FILE", NULL,
+     "probabilities.npy to write, (N, K) f4; with --smooth: .json, .csv or .npy, a line for each row"},
     OPTION_END};
 
 static sotto_status check_table_options(const struct options *o)
@@ -336,6 +340,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 {
     struct sotto_head *h = NULL;
     struct sotto_array x = {0};
+    if (predict_smooth_asked(o))
+        return predict_smooth(o, ctx, json);
     sotto_status status = check_options(o);
     if (status == SOTTO_OK && option_given(o, "table"))
         return output_table(o, ctx, json);
@@ -358,11 +364,14 @@ const struct verb verb_predict = {
     .name = "predict",
     .summary = "compute class probabilities or logits with a head or a whole network",
     .arguments = "",
-    .examples = "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
-                "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"
-                "  sotto predict --head head.safetensors --encoder encoder.safetensors --data fashion-mnist "
-                "--split test -o p.npy\n"
-                "  sotto predict --head protected.safetensors --table new.csv --answers answers.csv\n"
-                "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy",
+    .examples =
+        "  sotto predict --head head.safetensors --features X.npy -o p.npy\n"
+        "  sotto predict --head protected.safetensors --features X.npy --logits -o logits.npy\n"
+        "  sotto predict --head head.safetensors --encoder encoder.safetensors --data fashion-mnist "
+        "--split test -o p.npy\n"
+        "  sotto predict --head protected.safetensors --table new.csv --answers answers.csv\n"
+        "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy -o p.npy\n"
+        "  sotto predict --model model.safetensors --data cifar10 --indices rows.npy --smooth 0.25 --certify "
+        "-o smooth.json",
     .options = rows,
     .run = run};

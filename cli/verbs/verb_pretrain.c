@@ -7,29 +7,14 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Images"),
-    {"data", OPTION_TEXT, "SET", NULL, "public images: a registered name or a path (see 'sotto data list')"},
-    {"indices", OPTION_TEXT, "rows.npy", NULL, "rows to train on, whole numbers from 0"},
-    {"split", OPTION_TEXT, "PART", "all", "part of the set: train, test or all"},
+    OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
     OPTION_TABLE(sotto_pretrain_option_table, NULL),
     OPTION_GROUP("Talos: training against a classifier of an attribute (no guarantee)"),
     {"talos", OPTION_FLAG, NULL, NULL, "adversarial training against a classifier of the images' attribute"},
-    {"lambda", OPTION_REAL, "L", "1",
-     "weight of the classifier's loss, which is subtracted from the encoder's loss, >= 0"},
-    {"attribute", OPTION_TEXT, "a.npy", NULL,
-     "attribute of each row of the set, whole numbers (default: the one stored with the set)"},
-    {"bounded", OPTION_FLAG, NULL, NULL,
-     "bounded adversarial loss: a record stops counting once the classifier does no better on it than the "
-     "attribute's frequencies (default: unbounded, as published; diverges for large --lambda)"},
-    {"alternation", OPTION_TEXT, "RULE", "odd-even",
-     "order of updates: odd-even (odd epochs train the classifier, even epochs the encoder), two-pass (both "
-     "in every epoch) or joint (both in every step)"},
-    {"adversary-steps", OPTION_COUNT, "N", "1", "classifier steps on each batch"},
-    {"adversary-reads", OPTION_TEXT, "WHAT", "views",
-     "input of the classifier: views, images (not augmented; 1.5 times the work) or views-of-three (views, "
-     "in batches that also hold the images)"},
-    {"relu-logits", OPTION_FLAG, NULL, NULL, "ReLU on the classifier's logits, as in the authors' code"},
+    OPTION_TABLE(sotto_talos_option_table, NULL),
+    OPTION_DEFAULT("lambda", "1"),
     OPTION_GROUP("Files"),
-    {"fresh", OPTION_FLAG, NULL, NULL, "fresh start at step 0, although a checkpoint exists"},
+    OPTION_TABLE(sotto_call_option_table, "fresh"),
     {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write"},
     OPTION_END};
 
@@ -109,16 +94,13 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_pretrain_options options;
     struct sotto_pretrain_result result;
     struct sotto_array chosen = {0}, attribute = {0};
-    struct sotto_talos talos = {.lambda = option_real(o, "lambda"),
-                                .alternation = option_text(o, "alternation"),
-                                .bounded = option_flag(o, "bounded"),
-                                .adversary_steps = sotto_given_count(option_count(o, "adversary-steps")),
-                                .relu_logits = option_flag(o, "relu-logits"),
-                                .reads = option_text(o, "adversary-reads")};
+    struct sotto_talos talos = {0};
     struct sotto_encoder *encoder = NULL;
     const char *output = option_text(o, "output");
     sotto_pretrain_defaults(&options);
     sotto_status status = option_members(&options, sotto_pretrain_option_table(), o);
+    if (status == SOTTO_OK)
+        status = option_members(&talos, sotto_talos_option_table(), o);
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
     options.checkpoint = checkpoint;
@@ -132,6 +114,8 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = sotto_pretrain(&encoder, &result, data, chosen.data, chosen.count, &options, ctx);
     if (status == SOTTO_OK)
         status = sotto_encoder_save(output, encoder);
+    if (status == SOTTO_OK)
+        status = image_provenance_save(output, data, &chosen);
     if (status == SOTTO_OK) {
         if (!option_given(o, "checkpoint"))
             unlink(checkpoint);

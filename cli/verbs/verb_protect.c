@@ -2,21 +2,21 @@
 #include "inputs/private_set.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct option_row rows[] = {
     OPTION_GROUP("What is released"),
     {"head", OPTION_TEXT, "FILE", NULL, "trained head (.safetensors); noise is added to all its tensors"},
     {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy file instead of a head"},
+    {"table", OPTION_TEXT, "FILE", NULL,
+     "records (n, columns) as .npy, of which --statistic is released; n is public"},
+    OPTION_TABLE(sotto_protect_option_table, "statistic|range|blocks|cases"),
     OPTION_TABLE(sotto_release_option_table, "records|mechanism|scale|epsilon|delta|value-step"),
     OPTION_DEFAULT("mechanism", "logistic"),
     OPTION_TABLE(sotto_protect_option_table, "classes"),
-    OPTION_GROUP("Mechanism"),
-    {"flat-doubt", OPTION_FLAG, NULL, NULL,
-     "exact noise; which draws are slow tells next to nothing about its size (logistic, laplace, gaussian, "
-     "discrete-laplace)"},
-    OPTION_GROUP("Sensitivity"),
-    {"sensitivity", OPTION_TEXT, "FILE", NULL, "sensitivity.json of 'sotto sensitivity', sampled or proved"},
+    OPTION_TABLE(sotto_release_option_table, "flat-doubt"),
+    OPTION_TABLE(sotto_protect_option_table, "sensitivity"),
     OPTION_TABLE(sotto_release_option_table, "l1|l2"),
     OPTION_ROWS(private_set_rows),
     OPTION_TABLE(sotto_protect_option_table, "output"),
@@ -44,6 +44,11 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
     struct sotto_sensitivity *s = &p->release.sensitivity;
     const char *file = option_text(o, "sensitivity");
     int stated = option_given(o, "l1") || option_given(o, "l2");
+    if (option_given(o, "table") && !file)
+        return SOTTO_OK; /* proved: a stated one is refused */
+    if (option_given(o, "table"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: the sensitivity of --statistic is proved; omit --sensitivity");
     if (!file)
         return stated ? SOTTO_OK : sensitivity_of_head(p, sample, o);
     if (stated)
@@ -63,15 +68,33 @@ static sotto_status sensitivity_from(struct sotto_protect *p, struct sotto_sensi
     return SOTTO_OK;
 }
 
+static sotto_status read_range(double out[2], const char *text)
+{
+    char *comma, *end;
+    out[0] = strtod(text, &comma);
+    out[1] = comma != text && *comma == ',' ? strtod(comma + 1, &end) : out[0];
+    if (comma == text || *comma != ',' || end == comma + 1 || *end || !(out[0] < out[1]))
+        return cli_fail(SOTTO_EUSAGE, "--range: '%s' is not a range; expected LOW,HIGH such as 0,1", text);
+    return SOTTO_OK;
+}
+
 static sotto_status fill(struct sotto_protect *p, const struct options *o)
 {
     struct sotto_release *r = &p->release;
-    if (option_given(o, "head") == option_given(o, "vector"))
-        return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --head and --vector");
+    if (option_given(o, "head") + option_given(o, "vector") + option_given(o, "table") != 1)
+        return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --head, --vector and --table");
+    if (option_given(o, "table") != option_given(o, "statistic"))
+        return cli_fail(SOTTO_EUSAGE, "protect: --table and --statistic must be given together");
+    if (!option_given(o, "table") &&
+        (option_given(o, "range") || option_given(o, "cases") || option_given(o, "blocks")))
+        return cli_fail(SOTTO_EUSAGE, "protect: --range, --cases and --blocks describe a --statistic");
     if (option_given(o, "scale") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
-    p->input = option_text(o, option_given(o, "head") ? "head" : "vector");
-    r->flat_doubt = option_given(o, "flat-doubt");
+    p->input = option_text(o, option_given(o, "head")    ? "head"
+                              : option_given(o, "table") ? "table"
+                                                         : "vector");
+    if (option_given(o, "range") && read_range(p->range, option_text(o, "range")) != SOTTO_OK)
+        return SOTTO_EUSAGE;
     sotto_status status = option_members(r, sotto_release_option_table(), o);
     return status == SOTTO_OK ? option_members(p, sotto_protect_option_table(), o) : status;
 }
@@ -119,6 +142,9 @@ const struct verb verb_protect = {
         "  sotto protect --head convex.safetensors --epsilon 1 --delta 1e-5 -o protected.safetensors\n"
         "  sotto protect --head head.safetensors --scale 0.1 --sensitivity sensitivity.json -o "
         "protected.safetensors\n"
+        "  sotto protect --table genotypes.npy --statistic mean --range 0,1 --mechanism gaussian --epsilon 1 "
+        "--delta "
+        "1e-6 -o frequencies.npy\n"
         "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
         "survey -o out.npy",
     .options = rows,

@@ -4,15 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct option_row rows[] = {
-    OPTION_GROUP("Run"),
-    {"output", OPTION_TEXT, "DIR", NULL, "run folder (default: runs/NAME; the same command continues a run)"},
-    {"set", OPTION_LIST, "KEY=VALUE", NULL,
-     "value that replaces one of the experiment file, such as pretrain.epochs=2 (repeatable)"},
-    {"fresh", OPTION_FLAG, NULL, NULL, "new run folder instead of continuing"},
-    {"insecure-noise-seed", OPTION_COUNT, "N", NULL,
-     "seed of the noise, for tests only: NO PRIVACY; recorded in every output"},
-    OPTION_END};
+static const struct option_row rows[] = {OPTION_TABLE(sotto_run_option_table, NULL), OPTION_END};
 
 static sotto_status print_folder(char *folder, int json)
 {
@@ -28,14 +20,13 @@ static sotto_status execute(const char *config, const char *text, const char *na
                             const char *const *overrides, const struct options *o,
                             const struct sotto_context *ctx, int json)
 {
-    struct sotto_run_options options = {.folder = option_text(o, "output"),
-                                        .overrides = overrides,
-                                        .fresh = option_flag(o, "fresh"),
-                                        .insecure = option_given(o, "insecure-noise-seed"),
-                                        .insecure_seed = option_count(o, "insecure-noise-seed"),
+    struct sotto_run_options options = {.insecure = option_given(o, "insecure-noise-seed"),
                                         .command_line = option_command_line(o)};
     char *folder = NULL;
-    sotto_status status = sotto_run(&folder, config, text, name, &options, ctx);
+    sotto_status status = option_members(&options, sotto_run_option_table(), o);
+    options.overrides = overrides;
+    if (status == SOTTO_OK)
+        status = sotto_run(&folder, config, text, name, &options, ctx);
     return status == SOTTO_OK ? print_folder(folder, json) : status;
 }
 

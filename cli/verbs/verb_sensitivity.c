@@ -9,6 +9,11 @@ static const struct option_row rows[] = {
     {"head", OPTION_TEXT, "FILE", NULL,
      "head of which the recipe is sampled, instead of the recipe options below"},
     {"pairs", OPTION_COUNT, "M", NULL, "number of pairs of heads to train"},
+    {"local", OPTION_FLAG, NULL, NULL,
+     "local sensitivity instead: the largest change when one of these very records is left out or replaced "
+     "by another; "
+     "not a privacy parameter, and refused by 'sotto protect'"},
+    OPTION_TABLE(sotto_call_option_table, "sample"),
     OPTION_TABLE(sotto_head_recipe_options,
                  "trainer|hidden|epochs|batch|lr|seed|clip|bias-constant|lambda|steps|step-size|tolerance"),
     OPTION_GROUP("Output"),
@@ -87,6 +92,41 @@ static sotto_status prove(const struct options *o, const struct sotto_head *h, i
     return status;
 }
 
+static void print_local(const struct sotto_local_sensitivity *s, const char *output)
+{
+    printf("%s: local sensitivity of this head on these %zu records, %s\n", output, s->records,
+           s->tried == s->records ? "all of them tried" : "a sample of them tried: at least");
+    printf("  a record left out                L1 %.6g   L2 %.6g   Linf %.6g\n", s->left_out_l1,
+           s->left_out_l2, s->left_out_linf);
+    printf("  a record replaced by another     L1 %.6g   L2 %.6g   Linf %.6g\n", s->replaced_l1,
+           s->replaced_l2, s->replaced_linf);
+    printf("  not a privacy parameter: noise scaled to it is not differentially private\n");
+}
+
+/* What the records at hand can change: of interest beside a sensitivity, and no substitute for one. */
+static sotto_status measure_local(const struct options *o, const struct sotto_head_recipe *recipe,
+                                  const struct head_inputs *in, const struct sotto_context *ctx, int json)
+{
+    struct sotto_local_sensitivity s;
+    const char *output = option_text(o, "output");
+    char *text = NULL;
+    if (option_given(o, "pairs"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "sensitivity: --local tries records, not pairs; give --sample instead of --pairs");
+    sotto_status status = sotto_sensitivity_local(&s, in->x.data, in->y.data, in->n, in->d, in->classes,
+                                                  recipe, (size_t)option_count(o, "sample"), ctx);
+    if (status == SOTTO_OK)
+        status = sotto_local_sensitivity_save(output, &s);
+    if (status == SOTTO_OK && json)
+        status = sotto_local_sensitivity_json(&text, &s);
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    else if (status == SOTTO_OK)
+        print_local(&s, output);
+    sotto_text_free(text);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct head_inputs in = {0};
@@ -98,17 +138,26 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK && option_given(o, "head"))
         status = sotto_head_load(&h, option_text(o, "head"));
-    if (status == SOTTO_OK && h && sotto_head_records(h) > 0 && !option_given(o, "pairs")) {
+    if (status == SOTTO_OK && option_given(o, "sample") && !option_flag(o, "local"))
+        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --sample needs --local");
+    if (status == SOTTO_OK && h && sotto_head_records(h) > 0 && !option_given(o, "pairs") &&
+        !option_flag(o, "local")) {
         status = prove(o, h, json);
         sotto_head_free(h);
         return status;
     }
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && !option_flag(o, "local"))
         status = option_require(o, "pairs");
     if (status == SOTTO_OK)
         status = head_inputs_load(&in, o, 0);
     if (status == SOTTO_OK)
         status = recipe_of(&recipe, h, &in, o);
+    if (status == SOTTO_OK && option_flag(o, "local")) {
+        status = measure_local(o, &recipe, &in, ctx, json);
+        sotto_head_free(h);
+        head_inputs_clear(&in);
+        return status;
+    }
     if (status == SOTTO_OK)
         status = sotto_sensitivity_run(&sample, in.x.data, in.y.data, in.n, in.d, in.classes, &recipe,
                                        (size_t)option_count(o, "pairs"), ctx);
@@ -138,6 +187,7 @@ const struct verb verb_sensitivity = {
     .examples =
         "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --pairs 100 -o s.json\n"
         "  sotto sensitivity --head convex.safetensors -o proved.json\n"
+        "  sotto sensitivity --head head.safetensors --features X.npy --labels y.npy --local -o local.json\n"
         "  sotto sensitivity --features X.npy --labels y.npy --epochs 20 --batch 500 --pairs 500 -o s.json",
     .options = rows,
     .run = run};

@@ -9,21 +9,11 @@
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Records"),
-    {"data", OPTION_TEXT, "SET", NULL,
-     "labelled records: a registered name or a path (see 'sotto data list')"},
-    {"indices", OPTION_TEXT, "rows.npy", NULL, "rows to train on, whole numbers from 0"},
-    {"split", OPTION_TEXT, "PART", "all", "part of the set: train, test or all"},
-    {"image", OPTION_TEXT, "C,H,W", NULL, "image shape of the rows of a table, such as 3,32,32"},
+    OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
     {"classes", OPTION_TEXT, "K|FILE", NULL,
      "public number of classes, or a file with one class name a line, for training with a certificate "
      "(default: classes of the registered set)"},
     OPTION_TABLE(sotto_train_option_table, NULL),
-    OPTION_GROUP("Residual perturbation (resnet8, resnet20)"),
-    {"average", OPTION_TEXT, "NAME", "logits",
-     "average over the ensemble, in loss and answers: of logits or of softmax"},
-    {"members", OPTION_TEXT, "HOW", "joint",
-     "training of the ensemble: joint (one loss on the average) or independent (each network on its own "
-     "loss)"},
     OPTION_GROUP("DP-SGD"),
     {"dp-sgd", OPTION_FLAG, NULL, NULL,
      "private training: clipped gradients of random batches, noise in every step, and a certificate beside "
@@ -35,20 +25,9 @@ static const struct option_row rows[] = {
      "without --label-epsilon"},
     OPTION_ROWS(private_set_rows),
     OPTION_GROUP("Files"),
-    {"fresh", OPTION_FLAG, NULL, NULL, "fresh start at step 0, although a checkpoint exists"},
+    OPTION_TABLE(sotto_call_option_table, "fresh"),
     {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write"},
     OPTION_END};
-
-/* One of two words: 0 or 1. */
-static sotto_status read_choice(int *second, const struct options *o, const char *name, const char *no,
-                                const char *yes)
-{
-    const char *text = option_text(o, name);
-    *second = strcmp(text, yes) == 0;
-    if (!*second && strcmp(text, no) != 0)
-        return cli_fail(SOTTO_EUSAGE, "train: --%s '%s'; expected %s or %s", name, text, no, yes);
-    return SOTTO_OK;
-}
 
 /* As in the paper, unless a certificate counts on it: then it is asked for, or found. */
 static double input_noise(const struct options *o)
@@ -69,10 +48,6 @@ static sotto_status read_options(struct sotto_train_options *t, const struct opt
     sotto_train_defaults(t);
     sotto_status status = option_members(t, sotto_train_option_table(), o);
     t->residual.input_noise = input_noise(o);
-    if (status == SOTTO_OK)
-        status = read_choice(&t->residual.average_softmax, o, "average", "logits", "softmax");
-    if (status == SOTTO_OK)
-        status = read_choice(&t->residual.independent, o, "members", "joint", "independent");
     if (status != SOTTO_OK)
         return status;
     if (option_count(o, "ensemble") == 0)
@@ -144,17 +119,6 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     return status;
 }
 
-static sotto_status save_provenance(const char *output, const struct sotto_dataset *data,
-                                    const struct sotto_array *chosen)
-{
-    struct sotto_provenance whose = {0};
-    sotto_status status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_save(output, &whose);
-    sotto_provenance_clear(&whose);
-    return status;
-}
-
 static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
                           const struct sotto_context *ctx, int json)
 {
@@ -182,11 +146,11 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK)
         status = sotto_network_save(output, network);
     if (status == SOTTO_OK)
-        status = save_provenance(output, data, &chosen);
+        status = image_provenance_save(output, data, &chosen);
     if (status == SOTTO_OK) {
         if (!option_given(o, "checkpoint"))
             sotto_train_forget(checkpoint);
-        print_result(&result, network, output, options.model, json);
+        print_result(&result, network, output, sotto_network_recipe(network)->model, json);
     }
 done:
     sotto_network_free(network);
@@ -216,6 +180,9 @@ const struct verb verb_train = {
         "--momentum "
         "0.9 --schedule cosine --flip --crop 4 -o model.safetensors\n"
         "  sotto train --data x.npy:y.npy --model mlp --hidden 128 -o model.safetensors\n"
+        "  sotto train --data cifar10 --indices private.npy --from encoder.safetensors --freeze 2 --dp-sgd "
+        "--epsilon 3 --batch 2048 --optimizer sgd --lr 2 --momentum 0.9 --max-grad-norm 0.1 --warm-up 50 "
+        "-o model.safetensors\n"
         "  sotto train --data fashion-mnist --split train --model cnn --hidden 16,32,64 --dp-sgd "
         "--epsilon 3 --batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 "
         "-o model.safetensors",

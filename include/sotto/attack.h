@@ -19,6 +19,24 @@ struct sotto_audit_scores {
      *  records are members of the target. */
     int has_threshold;
     double threshold;
+    /** Of an attack on a generative model: what of it the attack sees ("discriminator"). NULL: another attack. */
+    const char *access;
+};
+/** What is known of a generative model. Its records are the features of the audit's input: images as the generator makes them,
+ *  or embeddings of both. */
+struct sotto_generative_input {
+    /** Logits of its discriminator (not their sigmoid, which makes ties), (n_member), (n_nonmember). NULL: none. */
+    const double *member_discriminator, *nonmember_discriminator;
+    /** Samples of its generator, (generated_n, feature_count), and of a generator that was trained by the same recipe on other
+     *  records. NULL: none. */
+    const float *generated, *reference_generated;
+    size_t generated_n, reference_generated_n;
+    /** Records of the attacker's own, (attacker_n, feature_count), which principal components are taken from. NULL: from
+     *  the samples. */
+    const float *attacker;
+    size_t attacker_n;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
 };
 /** Attribute inference: records with a hidden attribute, 0 .. values - 1, and what a model reveals about them. */
 struct sotto_attribute_input {
@@ -84,17 +102,24 @@ struct sotto_audit_input {
     const double *reference_views_f8, *population_reference_views_f8;
     /** 1 .. 255 */
     size_t views;
-    /** The records themselves, flattened: (n, feature_count). For the checks of the two sets and the quantile attack. */
+    /** The records themselves, flattened: (n, feature_count). For the checks of the two sets, the quantile attack and distances to
+     *  generated samples. */
     const float *member_features, *nonmember_features, *population_features;
     size_t feature_count;
     /** A mean that was released (of a class, a cluster, a group of people) and that of a population, (feature_count)
      *  each. The attack decides whether a record, given by its features, was part of the released mean. NULL: none. */
     const double *released_mean, *reference_mean;
+    /** Instead of reference_mean: the people behind it, (n_reference, feature_count). None of them may be a non-member of
+     *  this audit: the mean holds them, so they would look like anything but outsiders. NULL: unknown. */
+    const float *reference_people;
+    size_t n_reference;
     /** Scores of attacks that were run elsewhere; each becomes one more entry of "attacks". */
     const struct sotto_audit_scores *named;
     size_t named_count;
     /** Attribute inference, beside the attacks on membership or instead of them. NULL: none. */
     const struct sotto_attribute_input *attribute;
+    /** A generative model under attack. NULL: none. */
+    const struct sotto_generative_input *generative;
     /** A shadow model of the attacker's own: outputs (n_shadow, classes) of the same kind as the target's. NULL: none. */
     const double *shadow;
     const int64_t *shadow_labels;
@@ -152,6 +177,31 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit(struct sotto_audit_result *o
                                                     const struct sotto_audit_input *in,
                                                     const struct sotto_audit_options *options,
                                                     const struct sotto_context *ctx);
+
+/** What tracing can find in a mean of `pool` people, over independent loci, before any data are touched. */
+struct sotto_tracing_power {
+    double separation; /**< d': distance of members and others, in standard deviations */
+    double auc, tpr;   /**< tpr: at the false-positive rate that was asked for */
+    double plain_auc;  /**< of tracing without standardisation, for frequencies uniform in (.05, .95) */
+};
+/** In:      loci, pool  at least 1
+ *           reference   people behind the population's frequencies; 0: these are known exactly
+ *           fpr         in (0, 1)
+ *  Out:     *out        d' = sqrt(loci) (1/pool) / sqrt(1/pool + 1/reference), AUC = Phi(d'/sqrt 2), TPR = Phi(d' - z_fpr)
+ *  Returns: EINVAL
+ *  Source:  docs/derivations/tracing.md */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tracing_power(struct sotto_tracing_power *out, double loci,
+                                                            double pool, double reference, double fpr);
+/** Out:     *loci  the fewest independent loci at which `tpr` of the members are found at `fpr`
+ *  Returns: EINVAL, also for tpr <= fpr */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tracing_loci(double *loci, double pool, double reference,
+                                                           double fpr, double tpr);
+/** Writes the p-values of the attacks that are tests with a known law: CSV, one line for each record, with attack, side,
+ *  row, score, p_normal and p_conformal.
+ *  Returns: EUSAGE   no attack has p-values
+ *           ECREATE, EIO, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_save_p_values(const char *path,
+                                                                  const struct sotto_audit_result *result);
 
 /** In:  path  "x.npy"; "x.npz" with one array in it, or "x.npz:name"; "x.csv" of numbers, with or without a line of column
  *             names, which becomes (rows, columns) f8

@@ -86,6 +86,20 @@ struct sotto_audit_fallback {
     size_t member, nonmember;
     size_t *member_rows, *nonmember_rows; /**< their rows; NULL: not asked for, or none on either side */
 };
+/** How rarely a record outside of the released mean scores as high as this one. */
+struct sotto_audit_p_value {
+    double score;
+    double normal; /**< of the normal law: holds only if the features are independent */
+    double
+        conformal; /**< (1 + non-members that score as high) / (1 + non-members): holds for exchangeable records */
+};
+/** Of Homer's test: shares of the records with a p-value of at most `level`. */
+struct sotto_audit_p_values {
+    double level; /**< .01 */
+    struct sotto_estimate member_normal, member_conformal, nonmember_normal;
+    int normal_refuted; /**< 1: non-members are below `level` more often than it says; do not use `normal` */
+    struct sotto_audit_p_value *member, *nonmember; /**< (n_member), (n_nonmember); NULL: from a document */
+};
 struct sotto_audit_point {
     double fpr, tpr;
 };
@@ -96,6 +110,17 @@ struct sotto_audit_histogram {
 struct sotto_audit_parameter {
     const char *name;
     double value;
+};
+/** What is measured only of attacks on generative models. */
+struct sotto_audit_generative {
+    const char *access; /**< what of the model the attack sees: "samples", "discriminator", ... */
+    double radius;      /**< largest distance of a sample that counts; NAN: not that kind of attack */
+    size_t lowest_tied; /**< records of both sides that share the lowest score */
+    double top_share;   /**< share of members among the n_member highest scores; ties count by their share */
+    /** Which of two sets of `set_size` records was trained on: the one with the larger sum of scores. Share of right
+     *  answers over set_draws random pairs of sets. The sets overlap: the interval is for such pairs, not for models. */
+    struct sotto_estimate set_accuracy;
+    size_t set_draws, set_size;
 };
 /** One attack on membership. */
 struct sotto_audit_attack {
@@ -113,11 +138,13 @@ struct sotto_audit_attack {
     struct sotto_audit_one_run *one_run;    /**< NULL: not asked for */
     struct sotto_audit_odds *odds;          /**< NULL: not asked for */
     struct sotto_audit_fallback *fallback;  /**< NULL: the caller gave the scores */
+    struct sotto_audit_p_values *p_values;  /**< NULL: the attack is no test with a known law */
     struct sotto_audit_point *roc;          /**< at most 500 of the curve's own vertices */
     size_t roc_count;
     struct sotto_audit_histogram histogram;
     struct sotto_audit_parameter *parameters; /**< NULL: the caller gave the scores */
     size_t parameter_count;
+    struct sotto_audit_generative *generative; /**< NULL: not an attack on a generative model */
 };
 
 struct sotto_audit_accuracy {
@@ -259,6 +286,11 @@ struct sotto_encoder_facts {
     size_t shadow_auc_count;
 };
 
+/** The samples that attacks on a generative model saw. */
+struct sotto_generator_facts {
+    size_t samples, reference_samples, attacker_records; /**< 0: none were given */
+};
+
 struct sotto_audit_memory;
 
 /** The result of an audit. Start from {0}; free with sotto_audit_result_free(), which owns all that it points to. */
@@ -285,6 +317,7 @@ struct sotto_audit_result {
     size_t warning_count;
     struct sotto_attribute_result *attribute;
     struct sotto_encoder_facts *encoder;
+    struct sotto_generator_facts *generator;
     struct sotto_audit_memory *memory; /**< internal: holds all of the above */
 };
 SOTTO_API void sotto_audit_result_free(struct sotto_audit_result *r);

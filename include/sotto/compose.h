@@ -66,6 +66,17 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_parallel(struct sotto_comp
                                                                const struct sotto_dp *parts, size_t n,
                                                                enum sotto_adjacency parts_hold,
                                                                enum sotto_adjacency target);
+/** One mechanism for each part of a partition by row number, which no record's values can change: a record stays in its part.
+ *
+ *  add-remove   a record counts or counts as nothing, and all others keep their row numbers; the largest counts
+ *  replace-one  the largest counts; where parts were shown for add-remove alone, the largest group of two
+ *
+ *  In:      parts, parts_hold, target  as in sotto_compose_parallel()
+ *  Returns: ENOTSUP  parts that were shown for replace-one alone, under add-remove */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_compose_parallel_rows(struct sotto_composed *out,
+                                                                    const struct sotto_dp *parts, size_t n,
+                                                                    enum sotto_adjacency parts_hold,
+                                                                    enum sotto_adjacency target);
 /** Data sets that differ in several records: (g eps, delta (e^(g eps) - 1) / (e^eps - 1)).
  *
  *  In: g  records, at least 1 */

@@ -100,6 +100,12 @@ struct sotto_import_options {
     /** Of a table: a sotto.schema/1 file (docs/FORMATS.md). Codes, classes and bounds come from it, not from the rows, and no
      *  cell is refused. */
     const char *schema;
+    /** Of genotypes (VCF): the public list of the loci that become columns, CSV with id, allele, frequency and maybe other.
+     *  Missing genotypes are filled in with its frequencies. */
+    const char *loci;
+    /** What a locus without a line is: "none" (no person carries the listed allele) or "frequency" (unknown for all people);
+     *  NULL: refused. */
+    const char *absent;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Imports an archive or folder in any supported layout below the data folder ($SOTTO_DATA_DIR, else
@@ -112,6 +118,21 @@ struct sotto_import_options {
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_import(const char *path, const char *name,
                                                           const struct sotto_import_options *options,
                                                           const struct sotto_context *ctx);
+/** Writes the loci of a set of genotypes as CSV, id, allele, other and frequency: a list for sotto_import_options.loci. The
+ *  frequencies are those of the set's people, exactly, so the set is to be a public one.
+ *  Returns: EINVAL  the set holds no genotypes
+ *           ECREATE, EIO, and the errors of sotto_dataset_open() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_loci(const char *path, const char *name_or_path,
+                                                        const struct sotto_context *ctx);
+/** Frequencies in the order and of the alleles of a list of loci, as genotypes imported by it have them.
+ *  In:      list         the list
+ *           frequencies  CSV with id, allele and frequency; where the allele is the list's `other`, 1 - frequency is taken
+ *  Out:     out          (count)
+ *  Returns: EINVAL   the list has another number of loci that can be used
+ *           EFORMAT  names the locus that is missing or has other alleles
+ *           ENOENT, EIO, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_loci_frequencies(double *out, size_t count, const char *list,
+                                                               const char *frequencies);
 /** {0} or NULL: what is registered. */
 struct sotto_fetch_options {
     const char *url;    /**< instead of the official address: a mirror, or a file that sotto does not know */

@@ -591,6 +591,13 @@ struct sotto_protect {
     size_t classes;               /**< randomised response: labels are 0 to classes - 1 */
     const char *sensitivity_file; /**< named in errors, or NULL */
     const char *sensitivity_data; /**< SHA-256 of the data that the sensitivity was sampled on, or NULL */
+    /** The input holds records (n, columns), as .npy, and this statistic of each column is released, with a sensitivity that
+     * is proved: "mean", "chi-square-genotypes", "chi-square-alleles", or "median" (mechanism "smooth-median"). NULL: the input itself is released. n is public. */
+    const char *statistic;
+    double range[2]; /**< mean, median: values are clipped to it */
+    /** median: of the means of so many blocks of records (row i is in block i modulo blocks), one column; 0: of the records */
+    size_t blocks;
+    const char *cases; /**< chi-square: .npy (n), 1 for cases and 0 for controls, as many of each; public */
     struct sotto_release release;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };

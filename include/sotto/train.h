@@ -46,7 +46,19 @@ struct sotto_train_options {
     /** [0: the model's own] mlp: hidden widths; cnn: widths of the convolutions, then of the dense layer. */
     size_t hidden_count;
     size_t hidden[SOTTO_TRAIN_HIDDEN];
-    const char *norm;                     /**< ["batch"], "group": resnets */
+    const char *norm; /**< ["batch"], "group": resnets */
+    /** [NULL: first weights are drawn] Fine-tuning: file of an encoder of sotto_pretrain(), or of a network of sotto_train(),
+     *  of which it takes the layers below the last. The network is this encoder with a new last layer, which begins at 0;
+     *  images are padded, and grey ones replicated, as in pre-training. */
+    const char *from;
+    /** ["norm"] with `from`, what stays as it is:
+     *  "none"  nothing
+     *  "norm"  batch norm, weights and running statistics: in training too it is then one affine map for each channel
+     *  "1", "2", ..., "32"  batch norm and so many first blocks of the encoder (residual blocks; keras-simclr:
+     *          convolutions)
+     *  "all"   the whole encoder */
+    const char *freeze;
+    size_t warm_up; /**< [0] with `from`: first steps, which train the last layer alone */
     struct sotto_residual_noise residual; /**< resnet8, resnet20 */
     size_t channels, height, width;       /**< [0] rows of a table are images of this shape, (C, H, W) */
     const char *optimizer;                /**< ["adam"] (betas .9 .999, epsilon 1e-7), "sgd" */
@@ -141,7 +153,10 @@ struct sotto_train_privacy {
     /** [0: those of the data set's description] public number of classes, never read off the records. */
     size_t classes;
     const char *classes_by; /**< [NULL: "the caller"] source of that number, for the certificate */
-    uint64_t reserved[4];   /**< zeros: room for later members */
+    /** [NULL: "the caller"] with `from`: who states that the encoder is public, for the certificate. Must be given where
+     *  nothing beside the encoder's file (PATH.provenance.json) says which records trained it. */
+    const char *encoder_by;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Out: *p: the values in brackets. */
 SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
@@ -158,9 +173,14 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  *  that is not finite adds nothing, nor does one with a label outside of 0 .. classes - 1 or with features that are not all
  *  finite.
  *
+ *  With options->from the weights that are trained are protected, and only they are clipped and noised. The encoder counts
+ *  as public: one that private records trained without protection, or that was trained on one of these records, is refused
+ *  before anything is charged. One that was itself trained privately needs its certificate beside it (FILE.certificate.json),
+ *  and its epsilon is added: the certificate of the result is conditional on it and states the sum. Steps of warm_up are charged like all others.
+ *
  *  In:      rows     a row may be named once
- *           options  as for sotto_train(), but batch norm (use norm "group") and bf16 are refused, and no losses, accuracies
- *                    or metrics exist: they would tell of the records
+ *           options  as for sotto_train(), but batch norm (use norm "group", or freeze it) and bf16 are refused, and no
+ *                    losses, accuracies or metrics exist: they would tell of the records
  *  Out:     *out          free with sotto_network_free()
  *           *certificate  how far the records are protected; free with sotto_certificate_free()
  *           *result       loss and accuracy are NAN

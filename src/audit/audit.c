@@ -105,10 +105,22 @@ done:
     return status;
 }
 
+static sotto_status set_generator(struct sotto_audit_result *r, const struct sotto_generative_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    if (!in)
+        return SOTTO_OK;
+    TAKE(&r->memory, r->generator, 1);
+    *r->generator =
+        (struct sotto_generator_facts){in->generated_n, in->reference_generated_n, in->attacker_n};
+done:
+    return status;
+}
+
 static bool holds_membership(const struct sotto_audit_input *in)
 {
     return in->member || in->member_f8 || in->member_losses || in->member_scores || in->named_count ||
-           in->released_mean;
+           in->released_mean || in->generative;
 }
 
 static const char *kind_of_input(const struct sotto_audit_input *in)
@@ -165,6 +177,8 @@ static sotto_status run_job(void *arg, size_t index, int thread)
                              .nonmember = named->nonmember,
                              .n_member = all->arrays->member.n,
                              .n_nonmember = all->arrays->nonmember.n,
+                             .access = named->access,
+                             .radius = NAN,
                              .own_threshold = named->has_threshold ? named->threshold : NAN,
                              .threshold_of = "the attack itself"};
     return audit_row(&job->entry, &job->memory, &s, index, all->halves, all->settings);
@@ -303,6 +317,7 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     settings->claim_confidence = 1 - (1 - settings->confidence) / (double)(jobs.count ? jobs.count : 1);
     r->classes = arrays.have & NEED_OUTPUTS ? in->classes : 0;
     TRY(set_accuracies(r, &arrays, settings->confidence));
+    TRY(set_generator(r, in->generative));
     TRY(audit_sanity(r, &arrays, settings, ctx));
     context_progress(ctx, "audit", 0, jobs.count, "attacks");
     TRY(par_each(jobs.count, ctx, run_job, &jobs));
@@ -331,6 +346,8 @@ sotto_status sotto_audit(struct sotto_audit_result *out, const struct sotto_audi
     TRY(require_reserved(in->reserved, "audit"));
     if (in->attribute)
         TRY(require_reserved(in->attribute->reserved, "audit"));
+    if (in->generative)
+        TRY(require_reserved(in->generative->reserved, "audit"));
     set_header(&r, in, &settings);
     if (!in->attribute || holds_membership(in))
         TRY(audit_membership(&r, in, names, &settings, ctx));

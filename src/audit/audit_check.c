@@ -1,5 +1,6 @@
 /* Every check happens before any attack runs, so an attack never meets a NaN or a label that is out of
  * range. */
+#include "audit/audit_duplicates.h"
 #include "audit/audit_private.h"
 
 #include <math.h>
@@ -121,23 +122,30 @@ static struct attack_input part(const struct attack_input *all, size_t first, si
         p.trained += first * p.models;
     if (p.features)
         p.features += first * p.width;
+    if (p.discriminator)
+        p.discriminator += first;
     p.views = 0; /* are not stored by record */
     p.view_signals = p.view_reference = NULL;
     return p;
 }
 
-/* Means may be a rounding error beyond 0 and 1; the attack keeps its distance from both anyway. */
+/* Means may be a rounding error beyond 0 and 1, and a released one may hold noise. */
 static bool all_shares(const struct attack_input *all)
 {
     const double slack = 1e-6;
     for (size_t j = 0; j < all->width; j++)
-        if (!(fabs(all->released_mean[j] - 0.5) <= 0.5 + slack &&
-              fabs(all->reference_mean[j] - 0.5) <= 0.5 + slack))
+        if (!(fabs(all->reference_mean[j] - 0.5) <= 0.5 + slack))
             return false;
     for (size_t i = 0; i < all->n * all->width; i++)
         if (all->features[i] < 0 || all->features[i] > 1)
             return false;
     return true;
+}
+
+static unsigned of_generator(const struct attack_input *all)
+{
+    return (all->discriminator ? NEED_DISCRIMINATOR : 0u) | (all->generated ? NEED_GENERATED : 0u) |
+           (all->reference_generated ? NEED_REFERENCE_GENERATED : 0u);
 }
 
 static unsigned holdings(const struct attack_input *all)
@@ -163,6 +171,7 @@ static unsigned holdings(const struct attack_input *all)
         have |= NEED_POPULATION | (all->population->reference ? NEED_POPULATION_REFERENCE : 0u);
     if (all->view_reference)
         have |= NEED_VIEWS;
+    have |= of_generator(all);
     return have | (seen ? NEED_IN : 0u) | (unseen ? NEED_OUT : 0u);
 }
 
@@ -272,6 +281,28 @@ done:
     return status;
 }
 
+static sotto_status check_generative(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_generative_input *g = in->generative;
+    TRY(both(g->member_discriminator, g->nonmember_discriminator, "logits of the discriminator"));
+    if (!g->member_discriminator && !g->generated)
+        FAIL(SOTTO_EUSAGE, "audit: a generative model needs its samples or its discriminator's logits");
+    if (g->generated && !in->member_features)
+        FAIL(SOTTO_EUSAGE, "audit: samples of a generator need the records' features");
+    if ((g->reference_generated || g->attacker) && !g->generated)
+        FAIL(SOTTO_EUSAGE,
+             "audit: samples of a reference generator and records of the attacker need samples of the "
+             "generator under attack");
+    REQUIRE(!g->generated || g->generated_n > 0, "audit: 0 samples of the generator; expected at least 1");
+    REQUIRE(!g->reference_generated || g->reference_generated_n > 0,
+            "audit: 0 samples of the reference generator; expected at least 1");
+    REQUIRE(!g->attacker || g->attacker_n >= 2, "audit: %zu record of the attacker; expected at least 2",
+            g->attacker_n);
+done:
+    return status;
+}
+
 static sotto_status check_named(const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
@@ -302,9 +333,15 @@ static sotto_status check_shape(const struct sotto_audit_input *in)
     TRY(both(in->member_features, in->nonmember_features, "features"));
     if (in->member && in->member_f8)
         FAIL(SOTTO_EUSAGE, "audit: outputs were given twice, in single and in double precision");
-    if (!in->released_mean != !in->reference_mean || (in->released_mean && !in->member_features))
+    if (in->reference_mean && in->reference_people)
+        FAIL(SOTTO_EUSAGE, "audit: give either the reference mean or the people behind it, not both");
+    if (!in->released_mean != !(in->reference_mean || in->reference_people) ||
+        (in->released_mean && !in->member_features))
         FAIL(SOTTO_EUSAGE, "audit: a released mean needs the mean of a population and the records' features");
-    if (!outputs && !in->member_losses && !in->member_scores && !in->named_count && !in->released_mean)
+    REQUIRE(!in->reference_people || in->n_reference > 0,
+            "audit: no people behind the reference mean; expected at least 1");
+    if (!outputs && !in->member_losses && !in->member_scores && !in->named_count && !in->released_mean &&
+        !in->generative)
         FAIL(SOTTO_EUSAGE, "audit: nothing to audit; expected logits, probabilities, losses or scores");
     REQUIRE(in->n_member >= 2 && in->n_nonmember >= 2,
             "audit: %zu members and %zu non-members; expected at least 2 of each", in->n_member,
@@ -312,6 +349,8 @@ static sotto_status check_shape(const struct sotto_audit_input *in)
     REQUIRE(!outputs || in->classes >= 2, "audit: %zu class; expected at least 2", in->classes);
     REQUIRE(!in->member_features || in->feature_count > 0,
             "audit: features have no columns; expected at least one");
+    if (in->generative)
+        TRY(check_generative(in));
     TRY(check_references(in));
     TRY(check_population(in));
 done:
@@ -325,6 +364,64 @@ static sotto_status check_features(const float *x, size_t n, size_t width, const
             return status_fail(SOTTO_EINVAL, "%s: row %zu, column %zu of the features is not finite", side,
                                i / width, i % width);
     return SOTTO_OK;
+}
+
+/* Distances square these in single precision. */
+static sotto_status check_range(const float *x, size_t n, size_t width, const char *side)
+{
+    for (size_t i = 0; x && i < n * width; i++)
+        if (!(fabsf(x[i]) <= 1e15f))
+            return status_fail(
+                SOTTO_EINVAL,
+                "%s: row %zu, column %zu is %g; expected values from -1e15 to 1e15 for distances", side,
+                i / width, i % width, (double)x[i]);
+    return SOTTO_OK;
+}
+
+static sotto_status check_generated(const struct audit_arrays *s)
+{
+    sotto_status status = SOTTO_OK;
+    const struct attack_input *all = &s->all;
+    if (all->discriminator) {
+        TRY(check_reals(s->member.discriminator, s->member.n, "members", "logits of the discriminator"));
+        TRY(check_reals(s->nonmember.discriminator, s->nonmember.n, "non-members",
+                        "logits of the discriminator"));
+    }
+    if (!all->generated)
+        return SOTTO_OK;
+    TRY(check_range(s->member.features, s->member.n, all->width, "members"));
+    TRY(check_range(s->nonmember.features, s->nonmember.n, all->width, "non-members"));
+    TRY(check_range(all->generated, all->generated_n, all->width, "samples of the generator"));
+    TRY(check_range(all->reference_generated, all->reference_generated_n, all->width,
+                    "samples of the reference generator"));
+    TRY(check_range(all->attacker, all->attacker_n, all->width, "records of the attacker"));
+done:
+    return status;
+}
+
+/* A person behind the reference mean is no outsider: the mean leans towards him, and the attack would be praised for
+ * telling him from members. */
+static sotto_status check_reference_people(const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    float *both = NULL;
+    struct duplicates d;
+    if (!in->reference_people)
+        return SOTTO_OK;
+    const size_t width = in->feature_count, n = in->n_nonmember;
+    NEW_ROWS(both, n + in->n_reference, width);
+    memcpy(both, in->nonmember_features, n * width * sizeof *both);
+    memcpy(both + n * width, in->reference_people, in->n_reference * width * sizeof *both);
+    TRY(duplicates_count(&d, both, width * sizeof *both, n, in->n_reference));
+    if (d.members)
+        FAIL(SOTTO_EINVAL,
+             "audit: %zu of %zu non-members have the features of a reference person; expected other people "
+             "(if they "
+             "are, give the reference mean instead of the reference people)",
+             d.members, n);
+done:
+    base_free(both);
+    return status;
 }
 
 sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
@@ -355,8 +452,11 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
     TRY(check_features(s.nonmember.features, s.nonmember.n, s.nonmember.width, "non-members"));
     if (in->released_mean) {
         TRY(check_reals(in->released_mean, in->feature_count, "released mean", "means"));
-        TRY(check_reals(in->reference_mean, in->feature_count, "reference mean", "means"));
+        TRY(check_features(in->reference_people, in->n_reference, in->feature_count, "reference people"));
+        TRY(check_reals(s.all.reference_mean, in->feature_count, "reference mean", "means"));
+        TRY(check_reference_people(in));
     }
+    TRY(check_generated(&s));
     TRY(check_named(in));
     if (in->reference_outputs || in->reference_outputs_f8)
         TRY(check_reference_outputs(in));

@@ -150,6 +150,24 @@ static const struct field histogram[] = {
     REAL("lower", T, lower), REAL("upper", T, upper), MANY("member", FIELD_COUNTS, 0, T, member, bins, NULL),
     MANY("nonmember", FIELD_COUNTS, FIELD_SAME_COUNT, T, nonmember, bins, NULL), END};
 #undef T
+#define T struct sotto_audit_generative
+static const struct field generative[] = {TEXT("access", T, access),
+                                          REAL("radius", T, radius),
+                                          COUNT("lowest_tied", T, lowest_tied),
+                                          REAL("top_share", T, top_share),
+                                          ESTIMATE("set_accuracy", T, set_accuracy),
+                                          COUNT("set_draws", T, set_draws),
+                                          COUNT("set_size", T, set_size),
+                                          END};
+#undef T
+#define T struct sotto_audit_p_values
+static const struct field p_values[] = {REAL("level", T, level),
+                                        ESTIMATE("member_normal", T, member_normal),
+                                        ESTIMATE("member_conformal", T, member_conformal),
+                                        ESTIMATE("nonmember_normal", T, nonmember_normal),
+                                        FLAG("normal_refuted", T, normal_refuted),
+                                        END};
+#undef T
 #define T struct sotto_audit_attack
 static const struct field attack[] = {
     VALUE("name", FIELD_TEXT, FIELD_REQUIRED, T, name),
@@ -172,9 +190,11 @@ static const struct field attack[] = {
     POINTER("one_run", FIELD_OPTIONAL, T, one_run, one_run),
     POINTER("odds_ratio", FIELD_OPTIONAL, T, odds, odds),
     POINTER("fallback", FIELD_OPTIONAL, T, fallback, fallback),
+    POINTER("p_values", FIELD_OPTIONAL, T, p_values, p_values),
     MANY("roc", FIELD_POINTS, 0, T, roc, roc_count, NULL),
     PART("histogram", 0, T, histogram, histogram),
     MANY("parameters", FIELD_MAP, FIELD_OPTIONAL, T, parameters, parameter_count, parameter),
+    POINTER("generative", FIELD_OPTIONAL, T, generative, generative),
     END};
 #undef T
 
@@ -328,6 +348,12 @@ static const struct field encoder[] = {
     END};
 #undef T
 
+#define T struct sotto_generator_facts
+static const struct field generator[] = {COUNT("samples", T, samples),
+                                         COUNT("reference_samples", T, reference_samples),
+                                         COUNT("attacker_records", T, attacker_records), END};
+#undef T
+
 /* ---- the document, after its "schema" ---- */
 
 #define T struct sotto_audit_result
@@ -350,6 +376,7 @@ const struct field audit_result_fields[] = {
     MANY("warnings", FIELD_TEXTS, 0, T, warnings, warning_count, NULL),
     POINTER("attribute", FIELD_OPTIONAL, T, attribute, attribute),
     POINTER("encoder_attack", FIELD_OPTIONAL, T, encoder, encoder),
+    POINTER("generator", FIELD_OPTIONAL, T, generator, generator),
     END};
 #undef T
 

@@ -129,6 +129,45 @@ done:
     return status;
 }
 
+static sotto_status join_generative(struct audit_arrays *s, const struct sotto_generative_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    const void *discriminator = NULL;
+    TRY(join(&discriminator, s, ARRAY_DISCRIMINATOR, in->member_discriminator, in->nonmember_discriminator, 1,
+             sizeof(double)));
+    s->all.discriminator = discriminator;
+    s->all.generated = in->generated;
+    s->all.generated_n = in->generated_n;
+    s->all.reference_generated = in->reference_generated;
+    s->all.reference_generated_n = in->reference_generated_n;
+    s->all.attacker = in->attacker;
+    s->all.attacker_n = in->attacker_n;
+done:
+    return status;
+}
+
+/* The mean of the reference people, where they were given instead of it. */
+static sotto_status join_reference_mean(struct audit_arrays *s, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    void *block = NULL;
+    s->all.released_mean = in->released_mean;
+    s->all.reference_mean = in->reference_mean;
+    s->all.reference_people = in->reference_people ? in->n_reference : 0;
+    if (!in->reference_people)
+        return SOTTO_OK;
+    TRY(take(&block, s, ARRAY_REFERENCE_MEAN, 1, in->feature_count, sizeof(double)));
+    double *mean = block;
+    for (size_t i = 0; i < in->n_reference; i++)
+        for (size_t j = 0; j < in->feature_count; j++)
+            mean[j] += in->reference_people[i * in->feature_count + j];
+    for (size_t j = 0; j < in->feature_count; j++)
+        mean[j] /= (double)in->n_reference;
+    s->all.reference_mean = mean;
+done:
+    return status;
+}
+
 sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
@@ -151,8 +190,9 @@ sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *
     s->all.trained = trained;
     s->all.features = features;
     s->all.width = features ? in->feature_count : 0;
-    s->all.released_mean = in->released_mean;
-    s->all.reference_mean = in->reference_mean;
+    if (in->generative)
+        TRY(join_generative(s, in->generative));
+    TRY(join_reference_mean(s, in));
     if (in->member)
         TRY(join_narrow(s, in));
     TRY(join_population(s, in));

@@ -78,7 +78,7 @@ sotto_status audit_measure(struct sotto_audit_attack *out, struct sotto_audit_me
     sotto_status status = SOTTO_OK;
     size_t members = arrays->member.n;
     double args[ATTACK_PARAMS];
-    struct attack_output o = {.scores = scores, .fallback = fallback, .threshold = NAN};
+    struct attack_output o = {.scores = scores, .fallback = fallback, .threshold = NAN, .radius = NAN};
     TRY(attack_arguments(args, attack, settings->params));
     TRY(attack->run(&o, &arrays->all, args));
     for (size_t i = 0; i < arrays->all.n; i++)
@@ -94,11 +94,15 @@ sotto_status audit_measure(struct sotto_audit_attack *out, struct sotto_audit_me
                              .nonmember = scores + members,
                              .n_member = members,
                              .n_nonmember = arrays->nonmember.n,
+                             .access = attack->access,
+                             .radius = o.radius,
                              .fallback = o.fallback,
                              .own_threshold = o.threshold,
                              .threshold_of = "a shadow model's records"};
     TRY(audit_row(out, memory, &s, index, halves, settings));
     TRY(keep_parameters(out, memory, attack, args));
+    if (attack->normal_null)
+        TRY(audit_p_values(out, memory, &s, settings->confidence));
 done:
     return status;
 }

@@ -15,6 +15,7 @@ enum { AUDIT_LEAST_PER_SLICE = 30 };
 /* Options with every default filled in. */
 struct audit_settings {
     const double *fpr;
+    double usual_fpr[2];
     size_t fpr_count;
     double confidence, delta;
     uint64_t seed;
@@ -37,11 +38,13 @@ enum audit_array {
     ARRAY_REFERENCE,
     ARRAY_TRAINED,
     ARRAY_FEATURES,
+    ARRAY_REFERENCE_MEAN,
     ARRAY_POPULATION_REFERENCE,
     ARRAY_VIEW_SIGNALS,
     ARRAY_VIEW_REFERENCE,
     ARRAY_POPULATION_VIEW_SIGNALS,
     ARRAY_POPULATION_VIEW_REFERENCE,
+    ARRAY_DISCRIMINATOR,
     ARRAY_COUNT
 };
 struct audit_arrays {
@@ -76,6 +79,8 @@ struct audit_scored {
     const char *name, *title, *source; /* title, source: may be NULL */
     const double *member, *nonmember;
     size_t n_member, n_nonmember;
+    const char *access;       /* of an attack on a generative model: what it sees; NULL: another attack */
+    double radius;            /* of such an attack; NAN: none */
     const uint8_t *fallback;  /* (n_member + n_nonmember), members first; NULL: nowhere */
     double own_threshold;     /* the attack's own decision; NAN: none */
     const char *threshold_of; /* where it comes from */
@@ -105,6 +110,14 @@ struct sotto_audit_flagged audit_flagged(const struct roc *evaluation, double th
 sotto_status audit_measure_bounds(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
                                   const struct audit_curves *c, const struct audit_scored *s,
                                   const struct audit_settings *settings);
+
+/* What is measured of attacks on generative models only: out->generative. */
+sotto_status audit_measure_generative(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                                      const struct audit_scored *s, const struct roc *all,
+                                      const struct audit_settings *settings);
+/* out->p_values, of scores that are standard normal for non-members with independent features. */
+sotto_status audit_p_values(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                            const struct audit_scored *s, double confidence);
 
 /* What follows adds one part of the result each. */
 

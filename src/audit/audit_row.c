@@ -171,6 +171,8 @@ sotto_status audit_row(struct sotto_audit_attack *out, struct sotto_audit_memory
     TRY(audit_measure_bounds(&a, memory, &c, s, settings));
     if (s->fallback)
         TRY(set_fallback(&a, memory, s, settings->include_indices));
+    if (s->access)
+        TRY(audit_measure_generative(&a, memory, s, &c.all, settings));
     TRY(set_roc(&a, memory, &c.all));
     TRY(set_histogram(&a.histogram, memory, &c.all));
     *out = a;

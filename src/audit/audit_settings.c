@@ -2,9 +2,7 @@
 #include "audit/audit_private.h"
 #include "sotto/option.h"
 
-#include <math.h>
-
-/* Ranges of single numbers stand in the table; lists and claims have no row there. */
+/* Ranges stand in the table. */
 static sotto_status check_ranges(const struct sotto_audit_options *o)
 {
     sotto_status status = sotto_options_check(o, sotto_audit_option_table(), NULL);
@@ -12,13 +10,6 @@ static sotto_status check_ranges(const struct sotto_audit_options *o)
         status_prefix("audit");
         return status;
     }
-    for (size_t i = 0; i < o->fpr_count; i++)
-        REQUIRE(o->fpr[i] > 0 && o->fpr[i] < 1,
-                "audit: a false-positive rate must be between 0 and 1 (got %g)", o->fpr[i]);
-    REQUIRE(!o->has_claim || (o->claim_epsilon >= 0 && isfinite(o->claim_epsilon)),
-            "audit: the claimed epsilon must be >= 0 (got %g)", o->claim_epsilon);
-    REQUIRE(!o->has_claim || (o->claim_delta >= 0 && o->claim_delta < 1),
-            "audit: the claimed delta must be >= 0 and < 1 (got %g)", o->claim_delta);
     TRY(attack_settings_check(o->settings));
 done:
     return status;
@@ -26,13 +17,15 @@ done:
 
 sotto_status audit_settings_resolve(struct audit_settings *out, const struct sotto_audit_options *options)
 {
-    static const double usual[] = {0.01, 0.001};
     sotto_status status = SOTTO_OK;
+    const struct sotto_option *rates = sotto_option_find(sotto_audit_option_table(), "fpr");
     struct sotto_audit_options o;
     TRY(sotto_options_resolve(&o, options, sotto_audit_option_table()));
+    if (!o.has_claim)
+        o.claim_epsilon = o.claim_delta = 0;
     TRY(check_ranges(&o));
-    *out = (struct audit_settings){.fpr = o.fpr_count ? o.fpr : usual,
-                                   .fpr_count = o.fpr_count ? o.fpr_count : 2,
+    *out = (struct audit_settings){.fpr = o.fpr_count ? o.fpr : out->usual_fpr,
+                                   .fpr_count = o.fpr_count,
                                    .confidence = o.confidence,
                                    .delta = o.delta,
                                    .seed = o.seed,
@@ -46,6 +39,8 @@ sotto_status audit_settings_resolve(struct audit_settings *out, const struct sot
                                    .include_indices = o.include_indices != 0,
                                    .claim_epsilon = o.claim_epsilon,
                                    .claim_delta = o.claim_delta};
+    if (!o.fpr_count)
+        TRY(sotto_option_reals(out->usual_fpr, 2, &out->fpr_count, rates, rates->value));
 done:
     return status;
 }

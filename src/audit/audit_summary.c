@@ -118,6 +118,26 @@ static void add_attribute(char **text, size_t *used, const struct sotto_attribut
     add(text, used, line);
 }
 
+/* How many records a test gives away by its p-values, and whether the normal one holds. */
+static void add_p_values(char **text, size_t *used, const struct sotto_audit_attack *a)
+{
+    char line[2 * LINE], cells[3][64];
+    const struct sotto_audit_p_values *p = a->p_values;
+    if (!p)
+        return;
+    percent_cell(cells[0], &p->member_conformal);
+    percent_cell(cells[1], &p->member_normal);
+    percent_cell(cells[2], &p->nonmember_normal);
+    snprintf(line, sizeof line,
+             "\n%s: p <= %g for %s of the members (conformal p), %s (normal p); non-members: %s (normal p)\n",
+             a->name, p->level, cells[0], cells[1], cells[2]);
+    add(text, used, line);
+    if (p->normal_refuted)
+        add(text, used,
+            "the normal p does not hold for these non-members: features are dependent, the reference is of "
+            "another population, or mean and reference shift all of them alike; use the conformal p\n");
+}
+
 static void add_claim(char **text, size_t *used, const struct sotto_audit_claim *c)
 {
     char line[LINE];
@@ -153,7 +173,38 @@ static void add_membership(char **text, size_t *used, const struct sotto_audit_r
     add(text, used, "bal. acc.  epsilon >=\n");
     for (size_t i = 0; i < r->attack_count; i++)
         add_attack(text, used, &r->attacks[i], rates, count);
+    for (size_t i = 0; i < r->attack_count; i++)
+        add_p_values(text, used, &r->attacks[i]);
     add_claim(text, used, r->claim);
+}
+
+/* The discriminator may tell nearly everything and the samples nearly nothing, so access comes first. */
+static void add_generative(char **text, size_t *used, const struct sotto_audit_result *r)
+{
+    char line[LINE], cell[64];
+    bool any = false;
+    for (size_t i = 0; i < r->attack_count; i++) {
+        const struct sotto_audit_generative *g = r->attacks[i].generative;
+        if (!g)
+            continue;
+        if (!any) {
+            snprintf(
+                line, sizeof line,
+                "\ngenerative model: which of two sets of %zu records was trained on, over %zu overlapping "
+                "random pairs of sets\n%-23s %-31s %-22s %-13s %-11s %s\n",
+                g->set_size, g->set_draws, "attack", "sees", "right", "top n_member", "radius",
+                "lowest score");
+            add(text, used, line);
+            any = true;
+        }
+        percent_cell(cell, &g->set_accuracy);
+        snprintf(line, sizeof line, "%-23.23s %-31.31s %-22s %-13.3f ", r->attacks[i].name,
+                 g->access ? g->access : "", cell, g->top_share);
+        add(text, used, line);
+        snprintf(cell, sizeof cell, isnan(g->radius) ? "-" : "%.4g", g->radius);
+        snprintf(line, sizeof line, "%-11s %zu records\n", cell, g->lowest_tied);
+        add(text, used, line);
+    }
 }
 
 sotto_status sotto_audit_summary(char **text, const struct sotto_audit_result *r)
@@ -161,6 +212,7 @@ sotto_status sotto_audit_summary(char **text, const struct sotto_audit_result *r
     char *out = base_strdup("");
     size_t used = 0;
     add_membership(&out, &used, r);
+    add_generative(&out, &used, r);
     add_attribute(&out, &used, r->attribute);
     if (!out)
         return status_fail(SOTTO_ENOMEM, "audit: out of memory for the summary");

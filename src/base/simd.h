@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -112,6 +113,35 @@ INLINE vf64 f64_sqrt(vf64 a)
     for (size_t i = 0; i < VECTOR_BYTES / sizeof(double); i++)
         a[i] = sqrt(a[i]);
     return a;
+#endif
+}
+
+/* From memory at any element; the first n lanes, the others being 0. */
+INLINE vf32 f32_load(const float *p)
+{
+    return *(const stored_f32 *)p;
+}
+INLINE vf32 f32_load_part(const float *p, size_t n)
+{
+#if defined(__AVX512F__)
+    return (vf32)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#else
+    vf32 v = {0};
+    memcpy(&v, p, n * sizeof *p);
+    return v;
+#endif
+}
+
+/* The sum of all lanes, in an order of the level's own. */
+INLINE float f32_total(vf32 v)
+{
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_ps((__m512)v);
+#else
+    float sum = 0;
+    for (size_t i = 0; i < VECTOR_BYTES / sizeof(float); i++)
+        sum += v[i];
+    return sum;
 #endif
 }
 

@@ -21,6 +21,7 @@ struct conv_desc {
     int diff_src;                       /* backward writes diff_src */
     int mask_src;                       /* diff_src is multiplied by (src > 0) */
     int threads;
+    struct par_stop *stop; /* as in struct layer_run */
 };
 
 struct nn_backend {

@@ -56,9 +56,18 @@ struct nn_adversary {
     double reversal; /* lambda >= 0 */
     int relu_logits; /* ReLU after the last layer too */
 };
+/** What a training leaves as it is. A frozen batch norm computes with its running statistics in training too: each channel
+ * goes through one affine map, and records are not mixed. {0}: everything is trained. */
+struct nn_freeze {
+    int encoder;   /* all layers up to the embedding */
+    size_t blocks; /* else those of the first so many blocks of the encoder (model.h) */
+    int norms;     /* every batch norm */
+};
 struct nn_model;
+struct model_kind;
 struct nn_model_config {
-    const char *name; /* row of the model list (model_list.h) */
+    const char *name;              /* row of the model list (model_list.h) */
+    const struct model_kind *kind; /* instead of a name: a network that is no choice of the user's; or NULL */
     struct nn_shape input;
     size_t classes;                 /* outputs of a classifier; 0: stop at the embedding */
     size_t hidden[8], hidden_count; /* mlp: hidden widths (ReLU between); cnn: of the convolutions, then of
@@ -74,6 +83,8 @@ struct nn_model_config {
     int separate_inputs;        /* members: each draws its own noise on the input, instead of sharing it */
     int average_softmax;        /* members: the mean is of their probabilities (outputs are its logarithms) */
     struct nn_adversary adversary;
+    struct nn_freeze freeze; /* decides training alone, nothing in answers */
+    int zero_classifier;     /* the classifier's first weights are 0 */
 };
 /** The row's own name (static text), and the smallest side of an image that it takes. EINVAL: unknown; the
  * text lists the known ones. Either out may be NULL. */
@@ -91,6 +102,14 @@ struct nn_shape nn_model_input(const struct nn_model *m);
 size_t nn_model_embedding_width(const struct nn_model *m); /* D before projector / classifier */
 size_t nn_model_output_width(const struct nn_model *m);
 size_t nn_model_parameter_count(const struct nn_model *m, int with_projector);
+/** Those that are not frozen: what optimizers move and what sums of examples' gradients hold. */
+size_t nn_model_trained_count(const struct nn_model *m);
+/** How many tensors those are. */
+size_t nn_model_trained_tensors(const struct nn_model *m);
+/** The share of them above the encoder: of the classifier or projector. */
+size_t nn_model_top_count(const struct nn_model *m);
+/** How many blocks the encoder has, of which a training can freeze the first; 0: none are known. */
+size_t nn_model_blocks(const struct nn_model *m);
 /** Adds all tensors (parameters and running statistics) under `prefix` followed by PyTorch's module names
  *  ("encoder.0.weight", "projector.2.bias", "classifier.weight"); and back. Import checks names, shapes and
  * finiteness of all before it changes any (EFORMAT). with_projector = 0 leaves the projector out. */
@@ -117,8 +136,10 @@ struct nn_plan_config {
  * plan with views; EINVAL; ENOMEM. */
 sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const struct nn_plan_config *config);
 void nn_plan_free(struct nn_plan *p);
-/** From now on passes ask ctx before each layer whether to go on; NULL, as at first: they do not. A pass that is
- * stopped leaves the rest undone: its results, and running statistics in training, are of no use. */
+/** From now on passes ask ctx whether to go on: before each layer, and within it between the images, blocks and chunks
+ * that our own kernels take, and between the products of oneDNN. NULL, as at first: they do not. A pass that is
+ * stopped leaves the rest undone: its results, and running statistics in training, are of no use, and later passes stay
+ * stopped until the next call of this function. */
 void nn_plan_set_context(struct nn_plan *p, const struct sotto_context *ctx);
 size_t nn_plan_bytes(const struct nn_plan *p); /* the plan's two arenas; tables of some 10 KiB a layer and
                                                   oneDNN's code come on top */
@@ -132,6 +153,12 @@ float *nn_plan_diff_output(struct nn_plan *p);
 sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
 /** Overwrites the gradients of every parameter. ESTOPPED likewise. */
 sotto_status nn_plan_backward(struct nn_plan *p);
+/** With top_only != 0, passes from now on give gradients of the layers above the encoder alone; other gradients
+ * stay as they are, and sums of examples get nothing there. */
+void nn_plan_train_top(struct nn_plan *p, int top_only);
+/** The same for the gradient of the input alone: those of parameters are of no use after it. The plan was made with
+ * input_gradient. */
+sotto_status nn_plan_backward_input(struct nn_plan *p);
 /** (N, H, W, C) f32, after backward: dloss/dinput. NULL unless the plan was made with input_gradient. */
 const float *nn_plan_input_gradient(const struct nn_plan *p);
 /** The adversary's logits (N, values) f32, and the place for dloss/dlogits, to be filled before backward.
@@ -172,13 +199,13 @@ struct nn_chains {
 };
 /** Only the first `examples` of the next passes matter: results of other rows are not computed, or not read. */
 void nn_plan_use(struct nn_plan *p, size_t examples);
-/** Backward pass that ends with sum (as many as the model has trainable parameters, in the order of
+/** Backward pass that ends with sum (as many as the model has trained parameters, in the order of
  * nn_model_tensors) += what examples 0 .. examples - 1 add. Whole numbers, so sums over several calls and plans
  * do not depend on their order while they stay below 2^53. diff_output: gradients of every row's OWN loss over
- * `views`; later rows are ignored. Overwrites activations. Returns how many were not clipped: a private
- * number. */
-size_t nn_plan_clipped_sum(struct nn_plan *p, double *sum, size_t examples, const struct nn_chains *chains,
-                           const struct nn_clip *clip);
+ * `views`; later rows are ignored. Overwrites activations. *whole: how many were not clipped, a private
+ * number. ESTOPPED: the plan's context said so, and sum is of no use; without one, always OK. */
+sotto_status nn_plan_clipped_sum(struct nn_plan *p, double *sum, size_t *whole, size_t examples,
+                                 const struct nn_chains *chains, const struct nn_clip *clip);
 /** Gives the optimizer the gradient scale * sum. */
 void nn_model_set_gradient(struct nn_model *m, const double *sum, double scale, int threads);
 /** From the last call: (layers, batch / views) factors, and the norms' upper bounds (batch / views). */
@@ -197,6 +224,10 @@ struct ntxent; /* planned workspace */
 sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n, size_t d,
                            const struct nn_backend *b);
 void ntxent_free(struct ntxent *w);
+/** From now on runs ask `stop` every 16 rows and before each product; NULL, as at first: they do not. A run that is
+ * stopped returns any number, and its gradient is of no use. */
+struct par_stop;
+void ntxent_set_stop(struct ntxent *w, struct par_stop *stop);
 /** z (2N, D): rows 0..N-1 first views, N..2N-1 second views, NOT normalised (done inside, eps 1e-12); diff_z
  * same shape. accuracy (may be NULL): share of rows and columns with the positive as arg-max. Returns mean
  * loss. */
@@ -213,6 +244,8 @@ sotto_status nn_optimizer_create(struct nn_optimizer **out, const struct nn_mode
                                  const struct nn_optimizer_config *c);
 void nn_optimizer_free(struct nn_optimizer *o);
 void nn_optimizer_step(struct nn_optimizer *o, struct nn_model *m, double lr);
+/** Back to its first state: moments 0, no step taken. */
+void nn_optimizer_restart(struct nn_optimizer *o);
 /** Checkpointing: moments and step count, bit for bit. */
 sotto_status nn_optimizer_export(struct sotto_tensors *out, const struct nn_optimizer *o, const char *prefix);
 sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tensors *in, const char *prefix);

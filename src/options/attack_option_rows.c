@@ -6,6 +6,12 @@
 #include "options/option_row.h"
 
 static const struct sotto_option audit_rows[] = {
+    {"attack", LIST(names, "NAME"), .group = "Attacks",
+     .help = "attack to run (repeatable; default: all attacks that the inputs allow)"},
+    {"set", LIST(settings, "ATTACK.NAME=V"), .group = "Attacks",
+     .help = "parameter of an attack, such as lira.monotone=1 (repeatable)"},
+    {"fpr", REALS(fpr, fpr_count, "RATES"), .value = "0.01,0.001", .range = "(0,1)", .group = "Statistics",
+     .help = "false-positive rates to report, fractions"},
     {"confidence", REAL(confidence, "C"), .value = "0.95", .range = "(0,1)", .group = "Statistics",
      .help = "confidence of every interval, a fraction"},
     {"delta", REAL(delta, "D"), .value = "0", .range = "[0,1)", .group = "Statistics",
@@ -24,6 +30,12 @@ static const struct sotto_option audit_rows[] = {
          "records; 0: scores of single records"},
     {"odds-ratio", FLAG(odds_ratio), .value = "0", .group = "Statistics",
      .help = "exact interval of the odds ratio (logistic noise)"},
+    {"claim-epsilon", REAL(claim_epsilon, "E"), .value = "0", .range = "[0,inf)", .group = "Verdict",
+     .help = "epsilon of --claim"},
+    {"claim-delta", REAL(claim_delta, "D"), .value = "0", .range = "[0,1)", .group = "Verdict",
+     .help = "delta of --claim"},
+    {"claim", INPUT(claim_epsilon, "CLAIM"), .group = "Verdict",
+     .help = "claim to test, such as eps=3,delta=1e-5 (exit 1 if contradicted)"},
     {"most-vulnerable", COUNT(most_vulnerable, "N"), .value = "0", .group = "Output",
      .help = "number of most vulnerable members to list", .old_names = "exposed"},
     {"include-indices", FLAG(include_indices), .value = "0", .group = "Output",
@@ -44,6 +56,8 @@ static const struct sotto_option attack_rows[] = {
     {"views", COUNT(views, "N"), .value = "1", .range = "[1,18]", .group = "Records",
      .help = "views of each image in lira and rmia, online and offline: 1, 2 (and mirrored) or 18 (and "
              "shifted by 2 pixels)"},
+    {"image", INPUT(channels, "C,H,W"), .group = "Records",
+     .help = "image shape of a row, for augmentation, and for shadow networks of --target-command"},
     {"queries", COUNT(queries, "N"), .group = "Records",
      .help = "queries for one record in label-only attacks (default: depends on the attack)"},
     {"shadows", COUNT(shadows, "K"), .group = "Shadow models",
@@ -53,6 +67,9 @@ static const struct sotto_option attack_rows[] = {
              "of all)"},
     {"disjoint", FLAG(disjoint), .value = "0", .group = "Shadow models",
      .help = "disjoint training sets for the shadow models (default: independent draws)"},
+    {"shadow-data", CHOICE(data, "KIND", "real|synthesis|marginals|class-marginals|noisy"), .value = "real",
+     .group = "Shadow models",
+     .help = "source of the shadow models' records: real, synthesis, marginals, class-marginals or noisy"},
     {"synthetic-records", COUNT(synthetic_records, "N"), .value = "10000", .group = "Shadow models",
      .help = "number of synthetic records (synthesis, marginals, class-marginals)"},
     {"flip", REAL(flip, "P"), .value = "0.1", .range = "[0,1]", .group = "Shadow models",
@@ -63,6 +80,8 @@ static const struct sotto_option attack_rows[] = {
      .help = "shadow networks without the target's residual perturbation (an attacker unaware of it)"},
     {"cache", TEXT(cache, "DIR"), .group = "Shadow models",
      .help = "folder in which shadow models are kept and reused"},
+    {"shard", INPUT(shard, "I/N"), .group = "Shadow models",
+     .help = "part I of N of the shadow models to train (needs --cache)"},
     {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Shadow models",
      .help = "parts in which the shadow models are trained"},
     {"seed", ANY_SEED(seed), .value = "1", .group = "Statistics",
@@ -101,7 +120,39 @@ const struct sotto_option *sotto_shadow_option_table(void)
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_encoder_attack_input
 
+#define ENCODER_ARRAY(member) INPUT(member, "ARRAY"), .group = "Attack on an encoder (sotto attack encoder)"
+#define ENCODER_INPUT(member)                                                                                \
+    INPUT(member, "rows.npy"), .group = "Attack on an encoder (sotto attack encoder)"
+
 static const struct sotto_option encoder_rows[] = {
+    {"member-indices", ENCODER_INPUT(member), .help = "rows that pre-trained the encoder"},
+    {"nonmember-indices", ENCODER_INPUT(nonmember), .help = "rows that did not pre-train the encoder"},
+    {"shadow-member-indices", ENCODER_INPUT(shadow_member),
+     .help = "rows that pre-trained the shadow encoder"},
+    {"shadow-nonmember-indices", ENCODER_INPUT(shadow_nonmember),
+     .help = "rows that did not pre-train the shadow encoder"},
+    {"bank-indices", ENCODER_INPUT(bank),
+     .help = "rows in neither training set, used as negatives; without them the contrastive-loss attack is "
+             "skipped"},
+    {"member-views", ENCODER_ARRAY(member.views),
+     .help =
+         "embeddings of random views of the members by any encoder (n, views, d), instead of encoders and "
+         "rows; so are the next nine"},
+    {"nonmember-views", ENCODER_ARRAY(nonmember.views), .help = "those of the non-members (m, views, d)"},
+    {"shadow-member-views", ENCODER_ARRAY(shadow_member.views),
+     .help = "those of the shadow encoder's members, by the shadow encoder (s, views, e)"},
+    {"shadow-nonmember-views", ENCODER_ARRAY(shadow_nonmember.views),
+     .help = "those of its non-members (t, views, e)"},
+    {"member-plain", ENCODER_ARRAY(member.plain), .help = "embeddings of the members as they are (n, d)"},
+    {"nonmember-plain", ENCODER_ARRAY(nonmember.plain), .help = "those of the non-members (m, d)"},
+    {"shadow-member-plain", ENCODER_ARRAY(shadow_member.plain),
+     .help = "those of the shadow encoder's members (s, e)"},
+    {"shadow-nonmember-plain", ENCODER_ARRAY(shadow_nonmember.plain),
+     .help = "those of its non-members (t, e)"},
+    {"bank-plain", ENCODER_ARRAY(bank),
+     .help = "embeddings of records in neither training set, by the encoder (b, d)"},
+    {"shadow-bank-plain", ENCODER_ARRAY(shadow_bank),
+     .help = "the same records, by the shadow encoder (b, e)"},
     {"temperature", REAL(temperature, "T"), .value = "0.1", .range = "(0,inf)",
      .group = "Attack on an encoder (sotto attack encoder)", .help = "temperature of the contrastive loss"},
     OPTIONS_END};
@@ -134,6 +185,10 @@ static const struct sotto_option defence_rows[] = {
      .help = "budget of the defence, in its own unit (default and unit: see --list)"},
     {"seed", ANY_SEED(seed), .value = "1", .group = "Defence",
      .help = "seed of training, for defender and attacker"},
+    {"set", LIST(settings, "NAME=VALUE"), .group = "Defence",
+     .help = "parameter of the defence, see --list (repeatable)"},
+    {"key", ANY_SEED(key), .value = "0", .group = "Defence",
+     .help = "key of the defence's random choices; keep it secret in real use"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_defence_option_table(void)

@@ -22,12 +22,22 @@ static const struct {
               [SOTTO_OPTION_SEED] = {sizeof(uint64_t), {.seed = SOTTO_SEED_ZERO}},
               [SOTTO_OPTION_REAL] = {sizeof(double), {.real = SOTTO_ZERO}},
               [SOTTO_OPTION_SIZES] = {sizeof(size_t), {0}},
-              [SOTTO_OPTION_CHOICE] = {sizeof(int), {0}}};
+              [SOTTO_OPTION_CHOICE] = {sizeof(int), {0}},
+              [SOTTO_OPTION_REALS] = {sizeof(size_t), {0}},
+              [SOTTO_OPTION_LIST] = {sizeof(char **), {0}},
+              [SOTTO_OPTION_INPUT] = {0, {0}}};
 
-/* Address of an option's member; for a list, of the member that holds its length. */
+/* Address of an option's member; for numbers, of the member that holds how many they are. */
 static void *place(void *options, const struct sotto_option *row)
 {
-    return option_at(options, row->type == SOTTO_OPTION_SIZES ? row->count : row->offset);
+    const bool counted = row->type == SOTTO_OPTION_SIZES || row->type == SOTTO_OPTION_REALS;
+    return option_at(options, counted ? row->count : row->offset);
+}
+
+/* The numbers of a REALS member belong to the caller, so the call itself takes the default. */
+static bool has_default(const struct sotto_option *row)
+{
+    return row->value && row->type != SOTTO_OPTION_REALS && row->type != SOTTO_OPTION_INPUT;
 }
 
 static void clear(void *options, const struct sotto_option *row)
@@ -94,7 +104,7 @@ void sotto_options_defaults(void *out, const struct sotto_option *table)
     for (; table->name; table++)
         if (is_auto(table))
             clear(out, table);
-        else if (table->value)
+        else if (has_default(table))
             put_default(out, table);
 }
 
@@ -106,7 +116,7 @@ static void resolve(void *out, const struct sotto_option *row)
         return; /* whole numbers have no NAN */
     else if (is_zero(out, row) && is_auto(row))
         memcpy(place(out, row), &(double){NAN}, sizeof(double));
-    else if (is_zero(out, row) && row->value)
+    else if (is_zero(out, row) && has_default(row))
         put_default(out, row);
 }
 

@@ -1,4 +1,5 @@
 /* Values of options against their ranges. */
+#include "io/text/number.h"
 #include "io/text/number_interval.h"
 #include "options/option_values.h"
 
@@ -6,29 +7,36 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "at least 1 and at most 256", "finite and > 0", ... */
-static void describe(char out[96], const struct interval *r, bool whole)
+/* Ends of positive numbers that arithmetic sets, not the meaning of the option. */
+static const double tiny = 1e-100, huge = 1e100;
+
+/* What x misses: "at least 1 and at most 256", "finite and > 0", ... */
+static void describe(char out[96], const struct interval *r, bool whole, double x)
 {
     bool low = !isinf(r->low), high = !isinf(r->high);
-    if (!whole && low && !high)
-        snprintf(out, 96, "finite and %s %.10g", r->low_open ? ">" : ">=", r->low);
+    if (r->low == tiny && !(x > 0) && r->high == huge)
+        snprintf(out, 96, "greater than 0");
+    else if (r->low == tiny && !(x > 0 && x < tiny))
+        snprintf(out, 96, "greater than 0 and at most %.15g", r->high);
+    else if (!whole && low && !high)
+        snprintf(out, 96, "finite and %s %.15g", r->low_open ? ">" : ">=", r->low);
     else if (whole && r->low <= 0 && high)
-        snprintf(out, 96, "at most %.10g", r->high);
+        snprintf(out, 96, "at most %.15g", r->high);
     else if (!high)
-        snprintf(out, 96, "%s %.10g", r->low_open ? "above" : "at least", r->low);
+        snprintf(out, 96, "%s %.15g", r->low_open ? "above" : "at least", r->low);
     else
-        snprintf(out, 96, "%s %.10g and %s %.10g", r->low_open ? "above" : "at least", r->low,
+        snprintf(out, 96, "%s %.15g and %s %.15g", r->low_open ? "above" : "at least", r->low,
                  r->high_open ? "below" : "at most", r->high);
 }
 
-static sotto_status check_one(double x, const struct sotto_option *row)
+sotto_status sotto_option_check_number(const struct sotto_option *row, double x)
 {
     const struct interval r = interval_read(row->range);
     char expected[96];
-    bool whole = row->type != SOTTO_OPTION_REAL;
+    bool whole = row->type == SOTTO_OPTION_COUNT || row->type == SOTTO_OPTION_SEED;
     if (isfinite(x) && interval_holds(&r, x))
         return SOTTO_OK;
-    describe(expected, &r, whole);
+    describe(expected, &r, whole, x);
     return status_fail(SOTTO_EINVAL, "%s must be %s (got %.*g)", row->key, expected, whole ? 20 : 6, x);
 }
 
@@ -46,6 +54,37 @@ static double number(const void *options, const struct sotto_option *row)
     }
     memcpy(&size, at, sizeof size);
     return (double)size;
+}
+
+sotto_status sotto_option_reals(double *out, size_t capacity, size_t *count, const struct sotto_option *row,
+                                const char *text)
+{
+    sotto_status status = SOTTO_OK;
+    size_t n = 0;
+    for (struct option_words l = option_words_of(text); l.more; n++) {
+        size_t length;
+        const char *word = option_words_next(&l, &length);
+        REQUIRE(n < capacity, "%s: too many numbers; expected at most %zu", row->name, capacity);
+        REQUIRE(number_real(&out[n], word, length),
+                "%s: '%s' is not a list of numbers; expected for example 0.01,0.001", row->name, text);
+        TRY(sotto_option_check_number(row, out[n]));
+    }
+    *count = n;
+done:
+    return status;
+}
+
+static sotto_status check_reals(const void *options, const struct sotto_option *row)
+{
+    sotto_status status = SOTTO_OK;
+    const double *x;
+    size_t n;
+    memcpy(&x, (const char *)options + row->offset, sizeof x);
+    memcpy(&n, (const char *)options + row->count, sizeof n);
+    for (size_t i = 0; i < n; i++)
+        TRY(sotto_option_check_number(row, x[i]));
+done:
+    return status;
 }
 
 static sotto_status check_seed(const void *options, const struct sotto_option *row)
@@ -67,7 +106,9 @@ sotto_status sotto_options_check(const void *options, const struct sotto_option 
         if (table->type == SOTTO_OPTION_SEED)
             TRY(check_seed(options, table));
         else if (table->type == SOTTO_OPTION_REAL || table->type == SOTTO_OPTION_COUNT)
-            TRY(check_one(number(options, table), table));
+            TRY(sotto_option_check_number(table, number(options, table)));
+        else if (table->type == SOTTO_OPTION_REALS)
+            TRY(check_reals(options, table));
     }
 done:
     return status;

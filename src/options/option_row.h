@@ -17,6 +17,10 @@
 #define SIZES(member, n, most)                                                                               \
     .type = SOTTO_OPTION_SIZES, .unit = "WIDTHS", .count = offsetof(OPTIONS_OF, n), .capacity = most,        \
     MEMBER(member)
+#define LIST(member, u) .type = SOTTO_OPTION_LIST, .unit = u, MEMBER(member)
+#define INPUT(member, u) .type = SOTTO_OPTION_INPUT, .unit = u, MEMBER(member)
+#define REALS(member, n, u)                                                                                  \
+    .type = SOTTO_OPTION_REALS, .unit = u, .count = offsetof(OPTIONS_OF, n), MEMBER(member)
 /* The last row: where the zeros are, and how large the struct is. */
 #define OPTIONS_END                                                                                          \
     {                                                                                                        \

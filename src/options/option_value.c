@@ -28,25 +28,39 @@ const struct sotto_option *sotto_option_find(const struct sotto_option *table, c
     return NULL;
 }
 
-/* "512,128" or "[512, 128]"; "[]" is none. */
+struct option_words option_words_of(const char *text)
+{
+    const bool closed = text[0] == '[';
+    struct option_words l = {text + closed, text + strlen(text) - closed, false};
+    l.more = l.at < l.end;
+    return l;
+}
+
+const char *option_words_next(struct option_words *l, size_t *length)
+{
+    const char *word = l->at;
+    *length = strcspn(word, ",]");
+    l->at += *length;
+    l->more = l->at < l->end;
+    l->at += l->more;
+    l->at += strspn(l->at, " ");
+    return word;
+}
+
 static sotto_status set_sizes(void *out, const struct sotto_option *row, const char *text)
 {
     sotto_status status = SOTTO_OK;
     size_t sizes[32], n = 0;
     const struct interval range = interval_read(row->range);
     const bool none = row->range && interval_holds(&range, 0) && strcmp(text, "0") == 0;
-    const char *p = text + (text[0] == '['), *end = text + strlen(text) - (text[0] == '[');
-    for (bool more = p < end && !none; more;) {
+    for (struct option_words l = option_words_of(text); l.more && !none;) {
         int64_t x;
-        size_t length = strcspn(p, ",]");
-        REQUIRE(number_whole(&x, p, length) && x > 0,
+        size_t length;
+        const char *word = option_words_next(&l, &length);
+        REQUIRE(number_whole(&x, word, length) && x > 0,
                 "%s: '%s' is not a list of whole numbers; expected for example 512,128", row->name, text);
         REQUIRE(n < row->capacity, "%s: too many numbers; expected at most %zu", row->name, row->capacity);
         sizes[n++] = (size_t)x;
-        p += length;
-        more = p < end;
-        p += more;
-        p += strspn(p, " ");
     }
     memcpy(option_at(out, row->offset), sizes, n * sizeof *sizes);
     memcpy(option_at(out, row->count), none ? &(size_t){SOTTO_NONE} : &n, sizeof n);
@@ -123,6 +137,10 @@ sotto_status option_put(void *out, const struct sotto_option *row, const char *t
     case SOTTO_OPTION_CHOICE:
         status = set_choice(to, row, text);
         break;
+    case SOTTO_OPTION_REALS:
+    case SOTTO_OPTION_LIST:
+    case SOTTO_OPTION_INPUT:
+        FAIL(SOTTO_EINVAL, "%s: its value is no single text; set the member itself", row->name);
     default:
         REQUIRE(read_whole(&whole, text), "%s: '%s' is not a whole number >= 0", row->name, text);
         REQUIRE(row->type != SOTTO_OPTION_SEED || whole != SOTTO_SEED_ZERO,

@@ -4,6 +4,8 @@
 #include "options/option_row.h"
 
 static const struct sotto_option rows[] = {
+    {"image", INPUT(channels, "C,H,W"), .group = "Records",
+     .help = "image shape of the rows of a table, such as 3,32,32"},
     {"model", TEXT(model, "NAME"), .value = "cnn", .group = "Network",
      .help =
          "network: cnn, deep-sets, keras-simclr, mlp, resnet8, resnet18, resnet20, resnet50, mobilenetv2, "
@@ -14,6 +16,16 @@ static const struct sotto_option rows[] = {
              "pairs of convolutions, then the dense layer (tanh-cnn, default 32,64,128,128)"},
     {"norm", TEXT(norm, "NAME"), .value = "batch", .group = "Network",
      .help = "normalisation layers of the resnets: batch or group"},
+    {"from", TEXT(from, "FILE"), .group = "Fine-tuning",
+     .help =
+         "pre-trained encoder, or a network of 'sotto train', to start from; it gets a new last layer, which "
+         "begins at 0"},
+    {"freeze", TEXT(freeze, "WHAT"), .group = "Fine-tuning",
+     .help = "what stays as it is: none, norm (batch norm; default), a number N (batch norm and the first N "
+             "blocks "
+             "of the encoder) or all (the whole encoder)"},
+    {"warm-up", COUNT(warm_up, "N"), .value = "0", .range = "[0,inf)", .group = "Fine-tuning",
+     .help = "number of first steps that train the last layer alone"},
     {"optimizer", TEXT(optimizer, "NAME"), .value = "adam", .group = "Training",
      .help = "optimizer: adam or sgd"},
     {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,inf)", .group = "Training",
@@ -69,6 +81,13 @@ static const struct sotto_option rows[] = {
     {"separate-inputs", FLAG(residual.separate_inputs), .value = "0",
      .group = "Residual perturbation (resnet8, resnet20)",
      .help = "independent input noise for each network of the ensemble"},
+    {"average", CHOICE(residual.average_softmax, "NAME", "logits|softmax"), .value = "logits",
+     .group = "Residual perturbation (resnet8, resnet20)",
+     .help = "average over the ensemble, in loss and answers: of logits or of softmax"},
+    {"members", CHOICE(residual.independent, "HOW", "joint|independent"), .value = "joint",
+     .group = "Residual perturbation (resnet8, resnet20)",
+     .help = "training of the ensemble: joint (one loss on the average) or independent (each network on its "
+             "own loss)"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_train_option_table(void)
@@ -113,6 +132,10 @@ static const struct sotto_option privacy_rows[] = {
     {"label-epsilon", REAL(label_epsilon, "E"), .value = "0", .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "epsilon of randomised response on the labels, once for each record (--certify-inputs); 0: "
              "labels count as public"},
+    {"encoder-by", TEXT(encoder_by, "WHO"), .group = "Guarantee (DP-SGD, certified inputs)",
+     .help = "source of the statement that the encoder of --from is public, for the certificate (default: "
+             "the caller; "
+             "needed where no FILE.provenance.json says which records trained it)"},
     {"reserve-steps", COUNT(reserve, "N"), .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "steps (--certify-inputs: epochs) charged to the ledger at a time; smaller values waste less "
              "budget when a run is stopped (default: all)"},

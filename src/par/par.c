@@ -159,12 +159,50 @@ sotto_status par_each(size_t chunks, const struct sotto_context *ctx, par_body b
     return par_chunks(chunks, par_threads(ctx), ask_and_run, &a);
 }
 
-sotto_status par_shares(size_t chunks, int threads, par_body body, void *arg)
+void par_stop_set(struct par_stop *s, const struct sotto_context *ctx)
 {
+    s->ctx = ctx;
+    atomic_store(&s->stopped, false);
+}
+
+bool par_stopped(struct par_stop *s)
+{
+    if (!s || atomic_load_explicit(&s->stopped, memory_order_relaxed))
+        return s;
+    if (context_stopped(s->ctx))
+        atomic_store_explicit(&s->stopped, true, memory_order_relaxed);
+    return atomic_load_explicit(&s->stopped, memory_order_relaxed);
+}
+
+sotto_status par_check(struct par_stop *s, const char *text)
+{
+    if (atomic_load(&s->stopped))
+        return status_fail(SOTTO_ESTOPPED, "%s", text);
+    sotto_status status = context_check(s->ctx, "%s", text);
+    if (status == SOTTO_ESTOPPED)
+        atomic_store(&s->stopped, true);
+    return status;
+}
+
+struct share {
+    struct par_stop *stop;
+    par_body body;
+    void *arg;
+};
+
+static sotto_status run_unless_stopped(void *arg, size_t chunk, int thread)
+{
+    const struct share *s = arg;
+    return par_stopped(s->stop) ? SOTTO_OK : s->body(s->arg, chunk, thread);
+}
+
+sotto_status par_shares(size_t chunks, int threads, struct par_stop *stop, par_body body, void *arg)
+{
+    struct share s = {stop, body, arg};
     struct loop l;
     if (threads <= 1)
-        return run_alone(chunks, body, arg);
-    loop_begin(&l, chunks, body, arg);
+        return run_alone(chunks, run_unless_stopped, &s);
+    loop_begin(&l, chunks, run_unless_stopped, &s);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads)
 #endif

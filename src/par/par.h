@@ -7,6 +7,9 @@
 
 #include "base/status.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
 /** Threads that `ctx` asks for: ctx->threads, or the CPUs of this process. */
 int par_threads(const struct sotto_context *ctx);
 /** Sets the OpenMP pool (also used by oneDNN) for the calling thread's next regions. Returns its former size, which a
@@ -24,9 +27,22 @@ typedef sotto_status (*par_body)(void *arg, size_t chunk, int thread);
 sotto_status par_chunks(size_t chunks, int threads, par_body body, void *arg);
 /** par_chunks() on the threads of `ctx`, which is asked before each chunk whether to go on. ESTOPPED. */
 sotto_status par_each(size_t chunks, const struct sotto_context *ctx, par_body body, void *arg);
+
+/** A stop that is remembered, for work without a status: it asks between its pieces and, from the first yes on, leaves the
+ * rest undone. The caller checks afterwards, and drops what was made. NULL in its place: the work goes on. */
+struct par_stop {
+    const struct sotto_context *ctx;
+    atomic_bool stopped;
+};
+/** From now on: asks ctx; nothing was stopped. */
+void par_stop_set(struct par_stop *s, const struct sotto_context *ctx);
+bool par_stopped(struct par_stop *s);
+/** Asks too. ESTOPPED with this text. */
+sotto_status par_check(struct par_stop *s, const char *text);
+
 /** The same as par_chunks(), but every thread gets one run of neighbouring chunks, always the same one: for equal chunks of
  * tensors, so that a thread finds in its cache what it left there in the layer before. oneDNN cuts a batch
- * the same way. */
-sotto_status par_shares(size_t chunks, int threads, par_body body, void *arg);
+ * the same way. Asks `stop` before each chunk; once it is stopped, chunks are left out, which is no failure. */
+sotto_status par_shares(size_t chunks, int threads, struct par_stop *stop, par_body body, void *arg);
 
 #endif

@@ -36,6 +36,7 @@ static const struct {
              {"words", section_words},
              {"claim", section_claim},
              {"attacks", section_attacks},
+             {"generative", section_generative},
              {"attribute", section_attribute},
              {"utility", section_utility},
              {"sweeps", section_sweeps},

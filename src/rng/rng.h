@@ -19,8 +19,13 @@ enum rng_purpose {
     RNG_BOOTSTRAP, /* resampling in reports */
     RNG_EVALUATE,  /* noise drawn to MEASURE utility and attacks, never released; step = draw */
     RNG_TEST,
-    RNG_PROBE,   /* queries of attacks; step = record, index = probe */
-    RNG_RESIDUAL /* noise inside residual networks and what is simulated of it */
+    RNG_PROBE,            /* queries of attacks; step = record, index = probe */
+    RNG_RESIDUAL,         /* noise inside residual networks and what is simulated of it */
+    RNG_LATENT,           /* latents of generative models; step = training step, index = place in the batch */
+    RNG_CHECK,            /* made-up records and weights of checks before a run */
+    RNG_SMOOTHING_SELECT, /* randomised smoothing: step = row, index = copy; copies that choose a class */
+    RNG_SMOOTHING_ESTIMATE, /* other copies, which estimate its probability */
+    RNG_SMOOTHING_PREDICT   /* copies that vote for an answer */
 };
 
 /** One stream: Philox 4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").

@@ -74,6 +74,22 @@ static sotto_status forget(double *out, size_t draws, int world, const struct to
     return status;
 }
 
+/* The median of four zeros and seven ones, or of five and six: noise scaled to what one record of THIS set can change, which
+ * is nothing, or everything. */
+static sotto_status local_scale(double *out, size_t draws, int world, const struct toy *toy,
+                                struct toy_source *source)
+{
+    struct noise *s;
+    (void)toy;
+    sotto_status status = source->seeded ? noise_open_insecure(&s, source->seed++) : noise_open(&s);
+    if (status != SOTTO_OK)
+        return status;
+    for (size_t i = 0; i < draws; i++)
+        out[i] = 1 + (world ? log(noise_unit(s)) : 0);
+    noise_close(s);
+    return SOTTO_OK;
+}
+
 static struct toy special(const char *name, const struct mechanism *m, bool possible, int width,
                           sotto_status (*draw)(double *, size_t, int, const struct toy *,
                                                struct toy_source *))
@@ -95,7 +111,9 @@ static struct toy planted_in(const struct mechanism *m, size_t kind)
     bool additive = m->kind == RELEASE_LATTICE || m->kind == RELEASE_INTEGER;
     switch (kind) {
     case 0:
-        return scale_off(m);
+        return m->kind == RELEASE_MEDIAN
+                   ? special("noise scaled to the local sensitivity", m, true, 1, local_scale)
+                   : scale_off(m); /* a smooth median leaves slack that would hide it */
     case 1:
         return l2_for_l1(m);
     case 2:

@@ -1,7 +1,9 @@
 /* The correct toys: every mechanism in the form in which it releases, so a new row of the mechanism list is
  * attacked without a word here, unless it is of a new kind. */
 #include "base/memory.h"
+#include "dp/noise/cauchy.h"
 #include "dp/noise/knorm.h"
+#include "dp/release/release_median.h"
 #include "selftest/toy_training.h"
 #include "selftest/toys.h"
 #include "sotto/io.h"
@@ -77,6 +79,28 @@ done:
     return status;
 }
 
+/* The median of three values in [0, 1], of which one moves from one end to the other: the plan and the noise that
+ * sotto_dp_median() uses. */
+static sotto_status draw_median(double *out, size_t draws, int world, const struct toy *toy,
+                                struct toy_source *source)
+{
+    sotto_status status = SOTTO_OK;
+    const double values[] = {0, toy->inputs[world][0], 1};
+    struct median_plan plan;
+    struct noise *s = NULL;
+    int128 *k = NULL;
+    NEW(k, draws);
+    TRY(open_stream(&s, source));
+    TRY(median_plan(&plan, values, 3, 0, 1, 1 / toy->scale, NULL));
+    TRY(cauchy_draw(k, draws, plan.width, s));
+    for (size_t i = 0; i < draws; i++)
+        out[i] = fmin(1, fmax(0, lattice_double(2 * (plan.median + k[i]) + 1, plan.lattice)));
+done:
+    base_free(k);
+    noise_close(s);
+    return status;
+}
+
 /* By enum release_kind; `inputs` are those of the worst pair at distance 1. */
 static const struct toy kinds[] = {
     [RELEASE_LATTICE] = {.name = "one value", .width = 1, .inputs = {{0}, {1}}, .draw = toy_release},
@@ -87,6 +111,7 @@ static const struct toy kinds[] = {
                         .inputs = {{1, 0, 0}, {0, 1, 1}},
                         .draw = draw_choice},
     [RELEASE_LABELS] = {.name = "one label of three", .width = 1, .draw = draw_labels},
+    [RELEASE_MEDIAN] = {.name = "the median of three", .width = 1, .inputs = {{0}, {1}}, .draw = draw_median},
     [RELEASE_NONE] = {.draw = NULL},
 };
 

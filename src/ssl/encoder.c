@@ -88,12 +88,18 @@ void sotto_encoder_free(struct sotto_encoder *e)
     base_free(e);
 }
 
-const char *sotto_encoder_statement(const struct sotto_encoder *e)
+const char *encoder_fact(const struct sotto_encoder *e, const char *key)
 {
     for (size_t i = 0; i < e->fact_count; i++)
-        if (strcmp(e->facts[2 * i], STATEMENT_KEY) == 0)
+        if (strcmp(e->facts[2 * i], key) == 0)
             return e->facts[2 * i + 1];
-    return "";
+    return NULL;
+}
+
+const char *sotto_encoder_statement(const struct sotto_encoder *e)
+{
+    const char *text = encoder_fact(e, STATEMENT_KEY);
+    return text ? text : "";
 }
 
 size_t sotto_encoder_width(const struct sotto_encoder *e)
@@ -295,6 +301,7 @@ static sotto_status encoder_from_tensors(struct sotto_encoder **out, const struc
         status_prefix(path);
         goto done;
     }
+    e->group_norm = config.norm && strcmp(config.norm, "group") == 0;
     TRY(check_weights(e, network, tensors, path));
     TRY(keep_facts(e, tensors));
     *out = e;

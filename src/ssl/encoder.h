@@ -6,11 +6,14 @@
 #include "nn/nn.h"
 #include "sotto/ssl.h"
 
+#include <stdbool.h>
+
 enum { ENCODER_FACTS = 16 };
 
 struct sotto_encoder {
     struct nn_model *model;
-    char name[64]; /* row of the model list */
+    char name[64];   /* row of the model list */
+    bool group_norm; /* instead of batch norm (a network's) */
     char weights_sha256[SHA256_HEX];
     char *facts[2 * ENCODER_FACTS]; /* key, value, ...: method, recipe, data, isa, ...; saved as metadata */
     size_t fact_count;
@@ -18,6 +21,8 @@ struct sotto_encoder {
 /** Takes the model over, also on failure. EDIVERGED: a weight is not finite. */
 sotto_status encoder_wrap(struct sotto_encoder **out, struct nn_model *model, const char *name);
 sotto_status encoder_add_fact(struct sotto_encoder *e, const char *key, const char *value);
+/** NULL: not known. */
+const char *encoder_fact(const struct sotto_encoder *e, const char *key);
 /** Input of an encoder for this data: 3 channels, at least 32x32 (data/augment/augment.h). EINVAL: not a set of
  * images. */
 sotto_status encoder_input(struct nn_shape *out, const struct sotto_dataset *data);

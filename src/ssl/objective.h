@@ -12,6 +12,7 @@ struct objective_config {
     const char *loss;    /* sotto_pretrain_options.loss */
     double temperature;
     const struct nn_backend *backend;
+    struct par_stop *stop; /* asked by run(), which then returns any number; or NULL */
 };
 struct objective {
     const char *name, *title, *source;

@@ -17,8 +17,9 @@ struct run {
     struct nn_plan *plan;
     struct nn_optimizer *optimizer;
     struct augmenter *augmenter;
-    void *objective;     /* its state */
-    struct talos *talos; /* or NULL */
+    void *objective;      /* its state */
+    struct par_stop stop; /* of the objective */
+    struct talos *talos;  /* or NULL */
     struct epoch_order order;
     struct training_loop loop;
     char hint[160];
@@ -73,7 +74,9 @@ static sotto_status make_step(struct run *r)
                                       .width = nn_model_output_width(r->model),
                                       .loss = o->loss,
                                       .temperature = o->temperature,
-                                      .backend = plan.backend};
+                                      .backend = plan.backend,
+                                      .stop = &r->stop};
+    par_stop_set(&r->stop, r->ctx);
     TRY(s->objective->create(&r->objective, &config));
     TRY(epoch_order_make(&r->order, r->rows, s->images, o->batch, o->seed));
     /* weights, gradients and two moments of Adam */
@@ -144,6 +147,7 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     TRY(nn_plan_forward(r->plan, encoder, s->options.seed, step));
     out->loss = s->objective->run(r->objective, nn_plan_diff_output(r->plan), &out->accuracy,
                                   nn_plan_output(r->plan));
+    TRY(par_check(&r->stop, "stopped within a loss"));
     if (r->talos)
         TRY(talos_loss(r->talos, rows));
     if (encoder)

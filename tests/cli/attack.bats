@@ -158,7 +158,7 @@ refused() {
   refused 77 "would exceed the budget of 100" own shokri --budget 100
   refused 64 "--shard: '3/2' is not a part; expected I/N such as 2/4" own shokri --shard 3/2
   refused 64 "--shard needs --cache" own shokri --shard 1/2
-  refused 64 "--shadow-data: 'fake' is unknown; expected real, synthesis, marginals, class-marginals or noisy" own shokri --shadow-data fake
+  refused 64 "--shadow-data must be real, synthesis, marginals, class-marginals or noisy (got 'fake')" own shokri --shadow-data fake
   refused 64 "attack: flip must be at least 0 and at most 1 (got 2)" own shokri --flip 2
 }
 
@@ -202,4 +202,64 @@ refused() {
   refused 65 "model cnn needs images" network shokri --model cnn --mismatch
   refused 64 "attack: several views need image shapes; give --image C,H,W" network lira --views 2
   refused 65 "3 views; expected 1, 2 (mirrored) or 18" network lira --views 3
+}
+
+# npy FILE SHAPE < little-endian floats
+floats() {
+  local header="{'descr': '<f4', 'fortran_order': False, 'shape': ($2), }"
+  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
+  {
+    printf '\x93NUMPY\x01\x00'
+    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
+    printf "%-$((length - 1))s\n" "$header"
+    cat
+  } > "$1"
+}
+one() { case $((RANDOM % 3)) in 0) printf '\0\0\x80\xbf' ;; 1) printf '\0\0\0\x3f' ;; 2) printf '\0\0\x80\x3f' ;; esac; }
+# embeddings SEED RECORDS STEADY PREFIX: 3 views of 4 numbers; STEADY 1: a record's views are the record as it is
+embeddings() {
+  RANDOM=$1
+  : > all.plain
+  : > all.views
+  for ((i = 0; i < $2; i++)); do
+    { for k in 1 2 3 4; do one; done; } > record
+    cat record >> all.plain
+    for view in 1 2 3; do
+      if [ "$3" = 1 ]; then cat record; else for k in 1 2 3 4; do one; done; fi
+    done >> all.views
+  done
+  floats "$4-views.npy" "$2, 3, 4" < all.views
+  floats "$4-plain.npy" "$2, 4" < all.plain
+}
+
+@test "attack encoder: embeddings by any program" {
+  embeddings 1 24 1 m
+  embeddings 2 26 0 n
+  embeddings 3 30 1 sm
+  embeddings 4 28 0 sn
+  foreign=(attack encoder --member-views m-views.npy --member-plain m-plain.npy --nonmember-views n-views.npy --nonmember-plain n-plain.npy
+           --shadow-member-views sm-views.npy --shadow-member-plain sm-plain.npy --shadow-nonmember-views sn-views.npy --shadow-nonmember-plain sn-plain.npy)
+  run "$SOTTO" "${foreign[@]}" --json
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" == *'"name":"encoder-mi-threshold"'* || "$output" == *'"name": "encoder-mi-threshold"'* ]] || { echo "$output"; return 1; }
+  run "$SOTTO" "${foreign[@]}" -o report
+  [ "$status" -eq 0 ]
+  [[ "$output" =~ encoder-mi-threshold\ +1\.000 ]] || { echo "$output"; return 1; }
+  # the same records on both sides: no leak to find
+  run "$SOTTO" "${foreign[@]:0:6}" --nonmember-views m-views.npy --nonmember-plain m-plain.npy "${foreign[@]:10}"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" =~ encoder-mi-threshold\ +0\.500 ]] || { echo "$output"; return 1; }
+}
+
+@test "attack encoder: embeddings that do not fit are refused" {
+  embeddings 1 24 1 m
+  embeddings 2 26 0 n
+  refuses() { local text=$1; shift; run "$SOTTO" attack encoder "$@"; [ "$status" -ne 0 ]; [[ "$output" == *"$text"* ]] || { echo "$output"; return 1; }; }
+  refuses "--member-plain" --member-views m-views.npy
+  refuses "--encoder cannot be combined with embeddings from files" --member-views m-views.npy --encoder e.safetensors
+  all=(--member-views m-views.npy --nonmember-views n-views.npy --nonmember-plain n-plain.npy --shadow-member-views m-views.npy
+       --shadow-member-plain m-plain.npy --shadow-nonmember-views n-views.npy --shadow-nonmember-plain n-plain.npy)
+  refuses "m-views.npy: 24 records; expected 26, as in the other arrays" "${all[@]}" --member-plain n-plain.npy
+  refuses "has 3 dimensions" "${all[@]}" --member-plain m-views.npy
+  refuses "--bank-plain and --shadow-bank-plain must be given together" "${all[@]}" --member-plain m-plain.npy --bank-plain n-plain.npy
 }

@@ -129,7 +129,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   run logits --attack lossy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, population, quantile, quantile-pinball, lira, lira-pooled, lira-offline, rmia, rmia-offline, rmia-population, lira-views, lira-offline-views, rmia-views, rmia-offline-views, base, sablayrolles, watson, reference-rank, homer, tracing, mean-likelihood, scores" ]
+  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, population, quantile, quantile-pinball, lira, lira-pooled, lira-offline, rmia, rmia-offline, rmia-population, lira-views, lira-offline-views, rmia-views, rmia-offline-views, base, sablayrolles, watson, reference-rank, homer, tracing, tracing-standardised, mean-likelihood, logan, gan-leaks, gan-leaks-calibrated, monte-carlo, monte-carlo-distance, scores" ]
   run logits --member-losses m.csv --nonmember-losses n.csv
   [ "$status" -eq 64 ]
 }
@@ -354,4 +354,46 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   logits --include-indices --most-vulnerable 2 --json > o.json 2>/dev/null
   grep -q '"row":[0-9]' o.json
   logits --include-indices --exposed 2 --json 2>/dev/null | cmp - o.json # the name of earlier versions
+}
+
+@test "samples of a generator and its discriminator: membership, sets, report" {
+  awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) print rand() "," rand() "," rand() }' > mf.csv
+  awk 'BEGIN { srand(6); for (i = 0; i < 60; i++) print rand() "," rand() "," rand() }' > nf.csv
+  run "$SOTTO" audit --member-features mf.csv --nonmember-features nf.csv --generated mf.csv --reference-generated nf.csv -o out
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"gan-leaks               1.000"*"gan-leaks-calibrated    1.000"*"two sets of 30 records"*"monte-carlo "*"60 records"* ]]
+  grep -q 'id="generative"' out/report.html
+  grep -q 'nothing here is proved' out/report.html
+  grep -q '"generator":{"samples":60,"reference_samples":60,"attacker_records":0}' out/result.json
+  "$SOTTO" report out/report.json -o again.html
+  grep -q 'id="generative"' again.html
+  run "$SOTTO" audit --member-discriminator-scores m.csv --nonmember-discriminator-scores n.csv --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"name":"logan"'*'"access":"discriminator"'* ]]
+  run "$SOTTO" audit --member-features mf.csv --nonmember-features nf.csv --generated mf.csv --attack monte-carlo --set monte-carlo.quantile=0.01 --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"parameters":{"components":40.0,"quantile":0.01}'* ]]
+}
+
+@test "inputs of a generative model that do not fit are refused by name" {
+  awk 'BEGIN { for (i = 0; i < 20; i++) print i "," i * i }' > two.csv
+  awk 'BEGIN { for (i = 0; i < 20; i++) print i "," i * i "," 1 }' > three.csv
+  run "$SOTTO" audit --generated two.csv
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: audit: --generated needs --member-features and --nonmember-features" ]
+  run "$SOTTO" audit --member-features two.csv --nonmember-features two.csv --generated three.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: three.csv has 3 features per record; the other arrays have 2" ]
+  run "$SOTTO" audit --member-features two.csv --nonmember-features two.csv --reference-generated two.csv
+  [ "$status" -eq 64 ]
+  run "$SOTTO" audit --member-discriminator-scores m.csv
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: audit: --member-discriminator-scores and --nonmember-discriminator-scores must be given together" ]
+  sed '7s/.*/nan,1/' two.csv > bad.csv
+  run "$SOTTO" audit --member-features two.csv --nonmember-features two.csv --generated bad.csv
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: bad.csv: 1 of 20 rows contain NaN (first: row 6, column 0); features must be finite" ]
+  : > empty.csv
+  run "$SOTTO" audit --member-features two.csv --nonmember-features two.csv --generated empty.csv
+  [ "$status" -eq 65 ]
 }

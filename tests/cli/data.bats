@@ -31,7 +31,7 @@ sotto() { run "$SOTTO" "$@"; }
   [ "$status" -eq 64 ]
   sotto data frobnicate
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import, fetch, verify or split" ]
+  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import, fetch, verify, loci or split" ]
   sotto data info
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: data info: expects NAME; see 'sotto data --help'" ]

@@ -48,8 +48,8 @@ works() {
   rm e.safetensors
 }
 
-together=("demo" "run c.yaml" "pretrain" "embed" "head" "sensitivity" "protect" "predict" "train" "attack list")
-by_one=("data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5" "audit" "defend --list" "report none" "compare"
+together=("demo" "run c.yaml" "pretrain" "embed" "head" "sensitivity" "protect" "predict" "train" "generate sample" "attack list")
+by_one=("monitor" "data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5" "audit" "defend --list" "report none" "compare"
         "inspect none" "selftest" "version" "ledger show" "verify none")
 
 @test "every verb is in one of the two lists" {

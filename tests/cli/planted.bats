@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The negative controls of the end-to-end attack: a program in which an old defect is planted again is caught every time, and the
-# same program without a defect passes. SOTTO_PLANTED_TIMES: how often the slow one is tried.
+# same program without a defect passes. SOTTO_PLANTED_TIMES: how often each is tried, 20 in `make check-slow`.
 
 setup() {
   TMPDIR=$(mktemp -d) && export TMPDIR
@@ -15,7 +15,7 @@ caught() {
   run attack "$2"
   echo "without a defect: $output"
   [ "$status" -eq 0 ]
-  for i in $(seq "$3"); do
+  for i in $(seq "${SOTTO_PLANTED_TIMES:-$3}"); do
     SOTTO_PLANTED=$1 run attack "$2"
     echo "$1, time $i: $output"
     [ "$status" -eq 1 ]
@@ -24,29 +24,29 @@ caught() {
 }
 
 @test "values rounded to floats before the noise are caught" {
-  caught floats "protect: gaussian" "${SOTTO_PLANTED_TIMES:-2}" "claimed at most"
+  caught floats "protect: gaussian" 1 "claimed at most"
 }
 
-@test "classes read off the labels are caught, 20 of 20" {
-  caught classes "head: covariance" 20 "neighbour 2 of 13"
+@test "classes read off the labels are caught" {
+  caught classes "head: covariance" 10 "neighbour 2 of 13"
 }
 
-@test "an encoding fitted on the private rows, without its stamp, is caught, 20 of 20" {
-  caught encoding "an encoding fitted on the private rows makes epsilon conditional" 20 "exit code 0"
+@test "an encoding fitted on the private rows, without its stamp, is caught" {
+  caught encoding "an encoding fitted on the private rows makes epsilon conditional" 10 "exit code 0"
 }
 
-@test "a row number that is given twice is caught, 20 of 20" {
-  caught rows "a row that is named twice is refused" 20 "exit code 0, expected 65; 1 charges"
+@test "a row number that is given twice is caught" {
+  caught rows "a row that is named twice is refused" 10 "exit code 0, expected 65; 1 charges"
 }
 
 @test "gradients that are not clipped to the norm are caught" {
-  caught clip "train: dp-sgd" "${SOTTO_PLANTED_TIMES:-2}" "claimed at most"
+  caught clip "train: dp-sgd" 1 "claimed at most"
 }
 
-@test "a ledger for every order of the same people is caught, 20 of 20" {
-  caught identity "another order of the same people is charged to the same ledger" 20 "exit code 0, expected 77"
+@test "a ledger for every order of the same people is caught" {
+  caught identity "another order of the same people is charged to the same ledger" 10 "exit code 0, expected 77"
 }
 
-@test "a charge before the output is opened is caught, 20 of 20" {
-  caught output "no charge where the output cannot be written: head" 20 "exit code 73, expected 73; 1 charges"
+@test "a charge before the output is opened is caught" {
+  caught output "no charge where the output cannot be written: head" 10 "exit code 73, expected 73; 1 charges"
 }

@@ -135,12 +135,12 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
 }
 
 @test "wrong values: one line each, no ledger" {
-  refused 65 "epsilon must be > 0 (got -1)" protect --epsilon -1 --l1 1
+  refused 65 "epsilon must be greater than 0 (got -1)" protect --epsilon -1 --l1 1
   refused 65 "scale must be > 0 (got 0)" protect --scale 0 --l1 1
-  refused 65 "scale must lie between 1e-100 and 1e100 (got inf)" protect --scale inf --l1 1
-  refused 65 "scale must lie between 1e-100 and 1e100 (got 4.94066e-324)" protect --scale 5e-324 --l1 1
-  refused 65 "delta must lie in [0, 1) (got 1)" protect --scale 1 --l1 1 --delta 1
-  refused 65 "sensitivity l2 must be > 0 (got -3)" protect --scale 1 --l2 -3
+  refused 65 "scale must be greater than 0 and at most 1e+100 (got inf)" protect --scale inf --l1 1
+  refused 65 "scale must be at least 1e-100 and at most 1e+100 (got 4.94066e-324)" protect --scale 5e-324 --l1 1
+  refused 65 "delta must be at least 0 and below 1 (got 1)" protect --scale 1 --l1 1 --delta 1
+  refused 65 "sensitivity l2 must be greater than 0 (got -3)" protect --scale 1 --l2 -3
   refused 65 "mechanism 'cauchy' is unknown; expected logistic, laplace, gaussian" protect --scale 1 --l1 1 --mechanism cauchy
   refused 65 "one-sided exponential noise has no finite epsilon, as a shift D leaves outputs that only one input can produce (delta is at least 1 - exp(-D / scale)); expected laplace, its symmetric form" protect --scale 1 --l1 1 --mechanism exponential-noise
   refused 65 "mechanism 'gaussian' gives no pure epsilon; give a delta > 0" protect --epsilon 1 --l2 1 --mechanism gaussian
@@ -366,4 +366,131 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   [[ "$output" == *"proved: none; conditional on l2, which was read from the private data; the published proof"* ]] || { echo "$output"; return 1; }
   refused 64 "account: --read-from-data cannot be combined with --choose" "$SOTTO" account --choose --epsilon 1 --l1 1 --read-from-data l1
   refused 64 "are too long; give fewer" "$SOTTO" "${release[@]}" --read-from-data "$(printf 'a%.0s' {1..150})"
+}
+
+# people FILE N J: shares 0, 1/2, 1 as f4
+people() { for ((i = 0; i < $2 * $3; i++)); do case $((i * 7 % 3)) in 0) printf '\0\0\0\0';; 1) printf '\0\0\0\x3f';; 2) printf '\0\0\x80\x3f';; esac; done | npy "$1" '<f4' "$2, $3"; }
+
+@test "a statistic of records: sensitivity proved, n public, means out" {
+  people g.npy 40 5
+  run "$SOTTO" protect --table g.npy --statistic mean --range 0,1 --mechanism gaussian --epsilon 1 --delta 1e-6 --dataset-id toy -o out.npy
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"(1, 1e-06)-differentially private under replace-one adjacency"* ]]
+  [ "$(stat -c %s out.npy)" -eq $((128 + 5 * 8)) ]
+  grep -q '"records": 40' out.npy.certificate.json
+  run "$SOTTO" verify out.npy --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  printf '\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0' | npy c.npy '|u1' '40,'
+  "$SOTTO" protect --table g.npy --statistic chi-square-alleles --cases c.npy --mechanism laplace --epsilon 1 --dataset-id toy -o out.npy
+  grep -q '"l1": 38.09523' out.npy.certificate.json # 5 loci of 8 40 / 42
+}
+
+@test "a statistic of records: what cannot be is refused before the charge" {
+  people g.npy 4 2
+  table() { "$SOTTO" protect --table g.npy --dataset-id toy -o out.npy --epsilon 1 "$@"; }
+  refused 64 "protect: give exactly one of --head, --vector and --table" table --vector v.npy --statistic mean
+  refused 64 "protect: --table and --statistic must be given together" table
+  refused 64 "protect: --range, --cases and --blocks describe a --statistic" protect --epsilon 1 --l1 1 --range 0,1
+  refused 64 "--range: '1,0' is not a range; expected LOW,HIGH such as 0,1" table --statistic mean --range 1,0
+  refused 64 "--range: '0' is not a range" table --statistic mean --range 0
+  refused 64 "the mean of records needs --range" table --statistic mean
+  refused 64 "omit --l1" table --statistic mean --range 0,1 --l1 1
+  refused 64 "mechanism exponential releases no statistic of records" table --statistic mean --range 0,1 --mechanism exponential
+  refused 65 "has 1 dimensions; expected 2 (records, columns)" "$SOTTO" protect --table v.npy --statistic mean --range 0,1 --dataset-id toy -o out.npy --epsilon 1
+  printf '\1\1\1\0' | npy c.npy '|u1' '4,'
+  refused 65 "c.npy: 3 cases and 1 controls; expected as many of each" table --statistic chi-square-genotypes --cases c.npy
+  [ ! -e "$XDG_DATA_HOME/sotto/ledger/toy.jsonl" ]
+}
+
+@test "genotypes: VCF in, list of a public reference, frequencies out, attack on them" {
+  export SOTTO_DATA_DIR=$dir/sets
+  vcf() { # NAME FIRST-PERSON PEOPLE: genotypes from bash's generator
+    RANDOM=$2
+    { printf '##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT'
+      for ((i = $2; i < $2 + $3; i++)); do printf '\tp%d' "$i"; done
+      for ((j = 1; j <= 30; j++)); do
+        printf '\n1\t%d\trs%d\tA\tG\t.\t.\t.\tGT' "$j" "$j"
+        for ((i = $2; i < $2 + $3; i++)); do printf '\t%d|%d' $((RANDOM % 7 < 3)) $((RANDOM % 5 < 2)); done
+      done
+      printf '\n'
+    } > "$1"
+  }
+  vcf ref.vcf 100 30
+  vcf pool.vcf 1 20
+  gzip pool.vcf
+  "$SOTTO" data import ref.vcf --name ref
+  "$SOTTO" data loci ref -o loci.csv
+  [ "$(head -1 loci.csv)" = id,allele,other,frequency ]
+  [ "$(wc -l < loci.csv)" -eq 31 ]
+  "$SOTTO" data import pool.vcf.gz --name pool --loci loci.csv
+  "$SOTTO" data info pool | grep -q '20 people, 30 loci of a public list; 0 genotypes missing'
+  "$SOTTO" data split pool --parts all=20 -o p
+  "$SOTTO" data split ref --parts reference=20,outside=10 -o r
+  "$SOTTO" protect --table p/all-features.npy --statistic mean --range 0,1 --mechanism laplace --epsilon 1 -o frequencies.npy
+  grep -q '"proved": {' frequencies.npy.certificate.json
+  run "$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/outside-features.npy --released-mean frequencies.npy --reference-mean r/reference-features.npy --p-values q.csv
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" == *tracing-standardised*"homer: p <= 0.01 for "* ]]
+  [ "$(wc -l < q.csv)" -eq 31 ]
+  # frequencies by locus and allele, in any order and of either allele
+  { echo 'allele,frequency,id'; tail -n +2 loci.csv | sort -r | awk -F, 'NR % 2 { printf "%s,%.17g,%s\n", $3, 1 - $4, $1; next } { print $2 "," $4 "," $1 }'; } > published.csv
+  awk -F, 'NR > 1 { print $4 }' loci.csv > same.csv
+  by_list=$("$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/outside-features.npy --released-mean frequencies.npy --reference-mean published.csv --loci loci.csv | tail -n 8)
+  by_rows=$("$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/outside-features.npy --released-mean frequencies.npy --reference-mean same.csv | tail -n 8)
+  [ "$by_list" = "$by_rows" ] || { echo "$by_list"; echo "$by_rows"; return 1; }
+  sed -i 2d published.csv
+  run "$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/outside-features.npy --released-mean frequencies.npy --reference-mean published.csv --loci loci.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"published.csv: has no locus 'rs"* ]]
+  # people of the reference are no outsiders
+  run "$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/reference-features.npy --released-mean frequencies.npy --reference-mean r/reference-features.npy
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"20 of 20 non-members have the features of a reference person"* ]]
+  # without a list the columns follow the people, and every epsilon says so
+  "$SOTTO" data split ref --parts own=30 -o s
+  "$SOTTO" protect --table s/own-features.npy --statistic mean --range 0,1 --mechanism laplace --epsilon 1 -o own.npy
+  grep -q '"proved": "none"' own.npy.certificate.json
+  # a list with a locus that the file lacks
+  echo 'rs99,G,A,.3' >> loci.csv
+  run "$SOTTO" data import pool.vcf.gz --name pool2 --loci loci.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"has no line for 1 of 31 loci of the list"*"--absent none"* ]]
+  "$SOTTO" data import pool.vcf.gz --name pool2 --loci loci.csv --absent none
+  run "$SOTTO" data import pool.vcf.gz --name pool3 --absent none
+  [ "$status" -eq 64 ]
+}
+
+@test "power of an attack on a released mean, before any data" {
+  run "$SOTTO" audit --power loci=30000,pool=1000,reference=1000 --fpr 0.001
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"0.001      30000      3.873       0.99692   0.7831"* ]] || { echo "$output"; return 1; }
+  run "$SOTTO" audit --power tpr=0.9,pool=1000 --fpr 0.001 --json
+  [[ "$output" == *'"loci": 19113'* ]]
+  run "$SOTTO" audit --power pool=1000
+  [ "$status" -eq 64 ]
+  run "$SOTTO" audit --power loci=10,pool=5 --scores v.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--power reads no arrays; omit --scores"* ]]
+}
+
+@test "a private median, of records and of the means of blocks" {
+  people g.npy 60 1
+  med() { "$SOTTO" protect --table g.npy --statistic median --range 0,1 --dataset-id toy -o out.npy "$@"; }
+  run med --mechanism smooth-median --epsilon 1
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"(1, 0)-differentially private under replace-one adjacency"* ]]
+  [ "$(stat -c %s out.npy)" -eq 136 ]
+  run "$SOTTO" verify out.npy --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  run med --mechanism smooth-median --epsilon 0.5 --blocks 12
+  [ "$status" -eq 0 ]
+  absent "smooth_sensitivity\|width" out.npy.certificate.json
+  rm out.npy*
+  refused 64 "belong together" med --epsilon 1
+  refused 64 "belong together" "$SOTTO" protect --table g.npy --statistic mean --range 0,1 --mechanism smooth-median --epsilon 1 --dataset-id toy -o out.npy
+  refused 64 "61 blocks of 60 records" med --mechanism smooth-median --epsilon 1 --blocks 61
+  refused 65 "epsilon 100; expected 2^-10 to 64" med --mechanism smooth-median --epsilon 100
+  refused 64 "give --table, --statistic median and --range" protect --mechanism smooth-median --epsilon 1 --l1 1
+  people g.npy 30 2
+  refused 65 "has 2 columns; expected one for a median" med --mechanism smooth-median --epsilon 1
 }

@@ -132,3 +132,22 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
     [ ! -e bad.safetensors ]
   done
 }
+
+@test "account --residual-perturbation complexity: Theorem 3, exactly, and an estimate on points" {
+  run "$SOTTO" account --residual-perturbation complexity --gamma 0.8
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"gamma 0.8 leaves 0.9313584021 of the Rademacher complexity"*"nothing is said about privacy"* ]]
+  run "$SOTTO" account --residual-perturbation complexity --gamma 2 --exponent 1 --json
+  [[ "$output" == *'"theorem": 3, "factor": 1}'* ]]
+  printf '1,2\n-1,0.5\n0.25,3\n' > "$BATS_TEST_TMPDIR/points.csv"
+  run "$SOTTO" account --residual-perturbation complexity --gamma 1 --points "$BATS_TEST_TMPDIR/points.csv" --draws 20
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"by search, at least: "* ]]
+  run "$SOTTO" account --residual-perturbation complexity
+  [ "$status" -eq 64 ]
+  run "$SOTTO" account --residual-perturbation complexity --gamma 1 --exponent 2
+  [ "$status" -eq 64 ]
+  run "$SOTTO" account --mechanism laplace --scale 1 --l1 1 --time 3
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--time needs --residual-perturbation complexity"* ]]
+}

@@ -77,3 +77,53 @@ upper() { sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output"; }
   [ "$status" -eq 65 ]
   [[ "$output" == *"history[0]: noise_multiplier is 0; expected more than 0, as steps without noise have no guarantee"* ]]
 }
+
+@test "account --rule: every rule, its property and its figure" {
+  rule() { run "$SOTTO" account --rule "$@"; [ "$status" -eq 0 ] || { echo "$output"; return 1; }; }
+  rule basic --parts '0.5,1e-6;1'
+  [[ "$output" == "rule basic (property 5.1, sequential composition), replace-one"*"epsilon at most 1.5, at least 1.5, at delta 1e-06"* ]]
+  rule optimal --parts 0.1 --compose 100 --delta 1e-6
+  [[ "$output" == *"at most 4.774567588, at least 4.774567588"* ]]
+  rule optimal --parts 0.1 --compose 100 --delta 1e-5
+  [[ "$output" == *"at most 4.306791373"* ]]
+  rule advanced --parts 0.1 --compose 100 --delta 1e-6
+  awk "BEGIN { exit !($(sed -n 's/epsilon at most \([0-9.]*\),.*/\1/p' <<< "$output") > 4.774567588) }"
+  rule group --parts '1,1e-7' --group 3
+  [[ "$output" == *"epsilon at most 3, "* ]]
+  rule mixture --parts '1,1e-6;2' --weights data-independent --probabilities 0.5,0.5
+  [[ "$output" == *"property 5.4, convexity"*"epsilon at most 2, "*"at delta 5.0"* ]]
+  rule post-processing --parts '1;2'
+  [[ "$output" == *"property 5.3"*"epsilon at most 3"*"keeps its guarantee"* ]]
+}
+
+@test "account --rule parallel: what decides about parts must be stated" {
+  parts=(--rule parallel --parts '0.5;1;2')
+  run "$SOTTO" account "${parts[@]}"
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--rule parallel needs --parts-by"* ]]
+  run "$SOTTO" account "${parts[@]}" --parts-by value --adjacency add-remove
+  [[ "$output" == *"epsilon at most 2, "*"under add-remove only"* ]]
+  run "$SOTTO" account "${parts[@]}" --parts-by value --parts-hold add-remove --adjacency replace-one --json
+  [[ "$output" == *'"epsilon": {"lower": 4, "upper": 4}'* ]]   # a replacement within the largest part: not 3
+  run "$SOTTO" account "${parts[@]}" --parts-by index
+  [[ "$output" == *"replace-one"*"epsilon at most 2, "* ]]
+  run "$SOTTO" account "${parts[@]}" --parts-by value
+  [ "$status" -ne 0 ]
+  [[ "$output" == *"give guarantees under add-remove"* ]]
+}
+
+@test "account --rule: what has no rule is refused" {
+  refused() { local text=$1; shift; run "$SOTTO" account "$@"; [ "$status" -eq 64 ] || { echo "$status $output"; return 1; }; [[ "$output" == *"$text"* ]] || { echo "$output"; return 1; }; }
+  refused "--rule: 'sum' is unknown" --rule sum --parts 1
+  refused "--rule mixture needs --weights" --rule mixture --parts '1;2'
+  refused "--weights: 'data-dependent' gives no bound" --rule mixture --parts '1;2' --weights data-dependent
+  refused "3 numbers for 2 parts" --rule mixture --parts '1;2' --weights data-independent --probabilities 0.2,0.2,0.6
+  refused "--parts: '1;' is not a list" --rule basic --parts '1;'
+  refused "--parts: '1,' is not a list" --rule basic --parts '1,'
+  refused "2 guarantees; expected one" --rule group --group 2 --parts '1;2'
+  refused "--compose means nothing to --rule basic" --rule basic --parts 1 --compose 2
+  refused "--l1 cannot be combined with --rule" --rule basic --parts 1 --l1 1
+  refused "--parts needs --rule" --parts 1
+  run "$SOTTO" account --rule basic --parts '-1'
+  [ "$status" -eq 65 ]
+}

@@ -197,6 +197,32 @@ Y
   "$SOTTO" account --verify runs/proved/protected/head-p1.safetensors.certificate.json
 }
 
+@test "read_from_data: the release is conditional, and made anew when the list changes" {
+  cat > read.yaml <<'Y'
+name: read
+data: {set: synthetic-images, public: 256, private: 100, heldout: 100}
+pretrain: {epochs: 1, batch: 64, dtype: f32, backend: dnnl}
+encoder: {evaluate: false}
+head: {trainer: convex, lambda: 0.1, steps: 20}
+protect:
+  - {mechanism: logistic, epsilon: 2, delta: 1.0e-5, read_from_data: [clip]}
+attack: {names: [loss]}
+evaluate: {draws: 0}
+Y
+  certificate=runs/read/protected/head-p1.safetensors.certificate.json
+  "$SOTTO" run read.yaml
+  grep -q 'clip, which was read from the private data' "$certificate"
+  ! grep -Eq '"proved": ?\{' runs/read/report.json
+  sha256sum "$certificate" > first
+  "$SOTTO" run read.yaml
+  sha256sum -c first
+  "$SOTTO" run read.yaml -s 'protect[0].read_from_data=[clip, lambda]'
+  grep -q 'lambda, which was read from the private data' "$(ls -td runs/read* | head -1)/protected/head-p1.safetensors.certificate.json"
+  run "$SOTTO" run read.yaml -o other -s 'protect[0].read_from_data=[a, b, c, d, e, f, g, h, i]'
+  [ "$status" -eq 78 ]
+  [[ "$output" == *"read_from_data has 9 entries; expected at most 8"* ]]
+}
+
 @test "a fine-tuned case: measured, marked as unprotected, reused, never released" {
   cat > tuned.yaml <<'Y'
 name: tuned

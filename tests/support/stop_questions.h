@@ -44,7 +44,7 @@ static void reset(size_t at)
 }
 
 /* Stops `call` at its first, second, middle and last question; unstopped it asks at least `least` questions. */
-static void stops(const char *name, sotto_status (*call)(void), size_t least)
+static inline void stops(const char *name, sotto_status (*call)(void), size_t least)
 {
     reset(0);
     sotto_status whole = call();

@@ -20,6 +20,8 @@ struct sotto_target {
     const struct sotto_network *network; /* likewise; at most one of the two */
     /* posteriors (n, classes) of rows (n, inputs); both were checked to be there, rows to be finite. */
     sotto_status (*query)(struct sotto_target *t, float *posteriors, const float *rows, size_t n);
+    /* The noise that the model adds to its next answers is that of this seed; NULL: it adds none, or draws its own. */
+    void (*reseed)(struct sotto_target *t, uint64_t seed);
     void (*close)(struct sotto_target *t); /* frees the target too */
 };
 
@@ -27,5 +29,14 @@ struct sotto_target {
 struct sotto_target target_make(const char *name, size_t inputs, size_t classes);
 /* label (n): the largest posterior's class, ties to the lower one. Counts like a query. */
 sotto_status target_labels(struct sotto_target *t, int64_t *label, const float *rows, size_t n);
+
+/* target_command.c: a command the answers of which are passed on as they are. No row is asked beforehand, and the
+ * number of classes stays 0: for target_command_answer() only. */
+sotto_status target_command_open(struct sotto_target **out, const char *command, size_t inputs,
+                                 const struct sotto_command_options *options,
+                                 const struct sotto_context *ctx);
+/* One frame. *answer: (n, classes) of a float type, or (n) whole numbers; clear it. */
+sotto_status target_command_answer(struct sotto_array *answer, struct sotto_target *t, const float *rows,
+                                   size_t n);
 
 #endif

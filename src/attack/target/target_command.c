@@ -26,6 +26,7 @@ struct command_target {
     size_t batch;
     const struct sotto_context *ctx;
     uint64_t frames;
+    bool as_it_is; /* answers are passed on: their number of classes need not be known */
 };
 
 /* One frame on its way out. */
@@ -81,7 +82,8 @@ static sotto_status send_some(struct command_target *c, struct sending *s)
 static sotto_status check_shape(const struct command_target *c, const struct sotto_array *a, size_t n)
 {
     char shown[256];
-    bool label = a->ndim == 1 && (a->dtype == SOTTO_I4 || a->dtype == SOTTO_I8) && c->target.classes > 0;
+    bool label = a->ndim == 1 && (a->dtype == SOTTO_I4 || a->dtype == SOTTO_I8) &&
+                 (c->target.classes > 0 || c->as_it_is);
     bool floats = a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8;
     if (label && a->shape[0] == n)
         return SOTTO_OK;
@@ -222,22 +224,38 @@ done:
     return status;
 }
 
-static sotto_status ask(struct command_target *c, float *posteriors, const float *rows, size_t n)
+sotto_status target_command_answer(struct sotto_array *answer, struct sotto_target *t, const float *rows,
+                                   size_t n)
 {
     sotto_status status = SOTTO_OK;
+    struct command_target *c = (struct command_target *)t;
     struct npy_stream in;
     npy_stream_begin(&in, c->title);
     if (c->child.pid == 0)
         FAIL(SOTTO_EIO, "%s: the command was ended after an earlier failure", c->title);
     TRY(exchange(c, &in, rows, n));
-    if (c->target.classes == 0)
-        c->target.classes = in.array.shape[1];
-    else
-        TRY(take(posteriors, c, &in.array));
+    *answer = in.array;
+    in.array = (struct sotto_array){0};
 done:
     if (status != SOTTO_OK)
         child_end(&c->child);
     npy_stream_clear(&in);
+    return status;
+}
+
+static sotto_status ask(struct command_target *c, float *posteriors, const float *rows, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array answer = {0};
+    TRY(target_command_answer(&answer, &c->target, rows, n));
+    if (c->target.classes == 0)
+        c->target.classes = answer.shape[1];
+    else
+        TRY(take(posteriors, c, &answer));
+done:
+    if (status != SOTTO_OK)
+        child_end(&c->child);
+    sotto_array_clear(&answer);
     return status;
 }
 
@@ -291,14 +309,13 @@ static sotto_status make_title(char **out, const char *command)
     return SOTTO_OK;
 }
 
-sotto_status sotto_target_open_command(struct sotto_target **out, const char *command, size_t inputs,
-                                       size_t classes, const struct sotto_command_options *options,
-                                       const struct sotto_context *ctx)
+static sotto_status open_command(struct command_target **out, const char *command, size_t inputs,
+                                 size_t classes, const struct sotto_command_options *options,
+                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_command_options o;
     struct command_target *c = NULL;
-    float *row = NULL;
     TRY(sotto_options_resolve(&o, options, sotto_command_option_table()));
     REQUIRE(inputs > 0, "target command: inputs is 0; expected the length of a row");
     REQUIRE(classes != 1, "target command: classes is 1; expected at least 2");
@@ -306,7 +323,6 @@ sotto_status sotto_target_open_command(struct sotto_target **out, const char *co
             o.timeout);
     REQUIRE(o.batch > 0, "target command: batch must be > 0 (got 0)");
     NEW(c, 1);
-    NEW(row, inputs);
     TRY(make_title(&c->title, command));
     c->child = (struct child){.to = -1, .from = -1};
     c->timeout = o.timeout;
@@ -316,6 +332,25 @@ sotto_status sotto_target_open_command(struct sotto_target **out, const char *co
     c->target.query = query;
     c->target.close = close_command;
     TRY(child_start(&c->child, command));
+    *out = c;
+    c = NULL;
+done:
+    if (c) {
+        base_free(c->title);
+        base_free(c);
+    }
+    return status;
+}
+
+sotto_status sotto_target_open_command(struct sotto_target **out, const char *command, size_t inputs,
+                                       size_t classes, const struct sotto_command_options *options,
+                                       const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct command_target *c = NULL;
+    float *row = NULL;
+    NEW(row, inputs);
+    TRY(open_command(&c, command, inputs, classes, options, ctx));
     if (classes == 0) {
         c->target.used = 1;
         TRY(ask(c, NULL, row, 1));
@@ -330,4 +365,16 @@ done:
     }
     base_free(row);
     return status;
+}
+
+sotto_status target_command_open(struct sotto_target **out, const char *command, size_t inputs,
+                                 const struct sotto_command_options *options, const struct sotto_context *ctx)
+{
+    struct command_target *c;
+    sotto_status status = open_command(&c, command, inputs, 0, options, ctx);
+    if (status != SOTTO_OK)
+        return status;
+    c->as_it_is = true;
+    *out = &c->target;
+    return SOTTO_OK;
 }

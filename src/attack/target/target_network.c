@@ -19,6 +19,13 @@ static sotto_status query(struct sotto_target *t, float *posteriors, const float
     return SOTTO_OK;
 }
 
+static void reseed(struct sotto_target *t, uint64_t seed)
+{
+    struct network_target *w = (struct network_target *)t;
+    w->query.noise_seed = seed;
+    w->query.step = 0;
+}
+
 static void close_network(struct sotto_target *t)
 {
     struct network_target *w = (struct network_target *)t;
@@ -45,6 +52,7 @@ sotto_status target_network(struct sotto_target **out, const char *name, struct 
     w->target = target_make(name, sotto_network_inputs(network), sotto_network_classes(network));
     w->target.network = network;
     w->target.query = query;
+    w->target.reseed = reseed;
     w->target.close = close_network;
     *out = &w->target;
     w = NULL;

@@ -28,4 +28,5 @@ const struct score_attack attack_homer = {.name = "homer",
                                           .title = "Closer to the released mean than to the population's",
                                           .source = "Homer et al. 2008",
                                           .needs = NEED_MEANS,
+                                          .normal_null = true,
                                           .run = run};

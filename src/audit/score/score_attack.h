@@ -20,8 +20,11 @@ enum attack_need {
     NEED_POPULATION = 128, /* the target's losses on other records, known to be non-members */
     NEED_POPULATION_REFERENCE = 256, /* and what the reference models say about those */
     NEED_MEANS = 512,                /* features, a released mean of some records and one of a population */
-    NEED_SHARES = 1024,              /* the same, all of them between 0 and 1 */
-    NEED_VIEWS = 2048                /* signals of several views of each record */
+    NEED_SHARES = 1024,              /* the same, features and the population's mean between 0 and 1 */
+    NEED_VIEWS = 2048,               /* signals of several views of each record */
+    NEED_DISCRIMINATOR = 4096,       /* logits of a generative model's discriminator */
+    NEED_GENERATED = 8192,           /* the records, and samples of a generator */
+    NEED_REFERENCE_GENERATED = 16384 /* and samples of a generator that was trained on other records */
 };
 
 struct attack_input {
@@ -35,6 +38,7 @@ struct attack_input {
     const uint8_t *trained;  /* (n, models): 1 where the model was trained on the record; NULL: nowhere */
     const float *features;   /* (n, width): the records themselves, or NULL */
     const double *released_mean, *reference_mean; /* (width) */
+    size_t reference_people;                      /* people behind reference_mean; 0: unknown */
     size_t n, classes, models, width;
     const struct sotto_context
         *ctx; /* quiet, of one thread: several attacks run beside each other; or NULL */
@@ -48,6 +52,10 @@ struct attack_input {
     const uint8_t *shadow_trained; /* (shadow_n): 1 for the shadow's own records */
     size_t shadow_n;
     const struct attack_input *population; /* other records, none of them a member of anything; or NULL */
+    const double *discriminator;           /* (n): logits */
+    const float *generated, *reference_generated; /* (generated_n, width), (reference_generated_n, width) */
+    const float *attacker; /* (attacker_n, width): records of the attacker's own; or NULL */
+    size_t generated_n, reference_generated_n, attacker_n;
 };
 
 struct attack_output {
@@ -56,18 +64,22 @@ struct attack_output {
     uint8_t *fallback;
     double threshold; /* the attack's own decision, member when score > threshold, found without looking at
                          the target's members; NAN (before the call) if it has none */
+    double radius;    /* the largest distance of samples that count; NAN (before the call) if there is none */
 };
 
 enum { ATTACK_PARAMS = 4 }; /* numbers that the user may set as "ATTACK.NAME=VALUE" */
 
 struct score_attack {
-    const char *name;               /* key on the command line and in JSON */
-    const char *title;              /* one line for reports */
-    const char *source;             /* who described it first */
-    unsigned needs;                 /* of enum attack_need, all of them */
+    const char *name;   /* key on the command line and in JSON */
+    const char *title;  /* one line for reports */
+    const char *source; /* who described it first */
+    unsigned needs;     /* of enum attack_need, all of them */
+    const char *access; /* of a generative model: what of it the attack sees; NULL: no such attack */
     const struct parameter *params; /* ends with a NULL name; NULL: none */
     /* a network: takes too long to be repeated for every reference model that plays the target */
     bool trains;
+    /* the score of a non-member is standard normal if its features are independent: p-values are given */
+    bool normal_null;
     /* Fills scores[0 .. in->n), all records of both sides in one call, so that statistics may be pooled.
      * Inputs were checked: finite, labels in range, probabilities sum to 1. args: the parameters' values. */
     sotto_status (*run)(struct attack_output *out, const struct attack_input *in, const double *args);

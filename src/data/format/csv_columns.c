@@ -9,27 +9,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_LIMIT = 10000 }; /* distinct texts in a column; more is free text or an identifier */
+enum {
+    VALUE_LIMIT = 10000, /* distinct texts in a column; more is free text or an identifier */
+    BLOCK = 4096         /* rows between two questions whether to go on */
+};
+
+sotto_status table_go_on(const struct table *t, size_t row)
+{
+    return row % BLOCK ? SOTTO_OK : context_check(t->ctx, "%s: stopped while it was read", t->where[0]);
+}
 
 static bool is_missing(const char *text)
 {
     return text[0] == '\0' || strcmp(text, "?") == 0;
 }
 
-/* A column is one of numbers when all its values are; the missing ones among them are counted. */
-static bool all_numbers(const struct table *t, size_t column)
+/* A column is one of numbers when all its values are that are not missing, and there is one. */
+static sotto_status all_numbers(bool *all, const struct table *t, size_t column)
 {
-    size_t numbers = 0;
+    sotto_status status = SOTTO_OK;
     double x;
+    *all = false;
     for (size_t i = 0; i < t->rows; i++) {
         const char *text = table_cell(t, i, column);
+        TRY(table_go_on(t, i));
         if (is_missing(text))
             continue;
-        if (!number_real(&x, text, strlen(text)))
-            return false;
-        numbers++;
+        *all = number_real(&x, text, strlen(text));
+        if (!*all)
+            break;
     }
-    return numbers > 0;
+done:
+    return status;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -52,6 +63,22 @@ static int by_value(const void *a, const void *b)
 
 typedef int (*order)(const void *, const void *);
 
+/* Place of the first of `count` sorted values that is not less than `text`. */
+static size_t place_of(const char *text, const char *const *values, size_t count, order less)
+{
+    size_t first = 0;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (less(&values[first + half], &text) < 0) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first;
+}
+
 /* Sorted distinct values of a column; pointers into the table. */
 static sotto_status distinct(const char ***values, size_t *count, const struct table *t, size_t column,
                              order less)
@@ -59,18 +86,22 @@ static sotto_status distinct(const char ***values, size_t *count, const struct t
     sotto_status status = SOTTO_OK;
     const char **list = NULL;
     size_t kept = 0;
-    NEW(list, t->rows);
-    for (size_t i = 0; i < t->rows; i++)
-        list[i] = table_cell(t, i, column);
-    qsort((void *)list, t->rows, sizeof *list, less);
-    for (size_t i = 0; i < t->rows; i++)
-        if (i == 0 || less(&list[kept - 1], &list[i]) != 0)
-            list[kept++] = list[i];
-    if (kept > VALUE_LIMIT) {
-        char name[128];
-        table_column_name(name, sizeof name, t, column);
-        FAIL(SOTTO_EFORMAT, "%s: column '%s' has %zu different values; expected at most %d categories",
-             t->where[0], name, kept, VALUE_LIMIT);
+    NEW(list, VALUE_LIMIT);
+    for (size_t i = 0; i < t->rows; i++) {
+        const char *text = table_cell(t, i, column);
+        TRY(table_go_on(t, i));
+        size_t at = place_of(text, list, kept, less);
+        if (at < kept && less(&list[at], &text) == 0)
+            continue;
+        if (kept == VALUE_LIMIT) {
+            char name[128];
+            table_column_name(name, sizeof name, t, column);
+            FAIL(SOTTO_EFORMAT, "%s: column '%s' has more than %d different values; expected categories",
+                 t->where[0], name, VALUE_LIMIT);
+        }
+        memmove((void *)(list + at + 1), (const void *)(list + at), (kept - at) * sizeof *list);
+        list[at] = text;
+        kept++;
     }
     *values = list;
     *count = kept;
@@ -80,22 +111,20 @@ done:
     return status;
 }
 
-static size_t code_of(const char *text, const char *const *values, size_t count, order less)
-{
-    const char *const *hit = bsearch(&text, values, count, sizeof *values, less);
-    return (size_t)(hit - values);
-}
-
 /* 0 and 1 everywhere but in the first column: Location, Purchase and their kind put the label first. */
-static bool rest_is_binary(const struct table *t)
+static sotto_status rest_is_binary(bool *binary, const struct table *t)
 {
-    for (size_t i = 0; i < t->rows; i++)
-        for (size_t j = 1; j < t->columns; j++) {
+    sotto_status status = SOTTO_OK;
+    *binary = true;
+    for (size_t i = 0; *binary && i < t->rows; i++) {
+        TRY(table_go_on(t, i));
+        for (size_t j = 1; *binary && j < t->columns; j++) {
             const char *text = table_cell(t, i, j);
-            if ((text[0] != '0' && text[0] != '1') || text[1] != '\0')
-                return false;
+            *binary = (text[0] == '0' || text[0] == '1') && text[1] == '\0';
         }
-    return true;
+    }
+done:
+    return status;
 }
 
 static bool find_named(size_t *column, const struct table *t, const char *wanted)
@@ -123,10 +152,14 @@ sotto_status table_choose_label(size_t *column, const struct table *t, const cha
     }
     if (find_named(column, t, "label") || find_named(column, t, "class") || find_named(column, t, "target"))
         goto done;
-    bool first_text = !all_numbers(t, 0), last_text = !all_numbers(t, last);
-    if (last_text && !first_text) {
+    bool first_numbers, last_numbers, binary = false;
+    TRY(all_numbers(&first_numbers, t, 0));
+    TRY(all_numbers(&last_numbers, t, last));
+    if (first_numbers && last_numbers)
+        TRY(rest_is_binary(&binary, t));
+    if (!last_numbers && first_numbers) {
         *column = last;
-    } else if ((first_text && !last_text) || (!last_text && rest_is_binary(t))) {
+    } else if ((!first_numbers && last_numbers) || binary) {
         *column = 0;
     } else {
         status =
@@ -156,6 +189,7 @@ sotto_status table_fill_labels(struct dataset *d, struct table *t, size_t column
     table_strip_dots(t, column);
     for (size_t i = 0; i < t->rows; i++) {
         size_t r, p = table_locate(&r, t, i);
+        TRY(table_go_on(t, i));
         if (is_missing(table_cell(t, i, column)))
             FAIL(SOTTO_EFORMAT, "%s:%zu: the label is missing", t->where[p], t->parts[p].lines[r]);
     }
@@ -164,8 +198,10 @@ sotto_status table_fill_labels(struct dataset *d, struct table *t, size_t column
     if (count < 2)
         FAIL(SOTTO_EFORMAT, "%s: every label is '%.40s'; expected at least two classes", t->where[0],
              values[0]);
-    for (size_t i = 0; i < t->rows; i++)
-        d->labels[i] = (int64_t)code_of(table_cell(t, i, column), values, count, by_value);
+    for (size_t i = 0; i < t->rows; i++) {
+        TRY(table_go_on(t, i));
+        d->labels[i] = (int64_t)place_of(table_cell(t, i, column), values, count, by_value);
+    }
     TRY(dataset_set_classes(d, count, values));
 done:
     base_free((void *)values);
@@ -178,6 +214,7 @@ static sotto_status fill_number(float *out, const struct table *t, size_t column
     for (size_t i = 0; i < t->rows; i++) {
         const char *text = table_cell(t, i, column);
         double x;
+        TRY(table_go_on(t, i));
         if (is_missing(text) || !number_real(&x, text, strlen(text))) {
             char name[128];
             size_t r, p = table_locate(&r, t, i);
@@ -201,8 +238,10 @@ static sotto_status fill_codes(float *out, const char ***codes, size_t *code_cou
     const char **values = NULL;
     size_t count;
     TRY(distinct(&values, &count, t, column, by_bytes));
-    for (size_t i = 0; i < t->rows; i++)
-        out[i * (t->columns - 1)] = (float)code_of(table_cell(t, i, column), values, count, by_bytes);
+    for (size_t i = 0; i < t->rows; i++) {
+        TRY(table_go_on(t, i));
+        out[i * (t->columns - 1)] = (float)place_of(table_cell(t, i, column), values, count, by_bytes);
+    }
     *codes = values;
     *code_count = count;
     values = NULL;
@@ -219,11 +258,12 @@ sotto_status table_fill_features(struct dataset *d, const struct table *t, size_
         const char **codes = NULL;
         size_t count = 0;
         char name[128];
+        bool numbers;
         if (j == label)
             continue;
-        TRY(context_check(t->ctx, "%s: stopped while it was read", t->where[0]));
-        TRY(all_numbers(t, j) ? fill_number(d->features + at, t, j)
-                              : fill_codes(d->features + at, &codes, &count, t, j));
+        TRY(all_numbers(&numbers, t, j));
+        TRY(numbers ? fill_number(d->features + at, t, j)
+                    : fill_codes(d->features + at, &codes, &count, t, j));
         table_column_name(name, sizeof name, t, j);
         status = dataset_set_column(d, at++, name, codes, count);
         base_free((void *)codes);

@@ -12,7 +12,7 @@ struct table {
     bool adult;        /* called adult.data: its columns have known names */
     size_t count, rows, columns;
     const struct sotto_table_encoding *schema; /* borrowed; NULL: the rows decide */
-    const struct sotto_context *ctx;           /* asked before each column */
+    const struct sotto_context *ctx;           /* asked every few thousand rows of each column */
 };
 size_t table_part_rows(const struct table *t, size_t part);
 /** Which part record `row` is in, and which row of that part. */
@@ -24,6 +24,8 @@ void table_column_name(char *out, size_t capacity, const struct table *t, size_t
 /** `asked`: "first", "last", a column's name, or NULL: what the file shows. EINVAL: no such column, or no way
  * to tell. */
 sotto_status table_choose_label(size_t *column, const struct table *t, const char *asked);
+/** Asks whether to go on, before each block of rows. ESTOPPED. */
+sotto_status table_go_on(const struct table *t, size_t row);
 /** Labels and class names. EFORMAT: a missing label, a single class. */
 sotto_status table_fill_labels(struct dataset *d, struct table *t, size_t label);
 /** adult.test's dots behind the labels. */

@@ -72,14 +72,18 @@ static const char *const *header_of(const struct csv *c, size_t skip)
     return skip ? (const char *const *)c->cells : NULL;
 }
 
-static void fill_column(float *out, const struct table *t, const struct encoding_column *c, size_t where,
-                        size_t width)
+static sotto_status fill_column(float *out, const struct table *t, const struct encoding_column *c,
+                                size_t where, size_t width)
 {
+    sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < t->rows; i++) {
         struct cell cell = cell_of_text(table_cell(t, i, where));
+        TRY(table_go_on(t, i));
         out[i * width] = c->kind == COLUMN_NUMBER ? (float)encoding_number(t->schema, c, cell)
                                                   : (float)encoding_category(c, cell);
     }
+done:
+    return status;
 }
 
 static sotto_status describe_set(struct dataset *d, const struct sotto_table_encoding *e)
@@ -122,15 +126,16 @@ sotto_status table_fill_declared(struct dataset *d, struct table *t)
         if (e->columns[j].kind == COLUMN_IGNORED)
             continue;
         const struct encoding_column *c = &e->columns[j];
-        TRY(context_check(t->ctx, "%s: stopped while it was read", t->where[0]));
-        fill_column(d->features + at, t, c, where[j], used);
+        TRY(fill_column(d->features + at, t, c, where[j], used));
         TRY(dataset_set_column(d, at++, c->name,
                                c->kind == COLUMN_CATEGORY ? (const char *const *)c->categories.texts : NULL,
                                c->categories.count));
     }
     table_strip_dots(t, label);
-    for (size_t i = 0; i < t->rows; i++)
+    for (size_t i = 0; i < t->rows; i++) {
+        TRY(table_go_on(t, i));
         d->labels[i] = (int64_t)encoding_class(e, cell_of_text(table_cell(t, i, label)));
+    }
     TRY(describe_set(d, e));
 done:
     base_free(where);
@@ -168,8 +173,11 @@ static sotto_status write_queries(struct sotto_array *x, const struct sotto_tabl
     size_t unknown = 0, shape[2] = {c->rows - skip, sotto_table_encoding_width(e)};
     struct sotto_array made = {0};
     TRY(sotto_array_make(&made, SOTTO_F4, 2, shape));
-    for (size_t i = 0; i < shape[0]; i++)
+    for (size_t i = 0; i < shape[0]; i++) {
+        if (i % 4096 == 0)
+            TRY(context_check(ctx, "%s: stopped while it was encoded", c->name));
         TRY(write_query((float *)made.data + i * shape[1], &unknown, e, c, skip + i, where));
+    }
     if (unknown > 0)
         context_log(ctx, SOTTO_LOG_WARNING, "%s: %zu cells have categories that %s does not list", c->name,
                     unknown, e->by);
@@ -185,7 +193,8 @@ sotto_status sotto_table_encode(struct sotto_array *x, const struct sotto_table_
 {
     sotto_status status = SOTTO_OK;
     struct csv c = {0};
-    const struct csv_style style = {.separator = name_ends(path, ".tsv") ? '\t' : 0, .trim = true};
+    const struct csv_style style = {
+        .separator = name_ends(path, ".tsv") ? '\t' : 0, .trim = true, .ctx = ctx};
     size_t label, *where = NULL;
     NEW(where, e->count);
     TRY(csv_read_file(&c, path, &style));

@@ -52,6 +52,11 @@ sotto_status format_read(struct dataset *d, const struct dataset_format **used, 
             return status_fail(SOTTO_EUSAGE,
                                "%s: a schema cannot be given for the layout '%s'; it describes tables",
                                b->origin, (*f)->name);
+        if (options && (options->loci || options->absent) && !(*f)->takes_loci)
+            return status_fail(
+                SOTTO_EUSAGE,
+                "%s: a list of loci cannot be given for the layout '%s'; it describes genotypes", b->origin,
+                (*f)->name);
         if (options && options->part && !(*f)->takes_part)
             return status_fail(SOTTO_EUSAGE, "%s: a part cannot be given for the layout '%s'", b->origin,
                                (*f)->name);

@@ -264,9 +264,9 @@ static sotto_status check(const char **against, char hex[65], const char *name,
     TRY(sotto_dataset_open(&s, name, ctx));
     TRY(dataset_hash(hex, s, ctx));
     if (generated) {
-        *against = strcmp(name, source->name) == 0 ? "the sum recorded in sotto"
-                                                   : "nothing (generated with options)";
-        if (strcmp(name, source->name) == 0 && strcmp(hex, source->sha256) != 0)
+        const bool summed = source->sha256 && strcmp(name, source->name) == 0;
+        *against = summed ? "the sum recorded in sotto" : "nothing (generated; no sum on record)";
+        if (summed && strcmp(hex, source->sha256) != 0)
             FAIL(SOTTO_EGATE, "%s: contents have SHA-256 %s; expected %s", name, hex, source->sha256);
     } else if (dataset_behind(s)->recorded) {
         *against = "dataset.json";

@@ -161,6 +161,7 @@ void split_warn(const struct sotto_dataset *s, const struct sotto_table_encoding
         context_log(
             ctx, SOTTO_LOG_WARNING,
             "%s: the encoding was fitted on these rows, so every epsilon on them is conditional; to avoid "
-            "this, give --schema at the import, or --one-hot with --schema, --fit-on or --fit-table",
+            "this, give --schema (tables) or --loci (genotypes) at the import, or --one-hot with --schema, "
+            "--fit-on or --fit-table",
             s->name);
 }

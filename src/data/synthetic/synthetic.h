@@ -18,7 +18,13 @@ struct synthetic_option {
 /** Reads the options of `name` into the `value`s. EINVAL lists what is known. */
 sotto_status synthetic_options(struct synthetic_option *options, const char *stem, const char *name);
 
-enum synthetic_kind { SYNTHETIC_IMAGES = 1, SYNTHETIC_BLOBS, SYNTHETIC_PURCHASE, SYNTHETIC_FACES };
+enum synthetic_kind {
+    SYNTHETIC_IMAGES = 1,
+    SYNTHETIC_BLOBS,
+    SYNTHETIC_PURCHASE,
+    SYNTHETIC_FACES,
+    SYNTHETIC_SNPS
+};
 /** The stream of one record. Records are numbered from 1: index 0 is for what a whole set shares. */
 static inline struct rng synthetic_stream(enum synthetic_kind kind, uint64_t record)
 {

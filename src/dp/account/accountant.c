@@ -6,6 +6,7 @@
 #include "dp/mechanism/pure_pair.h"
 #include "dp/account/event_part.h"
 #include "num/special.h"
+#include "sotto/option.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,8 @@ static double lower_bound(const struct mechanism *m, const struct sensitivity_ra
     struct interval one = iv_min(s->l1, s->l2);
     if (m->kind == RELEASE_NONE)
         m = mechanism_find("gaussian"); /* the noise that it is */
+    if (m->kind == RELEASE_MEDIAN)
+        return 0; /* an upper end is all that is known */
     if (delta == 0 && m->integer)
         return m->pure ? iv_scale(s->step, fmax(s->one_coordinate, s->coordinates) * k).lo : INFINITY;
     if (delta == 0 && m->norm == SHIFT_L1)
@@ -172,7 +175,7 @@ static sotto_status account_release(struct sotto_account *out, const struct mech
 {
     sotto_status status = SOTTO_OK;
     TRY(require_delta(delta));
-    REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
+    TRY(sotto_option_check_number(sotto_option_find(sotto_call_option_table(), "compose"), (double)compose));
     if (m->check && delta > 0)
         TRY(m->check(m->epsilon(iv_scale(shifts->l2, sqrt((double)compose)), delta).hi, delta));
     TRY(context_check(ctx, "account: stopped"));

@@ -3,6 +3,7 @@
 #include "dp/account/accountant.h"
 #include "dp/account/calibrate_refine.h"
 #include "num/special.h"
+#include "sotto/option.h"
 
 struct search {
     const struct mechanism *m;
@@ -56,7 +57,7 @@ static sotto_status calibrate(double *scale, const char *mechanism, struct searc
     TRY(sensitivity_ratio_for(&checked, s.m, 1, sensitivity));
     TRY(require_positive(target.epsilon, "epsilon"));
     TRY(require_delta(target.delta));
-    REQUIRE(compose >= 1, "compose must be at least 1 (got 0)");
+    TRY(sotto_option_check_number(sotto_option_find(sotto_call_option_table(), "compose"), (double)compose));
     if (target.delta == 0 && !s.m->pure)
         FAIL(SOTTO_EDOMAIN, "mechanism '%s' gives no pure epsilon; give a delta > 0", mechanism);
     if (target.delta == 0 && s.m->norm == SHIFT_L1 && isinf(checked.l1.hi))

@@ -209,6 +209,32 @@ done:
     return status;
 }
 
+sotto_status sotto_compose_parallel_rows(struct sotto_composed *out, const struct sotto_dp *parts, size_t n,
+                                         enum sotto_adjacency parts_hold, enum sotto_adjacency target)
+{
+    sotto_status status = SOTTO_OK;
+    struct top e = {0, 0}, d = {0, 0};
+    struct interval delta = iv(0);
+    TRY(composition_check(parts, n, target));
+    if (parts_hold == SOTTO_REPLACE_ONE && target == SOTTO_ADD_REMOVE)
+        FAIL(SOTTO_ENOTSUP,
+             "parallel composition: the guarantees of the parts hold for replaced records only; give "
+             "guarantees under add-remove");
+    for (size_t i = 0; i < n; i++) {
+        top_add(&e, parts[i].epsilon);
+        top_add(&d, parts[i].delta);
+        delta = iv_max(delta, group_delta(iv(parts[i].epsilon), parts[i].delta, 2));
+    }
+    if (parts_hold == SOTTO_ADD_REMOVE && target == SOTTO_REPLACE_ONE)
+        composition_set(out, "parallel by rows", target, iv_scale(iv(e.first), 2), delta,
+                        "a replaced record stays in its part and is a group of two there");
+    else
+        composition_set(out, "parallel by rows", target, iv(e.first), iv(d.first),
+                        "a record lies in one part only and stays there");
+done:
+    return status;
+}
+
 sotto_status sotto_compose_mixture(struct sotto_composed *out, const struct sotto_dp *parts,
                                    const double *probabilities, size_t n, enum sotto_adjacency adjacency)
 {

@@ -11,6 +11,7 @@
 #include "dp/account/event_part.h"
 #include "dp/mechanism/pure_pair.h"
 #include "num/special.h"
+#include "sotto/option.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -179,8 +180,8 @@ static sotto_status make_sampled(struct part *p, const struct sotto_event *e, do
              "mechanism '%s' has no bound for sampled steps; expected gaussian or logistic, or laplace with "
              "gradients clipped by l1",
              e->mechanism);
-    REQUIRE(e->sample_rate > 0 && e->sample_rate <= 1, "sample_rate must lie in (0, 1] (got %g)",
-            e->sample_rate);
+    TRY(sotto_option_check_number(sotto_option_find(sotto_sampled_option_table(), "sample_rate"),
+                                  e->sample_rate));
     TRY(require_positive(e->noise_multiplier, "noise_multiplier"));
     while (ldexp(1, p->doublings) < group)
         p->doublings++;

@@ -7,6 +7,7 @@
 #include "io/json/json.h"
 #include "io/text/utf8.h"
 #include "io/yaml/yaml_json.h"
+#include "sotto/option.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -258,8 +259,11 @@ static sotto_status read_triple(struct sotto_event *e, const struct json *triple
         FAIL(SOTTO_EINVAL,
              "%s: noise_multiplier is %g; expected more than 0, as steps without noise have no guarantee",
              where, sigma);
-    if (!(rate > 0 && rate <= 1))
-        FAIL(SOTTO_EINVAL, "%s: sample_rate must lie in (0, 1] (got %g)", where, rate);
+    status = sotto_option_check_number(sotto_option_find(sotto_sampled_option_table(), "sample_rate"), rate);
+    if (status != SOTTO_OK) {
+        status_prefix(where);
+        goto done;
+    }
     if (steps < 1)
         FAIL(SOTTO_EINVAL, "%s: num_steps must be at least 1 (got %lld)", where, (long long)steps);
     *e = (struct sotto_event){.mechanism = "gaussian",

@@ -2,6 +2,7 @@
  * assumptions, so they are computed in plain double and rounded up by a hair; the proved one goes through the
  * accountant. */
 #include "base/reserved.h"
+#include "sotto/option.h"
 #include "sotto/residual.h"
 
 #include <math.h>
@@ -47,12 +48,7 @@ static sotto_status check_input(size_t *releases, const struct sotto_residual_in
 {
     sotto_status status = SOTTO_OK;
     TRY(require_reserved(in->reserved, "residual input"));
-    TRY(check_positive("radius", in->radius));
-    TRY(check_delta(in->delta));
-    REQUIRE(in->uses > 0, "uses is 0; expected at least 1 use of each record in training");
-    REQUIRE(in->copies > 0, "copies is 0; expected at least 1 noisy copy per use");
-    REQUIRE(in->label_epsilon >= 0 && isfinite(in->label_epsilon),
-            "label epsilon is %g; expected 0 (public labels) or more", in->label_epsilon);
+    TRY(sotto_options_check(in, sotto_residual_input_table(), "radius|delta|uses|copies|label_epsilon"));
     REQUIRE(in->copies <= SIZE_MAX / in->uses, "uses x copies is too large");
     *releases = in->uses * in->copies;
 done:
@@ -162,12 +158,8 @@ static sotto_status check_answers(const struct sotto_residual_answers *in)
 {
     sotto_status status = SOTTO_OK;
     TRY(require_reserved(in->reserved, "residual answers"));
-    TRY(check_positive("branch bound", in->branch_bound));
-    TRY(check_positive("weight bound", in->weight_bound));
-    REQUIRE(in->floor >= 0 && isfinite(in->floor), "floor is %g; expected 0 or more", in->floor);
-    REQUIRE(in->mappings > 0, "mappings is 0; expected at least 1");
-    REQUIRE(in->queries > 0, "queries is 0; expected at least 1");
-    TRY(check_delta(in->delta));
+    TRY(sotto_options_check(in, sotto_residual_answers_table(),
+                            "branch_bound|weight_bound|floor|mappings|queries|delta"));
 done:
     return status;
 }

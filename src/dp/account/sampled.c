@@ -6,6 +6,7 @@
 #include "dp/account/event_part.h"
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
+#include "sotto/option.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,13 +73,8 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
              "mechanism '%s' has no bound for sampled iterations with gradients clipped by L2; expected "
              "gaussian or logistic, or gradients clipped by L1",
              s->mechanism);
-    if (!(s->sample_rate > 0 && s->sample_rate <= 1))
-        FAIL(SOTTO_EINVAL, "sample_rate must lie in (0, 1] (got %g)", s->sample_rate);
-    TRY(require_positive(s->sample_rate, "sample_rate"));
-    REQUIRE(s->steps >= 1, "steps must be at least 1 (got 0)");
-    REQUIRE(s->steps <= (size_t)1 << 40, "steps must be at most 2^40 (got %zu)", s->steps);
+    TRY(sotto_options_check(s, sotto_sampled_option_table(), "sample_rate|steps|delta"));
     TRY(require_delta(s->delta));
-    REQUIRE(s->delta > 0, "delta must be > 0 for sampled iterations (got 0)");
 done:
     return status;
 }
@@ -90,7 +86,7 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     const struct mechanism *m;
     struct interval pld;
     TRY(check(&m, s));
-    TRY(require_positive(s->noise_multiplier, "noise_multiplier"));
+    TRY(sotto_options_check(s, sotto_sampled_option_table(), "noise_multiplier"));
     TRY(context_check(ctx, "account: stopped"));
     TRY(by_pld(&pld, s, ctx));
     struct sotto_account a = {.scale = s->noise_multiplier,

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "num/interval.h"
 
-enum ball_noise { BALL_GAUSSIAN, BALL_LOGISTIC, BALL_LAPLACE };
+enum ball_noise { BALL_GAUSSIAN, BALL_LOGISTIC, BALL_LAPLACE, BALL_CAUCHY /* drawn only: ball_draw.h */ };
 
 /** Runs body(arg) with all memory of ball arithmetic taken from one pool. Where memory runs out, however deep
  * inside FLINT, the body is left on the spot and the pool is dropped whole, so a body holds nothing else

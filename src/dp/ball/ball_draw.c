@@ -49,6 +49,9 @@ static void evaluate(arb_ptr z, const struct ball_draw *d, arb_ptr cell, slong b
         arb_neg(z, z);
         arb_div(z, z, cell, bits);
         arb_log(z, z, bits);
+    } else if (d->law == BALL_CAUCHY) {
+        arb_mul_2exp_si(z, cell, -1);
+        arb_tan_pi(z, z, bits);
     } else {
         arb_log(z, cell, bits);
         arb_neg(z, z);
@@ -106,7 +109,8 @@ static bool one_floor(int128 *out, const arb_t z, slong bits)
 void ball_draw(int128 floor[2], const struct ball_draw *d)
 {
     const bool pair = d->law == BALL_GAUSSIAN, negative = !pair && d->word[0] >> 63;
-    const slong unit = d->law == BALL_LAPLACE ? 1 : 0; /* U counts from the second bit */
+    const slong unit =
+        d->law == BALL_LAPLACE || d->law == BALL_CAUCHY ? 1 : 0; /* U counts from the second bit */
     arb_ptr w = ball_numbers(2), cell = ball_numbers(2), z = ball_numbers(2);
     slong n = d->known;
     for (int i = 0; i < 2; i++)

@@ -18,6 +18,7 @@ typedef void ball_refinement(uint64_t bits[2], const void *arg, unsigned round);
  *   logistic  first bit of word[0] the sign, the others U in (0, 1/2]; |Z| = m ln((1 - U) / U)
  *   Laplace   first bit of word[0] the sign, the others U in (0, 1];   |Z| = -m ln U
  *   discrete  the same U; |Z| = -m ln U + m ln(2 / (1 + e^(-1/m)))
+ *   Cauchy    first bit of word[0] the sign, the others U in (0, 1];   |Z| = m tan(pi U / 2)
  *   Gaussian  word[0] is U in (0, 1], word[1] V; Z = m sqrt(-2 ln U) (cos 2 pi V, sin 2 pi V) */
 struct ball_draw {
     enum ball_noise law;

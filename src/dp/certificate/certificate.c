@@ -154,10 +154,32 @@ void certificate_add_classes(struct sotto_certificate *c, size_t count, const ch
     snprintf(c->classes_by, sizeof c->classes_by, "%s", given_by && given_by[0] ? given_by : "the caller");
 }
 
+sotto_status certificate_add_tuning(struct sotto_certificate *c, const struct certificate_tuning *tuning,
+                                    const char *encoder_sha256, const char *encoder)
+{
+    sotto_status status = SOTTO_OK;
+    struct certificate_tuning *t;
+    NEW(c->tuning, 1);
+    t = c->tuning;
+    t->trained = tuning->trained;
+    t->frozen = tuning->frozen;
+    REQUIRE(strlen(encoder_sha256) < sizeof t->encoder_sha256 && strlen(encoder) < sizeof t->encoder,
+            "certificate: what it says of the encoder is too long; expected at most %zu characters",
+            sizeof t->encoder - 1);
+    strcpy(t->encoder_sha256, encoder_sha256);
+    strcpy(t->encoder, encoder);
+    NEW_TEXT(t->tensors, tuning->tensors);
+done:
+    return status;
+}
+
 void sotto_certificate_free(struct sotto_certificate *c)
 {
     if (!c)
         return;
+    if (c->tuning)
+        base_free(c->tuning->tensors);
+    base_free(c->tuning);
     if (c->run)
         dpsgd_reservations_free(&c->run->reservations);
     base_free(c->run);
@@ -209,11 +231,14 @@ const char *sotto_certificate_hash(const struct sotto_certificate *c)
 
 sotto_status sotto_certificate_summary(char **line, const struct sotto_certificate *c)
 {
-    char text[STATEMENT_TEXT + 256];
+    char text[STATEMENT_TEXT + 640];
     const struct mechanism *m = mechanism_find(c->account.mechanism);
     const char *noise = m && m->kind > RELEASE_VECTOR ? "of scale" : "noise of scale";
-    snprintf(text, sizeof text, "%s %s %.6g; %s", c->account.mechanism, noise, c->account.scale,
-             c->wording.statement);
+    int length = snprintf(text, sizeof text, "%s %s %.6g; %s", c->account.mechanism, noise, c->account.scale,
+                          c->wording.statement);
+    if (c->tuning && length > 0)
+        snprintf(text + length, sizeof text - (size_t)length, "; trained: %zu of %zu weights; encoder: %s",
+                 c->tuning->trained, c->tuning->trained + c->tuning->frozen, c->tuning->encoder);
     char *made = base_strdup(text);
     if (!made)
         return status_fail(SOTTO_ENOMEM, "certificate: out of memory");

@@ -62,6 +62,13 @@ struct certificate_run {
     struct dpsgd_reservations reservations;
     size_t used; /* steps, from the first one of the run */
 };
+/** What was trained of a network that began as a pre-trained encoder. */
+struct certificate_tuning {
+    char encoder_sha256[65]; /* of its tensors */
+    char encoder[256];       /* why nothing is charged for it: "public, by ..." */
+    size_t trained, frozen;  /* weights; running statistics are not counted */
+    char *tensors;           /* names of the trained ones, ", " between them */
+};
 struct sotto_certificate {
     char time[24], version[24]; /* of the sotto that made it */
     struct sotto_account account;
@@ -79,6 +86,7 @@ struct sotto_certificate {
     struct certificate_run *run; /* NULL: one release */
     size_t classes;              /* that a trainer was given; 0: it was given none */
     char classes_by[64];
+    struct certificate_tuning *tuning; /* NULL: all weights were trained, from first ones that were drawn */
 };
 /** Made before the ledger is charged: what is known only afterwards is filled in by certificate_enter() and needs
  * no memory. ENOMEM. */
@@ -89,5 +97,8 @@ sotto_status certificate_add_run(struct sotto_certificate *c, const struct dpsgd
                                  const struct dpsgd_facts *facts, size_t used);
 /** How many classes a trainer was given, and by what (NULL: the caller). */
 void certificate_add_classes(struct sotto_certificate *c, size_t count, const char *given_by);
+/** Adds what was trained; counts and tensors are those of `tuning`, all is copied. EINVAL: a text is too long; ENOMEM. */
+sotto_status certificate_add_tuning(struct sotto_certificate *c, const struct certificate_tuning *tuning,
+                                    const char *encoder_sha256, const char *encoder);
 
 #endif

@@ -22,6 +22,12 @@ struct run_claims {
     const char *last_hash; /* of the last reservation; NULL: none */
     int64_t last_index;
 };
+/** What it says of a fine-tuning. */
+struct tuning_claims {
+    bool claimed;
+    size_t trained, frozen;
+    const char *tensors, *encoder, *encoder_sha256;
+};
 /** What a certificate says, and the document that its texts are borrowed from. */
 struct certificate_claims {
     struct json *document;
@@ -32,6 +38,7 @@ struct certificate_claims {
     const char *maker, *time, *purpose; /* maker: the version of sotto that wrote it */
     size_t classes;                     /* that a trainer was given; 0: not said */
     const char *classes_by;
+    struct tuning_claims tuning;
     double scale, standard_deviation; /* the latter NAN: not said */
     size_t dimension, records;        /* records 0: unknown */
     bool has_later_members;           /* records or condition, which version 1 has not */

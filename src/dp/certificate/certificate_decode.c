@@ -199,6 +199,17 @@ static sotto_status get_origin(struct sotto_certificate *c, const struct certifi
     TRY(copy_text(c->version, sizeof c->version, f->maker, "version", name));
     TRY(copy_text(c->classes_by, sizeof c->classes_by, f->classes_by, "classes.given_by", name));
     c->classes = f->classes;
+    if (f->tuning.claimed) {
+        char sha256[65];
+        TRY(copy_hash(sha256, f->tuning.encoder_sha256, "fine_tuning.encoder_sha256", name));
+        TRY(as_format(
+            certificate_add_tuning(c,
+                                   &(struct certificate_tuning){.trained = f->tuning.trained,
+                                                                .frozen = f->tuning.frozen,
+                                                                .tensors = (char *)f->tuning.tensors},
+                                   sha256, f->tuning.encoder),
+            name));
+    }
     if (f->run)
         TRY(add_run(c, f, name));
 done:

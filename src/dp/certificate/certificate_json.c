@@ -101,6 +101,15 @@ static void put_origin(struct json **object, const struct sotto_certificate *c)
         json_put_text(&classes, "given_by", c->classes_by);
         json_put(object, "classes", classes);
     }
+    if (c->tuning) {
+        struct json *tuning = json_make_object();
+        json_put_integer(&tuning, "trained", (int64_t)c->tuning->trained);
+        json_put_integer(&tuning, "frozen", (int64_t)c->tuning->frozen);
+        json_put_text(&tuning, "tensors", c->tuning->tensors);
+        json_put_text(&tuning, "encoder", c->tuning->encoder);
+        json_put_text(&tuning, "encoder_sha256", c->tuning->encoder_sha256);
+        json_put(object, "fine_tuning", tuning);
+    }
 }
 
 static struct json *document(const struct sotto_certificate *c, const char *output_sha256)
@@ -263,6 +272,23 @@ static sotto_status read_guarantee(struct certificate_claims *f, const struct js
     return claim ? read_account(&f->claim, claim, path) : SOTTO_OK;
 }
 
+static sotto_status read_tuning(struct tuning_claims *t, const struct json *c, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *tuning;
+    if (!json_member(c, "fine_tuning"))
+        goto done;
+    TRY(json_get_object(&tuning, c, path, "fine_tuning"));
+    TRY(json_get_size(&t->trained, tuning, path, "trained"));
+    TRY(json_get_size(&t->frozen, tuning, path, "frozen"));
+    TRY(json_get_text(&t->tensors, tuning, path, "tensors"));
+    TRY(json_get_text(&t->encoder, tuning, path, "encoder"));
+    TRY(json_get_text(&t->encoder_sha256, tuning, path, "encoder_sha256"));
+    t->claimed = true;
+done:
+    return status;
+}
+
 /* What is for the record only. */
 static void read_remarks(struct certificate_claims *f, const struct json *c)
 {
@@ -294,6 +320,7 @@ static sotto_status read_claims(struct certificate_claims *f, const char *path)
     if (json_member(c, "output_sha256"))
         TRY(json_get_text(&f->output, c, path, "output_sha256"));
     read_remarks(f, c);
+    TRY(read_tuning(&f->tuning, c, path));
     f->evidence = json_text(json_find(c, "sensitivity.evidence"));
     f->origin = json_text(json_find(c, "sensitivity.statement"));
     f->sampler = json_text(json_find(c, "sampler"));

@@ -25,6 +25,7 @@ enum release_kind {
     RELEASE_VECTOR,  /* one draw for the whole vector, in double */
     RELEASE_CHOICE,  /* one index out of many */
     RELEASE_LABELS,  /* a label per record */
+    RELEASE_MEDIAN,  /* a median, with noise that follows the records */
     RELEASE_NONE     /* for comparing only */
 };
 

@@ -5,9 +5,9 @@
 #include "base/reserved.h"
 #include "base/status.h"
 
-/** EINVAL unless `x` is a normal number in [1e-100, 1e100]; `what` opens the message. */
+/** EINVAL unless `x` is in the range of a release's scale (sotto/option.h); `what` opens the message. */
 sotto_status require_positive(double x, const char *what);
-/** EINVAL unless 0 <= delta < 1 and delta is 0 or normal. */
+/** EINVAL unless delta is in the range of a release's, and 0 or normal. */
 sotto_status require_delta(double delta);
 
 #endif

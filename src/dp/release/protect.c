@@ -7,9 +7,13 @@
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/public_metadata.h"
+#include "dp/release/statistic.h"
+#include "io/array/npy.h"
+#include "io/array/safetensors.h"
 #include "io/provenance/statement.h"
 #include "base/memory.h"
 #include "sotto/io.h"
+#include "sotto/smooth.h"
 
 #include <float.h>
 #include <math.h>
@@ -23,16 +27,16 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static sotto_status load(struct sotto_tensors *t, const char *path)
+static sotto_status load(struct sotto_tensors *t, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     if (ends_with(path, ".npy")) {
         struct sotto_array a = {0};
-        TRY(sotto_npy_load(&a, path));
+        TRY(npy_load_asking(&a, path, ctx));
         status = sotto_tensors_add(t, "vector", a.dtype, a.ndim, a.shape, a.data);
         sotto_array_clear(&a);
     } else {
-        TRY(sotto_safetensors_load(t, path));
+        TRY(safetensors_load_asking(t, path, ctx));
     }
 done:
     return status;
@@ -253,6 +257,28 @@ static void note_classes(struct sotto_certificate *c, const struct sotto_tensors
         certificate_add_classes(c, strtoull(count, NULL, 10), by);
 }
 
+/* The values are replaced by their median. */
+static sotto_status protect_median(struct sotto_certificate **certificate, struct sotto_array *a,
+                                   const struct sotto_protect *p, const struct sotto_release *release,
+                                   const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array made = {0};
+    if (!p->statistic)
+        FAIL(SOTTO_EUSAGE,
+             "protect: mechanism smooth-median releases the median of records; give --table, --statistic "
+             "median and --range");
+    TRY(sotto_array_make(&made, SOTTO_F8, 1, &(size_t){1}));
+    TRY(sotto_dp_median(made.data, certificate, a->data, a->count, p->range[0], p->range[1], release, ctx));
+    base_wipe(a->data, a->count * sizeof(double));
+    sotto_array_clear(a);
+    *a = made;
+    made = (struct sotto_array){0};
+done:
+    sotto_array_clear(&made);
+    return status;
+}
+
 static sotto_status protect_by_kind(struct sotto_certificate **certificate, struct sotto_tensors *t,
                                     const struct sotto_protect *p, const struct sotto_release *release,
                                     const struct sotto_context *ctx)
@@ -266,12 +292,49 @@ static sotto_status protect_by_kind(struct sotto_certificate **certificate, stru
              choice ? "scores" : "labels", p->input);
     if (choice)
         TRY(protect_choice(certificate, &t->items[0].array, p, release, ctx));
+    else if (m->kind == RELEASE_MEDIAN)
+        TRY(protect_median(certificate, &t->items[0].array, p, release, ctx));
     else if (labels)
         TRY(protect_labels(certificate, &t->items[0].array, p, release, ctx));
     else
         TRY(protect_vector(certificate, t, p, release, m->kind == RELEASE_INTEGER, ctx));
 done:
     return status;
+}
+
+/* Of a file of records, of which each may count once. */
+static sotto_status take_statistic(struct sotto_tensors *t, struct sotto_release *release,
+                                   const struct sotto_protect *p, const struct sotto_provenance *whose)
+{
+    sotto_status status = SOTTO_OK;
+    const struct mechanism *m;
+    TRY(mechanism_require(&m, release->mechanism));
+    if ((m->kind == RELEASE_MEDIAN) != statistic_is_median(p))
+        FAIL(SOTTO_EUSAGE,
+             "protect: the statistic 'median' and the mechanism 'smooth-median' belong together; give both");
+    if (m->kind != RELEASE_LATTICE && m->kind != RELEASE_VECTOR && m->kind != RELEASE_MEDIAN)
+        FAIL(SOTTO_EUSAGE,
+             "protect: mechanism %s releases no statistic of records; expected logistic, laplace, gaussian "
+             "or knorm",
+             m->name);
+    if (!ends_with(p->input, ".npy"))
+        FAIL(SOTTO_EUSAGE, "protect: %s: a statistic needs one .npy array of records", p->input);
+    TRY(sotto_provenance_once(whose));
+    TRY(statistic_replace(t, release, p));
+done:
+    return status;
+}
+
+/* How the noise compares with what chance does to a mean anyway. */
+static void judge_noise(const struct sotto_certificate *c, const struct sotto_protect *p, size_t n,
+                        const struct sotto_context *ctx)
+{
+    const double chance = (p->range[1] - p->range[0]) / 2 / sqrt((double)n);
+    if (p->statistic && strcmp(p->statistic, "mean") == 0)
+        context_log(
+            ctx, SOTTO_LOG_INFO,
+            "means of %zu records: the noise's scale %.4g is %.3g times the largest sampling deviation, %.3g",
+            n, c->account.scale, c->account.scale / chance, chance);
 }
 
 sotto_status sotto_protect_file(struct sotto_certificate **certificate, const struct sotto_protect *p,
@@ -293,11 +356,13 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     size_t capacity = strlen(p->output) + 32;
     NEW(beside, capacity);
     snprintf(beside, capacity, "%s.certificate.json", p->output);
-    TRY(load(&tensors, p->input));
+    TRY(load(&tensors, p->input, ctx));
     TRY(match(&release, p, &tensors));
     TRY(sotto_provenance_load(&whose, p->input));
     TRY(identify(&release, p, &whose));
-    TRY(sha256_file(input, p->input));
+    if (p->statistic)
+        TRY(take_statistic(&tensors, &release, p, &whose));
+    TRY(sha256_file_asking(input, p->input, ctx));
     release.input_sha256 = input;
     for (size_t i = 0; i < tensors.count; i++)
         room += tensors.items[i].array.count * sizeof(double);
@@ -310,6 +375,7 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
                               &(struct sotto_provenance){0})); /* of a file that lay there before */
     TRY(sha256_file(made->output_sha256, p->output));
     TRY(sotto_certificate_save(beside, made, made->output_sha256));
+    judge_noise(made, p, release.records, ctx);
     *certificate = made;
     made = NULL;
 done:

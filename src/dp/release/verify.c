@@ -135,6 +135,8 @@ static bool lattice_fits(const struct certificate_claims *f)
         return f->sensitivity.value_step > 0;
     if (m && m->kind == RELEASE_LABELS)
         return f->exponent == 0;
+    if (m && m->kind == RELEASE_MEDIAN)
+        return true; /* it follows the range of the values, which the certificate does not state */
     if (f->run)
         return f->exponent == f->run_claims.facts.lattice_exponent;
     return f->scale > 1e-100 && f->scale < 1e100 &&

@@ -4,12 +4,13 @@
 #include "base/file.h"
 #include "head/model/head_model.h"
 #include "io/json/json.h"
+#include "sotto/local.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char schema[] = "sotto.sensitivity/1";
+static const char schema[] = "sotto.sensitivity/1", local_schema[] = "sotto.local-sensitivity/1";
 static const char statement[] = "empirical sensitivity over sampled replace-one pairs of one data set: "
                                 "evidence in the style of random differential "
                                 "privacy for the stated share gamma of such pairs, not differential privacy";
@@ -211,6 +212,12 @@ sotto_status sensitivity_from_json(struct sotto_sensitivity_sample *out, const s
     struct sotto_sensitivity_sample s = {0};
     const char *found, *source = "sampled";
     TRY(json_get_text(&found, doc, path, "schema"));
+    if (strcmp(found, local_schema) == 0)
+        FAIL(SOTTO_EFORMAT,
+             "%s: holds a local sensitivity, and noise scaled to that is not differentially private; "
+             "expected one that "
+             "is sampled or proved",
+             path);
     if (strcmp(found, schema) != 0)
         FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected %s", path, found, schema);
     if (json_find(doc, "source"))
@@ -229,6 +236,49 @@ sotto_status sotto_sensitivity_load(struct sotto_sensitivity_sample *out, const 
     sotto_status status = json_read_file(&doc, path);
     if (status == SOTTO_OK)
         status = sensitivity_from_json(out, doc, path);
+    json_free(doc);
+    return status;
+}
+
+/* ---- local: a document of its own, so that nothing takes it for the above ---- */
+
+static struct json *local_norms(double l1, double l2, double linf)
+{
+    struct json *o = json_make_object();
+    json_put_real(&o, "l1", l1);
+    json_put_real(&o, "l2", l2);
+    json_put_real(&o, "linf", linf);
+    return o;
+}
+
+static struct json *local_document(const struct sotto_local_sensitivity *s)
+{
+    struct json *doc = json_make_object();
+    json_put_text(&doc, "schema", local_schema);
+    json_put_text(&doc, "kind", "local");
+    json_put_text(&doc, "statement",
+                  "not a privacy parameter: noise scaled to it is not differentially private");
+    json_put_integer(&doc, "records", (int64_t)s->records);
+    json_put_integer(&doc, "tried", (int64_t)s->tried);
+    json_put_boolean(&doc, "exact", s->tried == s->records);
+    json_put(&doc, "left_out", local_norms(s->left_out_l1, s->left_out_l2, s->left_out_linf));
+    json_put(&doc, "replaced", local_norms(s->replaced_l1, s->replaced_l2, s->replaced_linf));
+    json_put_text(&doc, "recipe_hash", s->recipe_hash);
+    return doc;
+}
+
+sotto_status sotto_local_sensitivity_json(char **json, const struct sotto_local_sensitivity *s)
+{
+    struct json *doc = local_document(s);
+    sotto_status status = json_dump(json, doc, JSON_LINE);
+    json_free(doc);
+    return status;
+}
+
+sotto_status sotto_local_sensitivity_save(const char *path, const struct sotto_local_sensitivity *s)
+{
+    struct json *doc = local_document(s);
+    sotto_status status = json_write_file(path, doc, JSON_PRETTY);
     json_free(doc);
     return status;
 }

@@ -240,9 +240,16 @@ sotto_status sotto_safetensors_load_bytes(struct sotto_tensors *out, const void 
 
 sotto_status sotto_safetensors_load(struct sotto_tensors *out, const char *path)
 {
+    return safetensors_load_asking(out, path, NULL);
+}
+
+sotto_status safetensors_load_asking(struct sotto_tensors *out, const char *path,
+                                     const struct sotto_context *ctx)
+{
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
     TRY(source_open(&s, path));
+    s.ctx = ctx;
     TRY(safetensors_read(out, &s));
 done:
     source_close(&s);

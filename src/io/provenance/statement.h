@@ -10,6 +10,8 @@
 
 #define STATEMENT_KEY "statement"
 #define STATEMENT_NONE "none: private records trained the encoder; no privacy statement is made"
+#define STATEMENT_NONE_GENERATOR                                                                             \
+    "none: a generative model tells of its training records; no privacy statement is made"
 #define STATEMENT_NONE_NETWORK "none: private records trained this network; no privacy statement is made"
 
 static inline bool statement_is_none(const struct sotto_tensors *t)

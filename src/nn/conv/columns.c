@@ -61,7 +61,7 @@ static sotto_status one_image(void *arg, size_t n, int thread)
 void columns_make(void *columns, const void *src, size_t images, size_t size, const struct conv_desc *d)
 {
     struct job j = {.columns = columns, .src = src, .size = size, .d = d};
-    (void)par_shares(images, d->threads, one_image, &j);
+    (void)par_shares(images, d->threads, d->stop, one_image, &j);
 }
 
 /* ---- back ---- */
@@ -126,5 +126,5 @@ void columns_sum(void *diff_src, const float *columns, size_t images, const void
                  const struct kernels *k, const struct conv_desc *d)
 {
     struct back b = {.diff_src = diff_src, .src = src, .columns = columns, .k = k, .d = d};
-    (void)par_shares(images, d->threads, sum_image, &b);
+    (void)par_shares(images, d->threads, d->stop, sum_image, &b);
 }

@@ -104,7 +104,7 @@ void conv_image_forward(struct conv_image *c, float *dst, const float *src, cons
     }
     c->dst = dst;
     c->src = src;
-    (void)par_shares(c->desc.batch, c->desc.threads, forward_image, c);
+    (void)par_shares(c->desc.batch, c->desc.threads, c->desc.stop, forward_image, c);
 }
 
 static sotto_status sum_images(void *arg, size_t part, int thread)
@@ -115,7 +115,7 @@ static sotto_status sum_images(void *arg, size_t part, int thread)
            end = c->desc.batch * (part + 1) / threads;
     float *sums = c->partial + part * panels_size(c);
     memset(sums, 0, panels_size(c) * sizeof *sums);
-    for (size_t n = first; n < end; n++)
+    for (size_t n = first; n < end && !par_stopped(c->desc.stop); n++)
         for (size_t i = 0; i < c->pixels; i += SLICE)
             c->kernels->image_weights(sums, c->diff_dst + (n * c->pixels + i) * c->shape.outputs,
                                       c->src + n * image_size(c), c->starts + i,
@@ -137,7 +137,7 @@ void conv_image_weights(struct conv_image *c, float *diff_weights, float *diff_b
 {
     c->diff_dst = diff_dst;
     c->src = src;
-    (void)par_shares((size_t)c->desc.threads, c->desc.threads, sum_images, c);
+    (void)par_shares((size_t)c->desc.threads, c->desc.threads, c->desc.stop, sum_images, c);
     for (size_t k = 0; k < c->shape.outputs; k++) {
         if (diff_bias)
             diff_bias[k] = total(c, position(c, k, 0));

@@ -134,8 +134,9 @@ static sotto_status run_block(void *arg, size_t block, int thread)
 
 static void run(struct conv_taps *t)
 {
-    (void)par_shares(t->lists.taps, t->desc.threads, pack_tap, t);
-    (void)par_shares((t->desc.batch + t->lists.block - 1) / t->lists.block, t->desc.threads, run_block, t);
+    (void)par_shares(t->lists.taps, t->desc.threads, t->desc.stop, pack_tap, t);
+    (void)par_shares((t->desc.batch + t->lists.block - 1) / t->lists.block, t->desc.threads, t->desc.stop,
+                     run_block, t);
 }
 
 void conv_taps_forward(struct conv_taps *t, float *dst, const float *src, const float *weights,

@@ -138,7 +138,7 @@ static sotto_status sum_images(void *arg, size_t part, int thread)
                       .src_panel = w->src_panels + part * SLICE * PANEL_WIDTH,
                       .dst_panel = w->dst_panels + part * SLICE * w->desc.dst.channels};
     memset(h.sum, 0, partial_size(w) * sizeof *h.sum);
-    for (size_t n = first; n < end; n += w->lists.block)
+    for (size_t n = first; n < end && !par_stopped(w->desc.stop); n += w->lists.block)
         add_block(&h, n, end - n < w->lists.block ? end - n : w->lists.block);
     return SOTTO_OK;
 }
@@ -172,6 +172,6 @@ void conv_weights_run(struct conv_weights *w, float *diff_weights, float *diff_b
     w->diff_bias = diff_bias;
     w->diff_dst = diff_dst;
     w->src = src;
-    (void)par_shares((size_t)w->desc.threads, w->desc.threads, sum_images, w);
-    (void)par_shares(w->desc.dst.channels, w->desc.threads, add_up, w);
+    (void)par_shares((size_t)w->desc.threads, w->desc.threads, w->desc.stop, sum_images, w);
+    (void)par_shares(w->desc.dst.channels, w->desc.threads, w->desc.stop, add_up, w);
 }

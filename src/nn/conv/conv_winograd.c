@@ -168,7 +168,7 @@ static sotto_status run_share(void *arg, size_t share, int thread)
           *sums = w->diff_weights ? w->sums + share * sums_floats : NULL;
     if (sums && first == end)
         memset(sums, 0, sums_floats * sizeof *sums);
-    for (size_t block = first; block < end; block++) {
+    for (size_t block = first; block < end && !par_stopped(w->desc.stop); block++) {
         if (w->out)
             filter_block(w, block, src_points, dst_points);
         if (sums)
@@ -197,10 +197,10 @@ static void run(struct conv_winograd *w)
 {
     size_t results = w->forward ? w->dst.channels : w->src.channels;
     if (w->out)
-        (void)par_shares(results / WINOGRAD_VECTOR, w->desc.threads, transform_weights, w);
-    (void)par_shares((size_t)w->desc.threads, w->desc.threads, run_share, w);
+        (void)par_shares(results / WINOGRAD_VECTOR, w->desc.threads, w->desc.stop, transform_weights, w);
+    (void)par_shares((size_t)w->desc.threads, w->desc.threads, w->desc.stop, run_share, w);
     if (w->diff_weights)
-        (void)par_shares(w->dst.channels, w->desc.threads, add_up, w);
+        (void)par_shares(w->dst.channels, w->desc.threads, w->desc.stop, add_up, w);
 }
 
 void conv_winograd_forward(struct conv_winograd *w, float *dst, const float *src, const float *weights,

@@ -7,7 +7,7 @@
  *   rows     the same for gradients of single examples: our own product (row_kernels.h)
  *   taps     our own kernels (conv_taps.h), where they fit: backward data, and forward for small results
  *   columns  a column matrix (im2col) and a product, in chunks of images that stay in cache: small results
- *   direct   oneDNN's convolution
+ *   direct   oneDNN's convolution; for gradients of single examples each image by a call of its own
  *
  * The weight gradient is ours (conv_weights.h) in f32 with a bias, oneDNN's (dnnl_weights.h) in f32 without,
  * and a product over columns in bf16, where oneDNN's is slow. */
@@ -36,8 +36,9 @@ struct conv {
     enum way way;  /* of forward; backward data goes by taps wherever it can */
     size_t taps;   /* kernel height * width * source channels */
     size_t pixels; /* of one result: P * Q */
-    size_t used;   /* images, of ROWS */
+    size_t used;   /* images that matter */
     size_t chunk;  /* images per product over columns; divides the batch */
+    size_t images; /* images per call of oneDNN: likewise */
     struct product *forward, *backward_data, *backward_weights;
     struct conv_winograd *winograd;           /* instead of all others, if way is WINOGRAD */
     struct conv_image *image;                 /* instead of all others, if way is PICTURE */
@@ -88,7 +89,7 @@ static sotto_status plan_convolution(struct conv *c)
 {
     sotto_status status = SOTTO_OK;
     const struct conv_desc *d = &c->desc;
-    struct operand src = image(d->batch, d->src, d->src_dtype), dst = image(d->batch, d->dst, d->dst_dtype);
+    struct operand src = image(c->images, d->src, d->src_dtype), dst = image(c->images, d->dst, d->dst_dtype);
     struct nn_shape kernel = {d->src.channels, d->kernel_height, d->kernel_width};
     struct operand weights = image(d->dst.channels, kernel, NN_F32); /* (out, height, width, in) */
     weights.any = 1;
@@ -116,11 +117,11 @@ static sotto_status plan_backward_weights(struct conv *c)
     return product_matmul(&c->backward_weights, &diff_dst, &columns, &diff_weights, 0, ACCUMULATE);
 }
 
-/* Images at a time: the largest divisor of the batch at which the columns stay in cache; for gradients of single
- * examples one, as oneDNN's AVX2 product gives the last rows of a matrix other bits. */
+/* Images at a time: of columns the largest divisor of the batch at which they stay in cache. For gradients of
+ * single examples one: what oneDNN computes of an image cannot depend on the others then. */
 static size_t images_per_chunk(const struct conv *c)
 {
-    if (c->way == COLUMNS && c->desc.single_examples)
+    if (c->desc.single_examples)
         return 1;
     size_t bytes = c->pixels * c->taps * sizeof(float), images = COLUMN_BYTES / bytes, batch = c->desc.batch;
     if (c->way == DENSE || images >= batch)
@@ -177,6 +178,7 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
     c->taps = desc->kernel_height * desc->kernel_width * desc->src.channels;
     c->pixels = desc->dst.height * desc->dst.width;
     c->chunk = images_per_chunk(c);
+    c->images = c->way == DIRECT && !desc->single_examples ? desc->batch : c->chunk;
     if (c->way == WINOGRAD) {
         TRY(conv_winograd_create(&c->winograd, desc));
         goto made;
@@ -280,7 +282,8 @@ static sotto_status rows_chunk(void *arg, size_t chunk, int thread)
 static void rows_run(struct rows_work *w)
 {
     const size_t rows = w->c->used * w->c->pixels;
-    (void)par_shares((rows + ROWS_CHUNK - 1) / ROWS_CHUNK, w->c->desc.threads, rows_chunk, w);
+    (void)par_shares((rows + ROWS_CHUNK - 1) / ROWS_CHUNK, w->c->desc.threads, w->c->desc.stop, rows_chunk,
+                     w);
 }
 
 void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias)
@@ -303,13 +306,11 @@ void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *
         return;
     }
     product_pack(c->forward, weights);
-    if (c->way == DIRECT) {
-        product_run(c->forward, dst, src, bias);
-        return;
-    }
-    for (size_t n = 0; n < d->batch; n += c->chunk)
+    for (size_t n = 0; n < c->used && !par_stopped(d->stop); n += c->images) {
+        const char *from = (const char *)src + n * src_bytes(c);
         product_run(c->forward, (char *)dst + n * dst_bytes(c, d->dst_dtype),
-                    columns_of(c, (const char *)src + n * src_bytes(c)), bias);
+                    c->way == DIRECT ? from : columns_of(c, from), bias);
+    }
 }
 
 static void backward_weights(struct conv *c, float *diff_weights, float *diff_bias, const void *diff_dst,
@@ -325,7 +326,7 @@ static void backward_weights(struct conv *c, float *diff_weights, float *diff_bi
         return;
     }
     memset(diff_weights, 0, d->dst.channels * c->taps * sizeof *diff_weights);
-    for (size_t n = 0; n < d->batch; n += c->chunk)
+    for (size_t n = 0; n < d->batch && !par_stopped(d->stop); n += c->chunk)
         product_run_with(c->backward_weights, diff_weights,
                          (const char *)diff_dst + n * dst_bytes(c, d->src_dtype),
                          columns_of(c, (const char *)src + n * src_bytes(c)));
@@ -343,12 +344,13 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
     if (c->way == ROWS) {
         rows_run(&(struct rows_work){c, diff_src, diff_dst, weights, NULL, false});
         if (mask)
-            tensor_mask(c->kernels, NN_F32, diff_src, mask, c->used * c->pixels * c->taps, d->threads);
+            tensor_mask(c->kernels, NN_F32, diff_src, mask, c->used * c->pixels * c->taps, d->threads,
+                        d->stop);
         return;
     }
     product_pack(c->backward_data, weights);
     if (c->way == COLUMNS) {
-        for (size_t n = 0; n < d->batch; n += c->chunk) {
+        for (size_t n = 0; n < c->used && !par_stopped(d->stop); n += c->chunk) {
             size_t at = n * src_bytes(c);
             product_run(c->backward_data, c->columns, (const char *)diff_dst + n * dst_bytes(c, d->src_dtype),
                         NULL);
@@ -357,10 +359,12 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
         }
         return;
     }
-    product_run(c->backward_data, diff_src, diff_dst, NULL);
+    for (size_t n = 0; n < c->used && !par_stopped(d->stop); n += c->images)
+        product_run(c->backward_data, (char *)diff_src + n * src_bytes(c),
+                    (const char *)diff_dst + n * dst_bytes(c, d->src_dtype), NULL);
     if (mask)
         tensor_mask(c->kernels, d->src_dtype, diff_src, mask,
-                    d->batch * d->src.height * d->src.width * d->src.channels, d->threads);
+                    c->used * d->src.height * d->src.width * d->src.channels, d->threads, d->stop);
 }
 
 void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
@@ -375,19 +379,19 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
     }
     if (diff_weights && diff_bias && !(c->direct_weights && conv_weights_sums_bias(d)))
         tensor_row_sums(c->kernels, d->dst_dtype, diff_bias, diff_dst, rows, d->dst.channels, c->partial,
-                        d->threads);
+                        d->threads, d->stop);
     if (c->way == WINOGRAD) {
         conv_winograd_backward(c->winograd, d->diff_src ? diff_src : NULL, diff_weights, diff_dst, src,
                                weights);
         return;
     }
     if (c->narrow) {
-        tensor_to_bf16(c->kernels, c->narrow, diff_dst, rows * d->dst.channels, d->threads);
+        tensor_to_bf16(c->kernels, c->narrow, diff_dst, rows * d->dst.channels, d->threads, d->stop);
         diff_dst = c->narrow;
     }
-    if (diff_weights)
+    if (diff_weights && !par_stopped(d->stop))
         backward_weights(c, diff_weights, diff_bias, diff_dst, src);
-    if (d->diff_src && diff_src)
+    if (d->diff_src && diff_src && !par_stopped(d->stop))
         backward_data(c, diff_src, diff_dst, src, weights);
 }
 

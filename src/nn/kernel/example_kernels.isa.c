@@ -18,35 +18,33 @@ enum {
     GRAM = 4
 };
 
-INLINE vf32 load(const float *p)
-{
-    return *(const stored_f32 *)p;
-}
-
-INLINE vf32 load_part(const float *p, size_t n)
-{
-#if defined(__AVX512F__)
-    return (vf32)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
-#else
-    vf32 v = {0};
-    memcpy(&v, p, n * sizeof *p);
-    return v;
-#endif
-}
-
-INLINE float total(vf32 v)
-{
-#if defined(__AVX512F__)
-    return _mm512_reduce_add_ps((__m512)v);
-#else
-    float sum = 0;
-    for (int i = 0; i < LANES; i++)
-        sum += v[i];
-    return sum;
-#endif
-}
-
 /* ---- the gradient itself ---- */
+
+INLINE void clear_tile(int rows, int vectors, vf32 sum[ROWS][WIDE])
+{
+#pragma GCC unroll 8
+    for (int k = 0; k < rows; k++)
+#pragma GCC unroll 3
+        for (int v = 0; v < vectors; v++)
+            sum[k][v] = (vf32){0};
+}
+
+/* sum[k] += d[k] * x, of x the first `last` lanes of its last vector. */
+INLINE void add_row(int rows, int vectors, size_t last, vf32 sum[ROWS][WIDE], const float *d, const float *x)
+{
+    vf32 a[WIDE];
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; v++)
+        a[v] =
+            v + 1 < vectors || last == LANES ? f32_load(x + v * LANES) : f32_load_part(x + v * LANES, last);
+#pragma GCC unroll 8
+    for (int k = 0; k < rows; k++) {
+        const vf32 all = f32_all(d[k]);
+#pragma GCC unroll 3
+        for (int v = 0; v < vectors; v++)
+            sum[k][v] = f32_fma(all, a[v], sum[k][v]);
+    }
+}
 
 /* One run of all positions of a slice. `rows` and `vectors` are constants at each call; `last` floats of the
  * last vector are of the run. */
@@ -54,25 +52,10 @@ INLINE void tile(int rows, int vectors, float *g, size_t stride, size_t last, co
                  const float *base, const uint32_t *starts, size_t count)
 {
     vf32 sum[ROWS][WIDE];
-#pragma GCC unroll 8
-    for (int k = 0; k < rows; k++)
-#pragma GCC unroll 3
-        for (int v = 0; v < vectors; v++)
-            sum[k][v] = (vf32){0};
+    clear_tile(rows, vectors, sum);
     for (size_t t = 0; t < count; t++, d += outputs) {
-        const float *x = base + starts[t];
         __builtin_prefetch(d + count * outputs, 0, 2); /* the next slice */
-        vf32 a[WIDE];
-#pragma GCC unroll 3
-        for (int v = 0; v < vectors; v++)
-            a[v] = load(x + v * LANES);
-#pragma GCC unroll 8
-        for (int k = 0; k < rows; k++) {
-            vf32 diff = f32_all(d[k]);
-#pragma GCC unroll 3
-            for (int v = 0; v < vectors; v++)
-                sum[k][v] = f32_fma(diff, a[v], sum[k][v]);
-        }
+        add_row(rows, vectors, LANES, sum, d, base + starts[t]);
     }
 #pragma GCC unroll 8
     for (int k = 0; k < rows; k++)
@@ -159,10 +142,10 @@ INLINE void dots(vf32 sum[GRAM][GRAM], const float *const x[GRAM], const float *
         vf32 b[GRAM];
 #pragma GCC unroll 4
         for (int j = 0; j < GRAM; j++)
-            b[j] = load(y[j] + c);
+            b[j] = f32_load(y[j] + c);
 #pragma GCC unroll 4
         for (int i = 0; i < GRAM; i++) {
-            vf32 a = load(x[i] + c);
+            vf32 a = f32_load(x[i] + c);
 #pragma GCC unroll 4
             for (int j = 0; j < GRAM; j++)
                 sum[i][j] = f32_fma(a, b[j], sum[i][j]);
@@ -174,7 +157,8 @@ INLINE void dots(vf32 sum[GRAM][GRAM], const float *const x[GRAM], const float *
     for (int i = 0; i < GRAM; i++)
 #pragma GCC unroll 4
         for (int j = 0; j < GRAM; j++)
-            sum[i][j] = f32_fma(load_part(x[i] + c, width - c), load_part(y[j] + c, width - c), sum[i][j]);
+            sum[i][j] =
+                f32_fma(f32_load_part(x[i] + c, width - c), f32_load_part(y[j] + c, width - c), sum[i][j]);
 }
 
 INLINE void finish(float out[GRAM][GRAM], vf32 sum[GRAM][GRAM])
@@ -183,7 +167,7 @@ INLINE void finish(float out[GRAM][GRAM], vf32 sum[GRAM][GRAM])
     for (int i = 0; i < GRAM; i++)
 #pragma GCC unroll 4
         for (int j = 0; j < GRAM; j++)
-            out[i][j] = total(sum[i][j]);
+            out[i][j] = f32_total(sum[i][j]);
 }
 
 /* Positions past the end repeat the last one and do not count. */
@@ -303,7 +287,7 @@ static void add_whole(double *restrict sum, const float *restrict x, double fact
     const vf64 all = f64_all(factor);
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        vf32 v = load(x + i);
+        vf32 v = f32_load(x + i);
         *(stored_f64 *)(sum + i) += cut(all * half_of(v, 0));
         *(stored_f64 *)(sum + i + LANES / 2) += cut(all * half_of(v, 1));
     }
@@ -329,26 +313,9 @@ INLINE void chain_tile(int rows, int vectors, double *to, size_t inputs, size_t 
     size_t t = 0;
     for (size_t c = 0; c < chains; c++) {
         vf32 sum[ROWS][WIDE];
-#pragma GCC unroll 8
-        for (int k = 0; k < rows; k++)
-#pragma GCC unroll 3
-            for (int v = 0; v < vectors; v++)
-                sum[k][v] = (vf32){0};
-        for (; t < end[c]; t++) {
-            const float *d = diff + t * outputs, *x = src + t * inputs;
-            vf32 a[WIDE];
-#pragma GCC unroll 3
-            for (int v = 0; v < vectors; v++)
-                a[v] =
-                    v + 1 < vectors || last == LANES ? load(x + v * LANES) : load_part(x + v * LANES, last);
-#pragma GCC unroll 8
-            for (int k = 0; k < rows; k++) {
-                vf32 all = f32_all(d[k]);
-#pragma GCC unroll 3
-                for (int v = 0; v < vectors; v++)
-                    sum[k][v] = f32_fma(all, a[v], sum[k][v]);
-            }
-        }
+        clear_tile(rows, vectors, sum);
+        for (; t < end[c]; t++)
+            add_row(rows, vectors, last, sum, diff + t * outputs, src + t * inputs);
 #pragma GCC unroll 8
         for (int k = 0; k < rows; k++)
 #pragma GCC unroll 3
@@ -382,26 +349,9 @@ INLINE void patch_tile(int rows, int vectors, double *to, size_t stride, size_t 
 {
     for (size_t i = 0; i < examples; i++, base += image) {
         vf32 sum[ROWS][WIDE];
-#pragma GCC unroll 8
-        for (int k = 0; k < rows; k++)
-#pragma GCC unroll 3
-            for (int v = 0; v < vectors; v++)
-                sum[k][v] = (vf32){0};
-        for (size_t t = 0; t < a->count; t++, diff += outputs) {
-            const float *x = base + a->starts[t];
-            vf32 values[WIDE];
-#pragma GCC unroll 3
-            for (int v = 0; v < vectors; v++)
-                values[v] =
-                    v + 1 < vectors || last == LANES ? load(x + v * LANES) : load_part(x + v * LANES, last);
-#pragma GCC unroll 8
-            for (int k = 0; k < rows; k++) {
-                vf32 all = f32_all(diff[k]);
-#pragma GCC unroll 3
-                for (int v = 0; v < vectors; v++)
-                    sum[k][v] = f32_fma(all, values[v], sum[k][v]);
-            }
-        }
+        clear_tile(rows, vectors, sum);
+        for (size_t t = 0; t < a->count; t++, diff += outputs)
+            add_row(rows, vectors, last, sum, diff, base + a->starts[t]);
 #pragma GCC unroll 8
         for (int k = 0; k < rows; k++)
 #pragma GCC unroll 3
@@ -453,7 +403,7 @@ static void add_column_chains(double *sum, const float *diff, size_t outputs, co
         for (size_t c = 0; c < chains; c++) {
             vf32 v = {0};
             for (; t < end[c]; t++)
-                v += n == LANES ? load(diff + t * outputs + k) : load_part(diff + t * outputs + k, n);
+                v += n == LANES ? f32_load(diff + t * outputs + k) : f32_load_part(diff + t * outputs + k, n);
             add_cut(sum + k, v, n);
         }
     }

@@ -41,38 +41,42 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-static void run_span(struct span s, int threads)
+static void run_span(struct span s, int threads, struct par_stop *stop)
 {
     size_t chunks = (s.n + CHUNK - 1) / CHUNK;
-    (void)par_shares(chunks, chunks > 1 ? threads : 1, run_chunk, &s);
+    (void)par_shares(chunks, chunks > 1 ? threads : 1, stop, run_chunk, &s);
 }
 
 static void run_same(enum operation op, const struct kernels *k, enum nn_dtype d, void *y, const void *x,
-                     size_t n, int threads)
+                     size_t n, int threads, struct par_stop *stop)
 {
     size_t size = dtype_size(d);
     run_span(
         (struct span){
             .k = k, .operation = op, .y_size = size, .x_size = size, .n = n, .dtype = d, .y = y, .x = x},
-        threads);
+        threads, stop);
 }
 
-void tensor_relu(const struct kernels *k, enum nn_dtype d, void *x, size_t n, int threads)
+void tensor_relu(const struct kernels *k, enum nn_dtype d, void *x, size_t n, int threads,
+                 struct par_stop *stop)
 {
-    run_same(RELU, k, d, x, NULL, n, threads);
+    run_same(RELU, k, d, x, NULL, n, threads, stop);
 }
 
-void tensor_mask(const struct kernels *k, enum nn_dtype d, void *diff, const void *x, size_t n, int threads)
+void tensor_mask(const struct kernels *k, enum nn_dtype d, void *diff, const void *x, size_t n, int threads,
+                 struct par_stop *stop)
 {
-    run_same(MASK, k, d, diff, x, n, threads);
+    run_same(MASK, k, d, diff, x, n, threads, stop);
 }
 
-void tensor_add(const struct kernels *k, enum nn_dtype d, void *y, const void *x, size_t n, int threads)
+void tensor_add(const struct kernels *k, enum nn_dtype d, void *y, const void *x, size_t n, int threads,
+                struct par_stop *stop)
 {
-    run_same(ADD, k, d, y, x, n, threads);
+    run_same(ADD, k, d, y, x, n, threads, stop);
 }
 
-void tensor_to_bf16(const struct kernels *k, bf16 *y, const float *x, size_t n, int threads)
+void tensor_to_bf16(const struct kernels *k, bf16 *y, const float *x, size_t n, int threads,
+                    struct par_stop *stop)
 {
     run_span((struct span){.k = k,
                            .operation = TO_BF16,
@@ -81,10 +85,11 @@ void tensor_to_bf16(const struct kernels *k, bf16 *y, const float *x, size_t n, 
                            .n = n,
                            .y = (char *)y,
                            .x = (const char *)x},
-             threads);
+             threads, stop);
 }
 
-void tensor_to_f32(const struct kernels *k, float *y, const bf16 *x, size_t n, int threads)
+void tensor_to_f32(const struct kernels *k, float *y, const bf16 *x, size_t n, int threads,
+                   struct par_stop *stop)
 {
     run_span((struct span){.k = k,
                            .operation = TO_F32,
@@ -93,7 +98,7 @@ void tensor_to_f32(const struct kernels *k, float *y, const bf16 *x, size_t n, i
                            .n = n,
                            .y = (char *)y,
                            .x = (const char *)x},
-             threads);
+             threads, stop);
 }
 
 /* ---- sums over rows ---- */
@@ -124,11 +129,11 @@ size_t tensor_row_sums_partial(size_t rows, size_t columns)
 }
 
 void tensor_row_sums(const struct kernels *k, enum nn_dtype d, float *sums, const void *x, size_t rows,
-                     size_t columns, float *partial, int threads)
+                     size_t columns, float *partial, int threads, struct par_stop *stop)
 {
     struct row_sums s = {.k = k, .dtype = d, .partial = partial, .x = x, .rows = rows, .columns = columns};
     size_t chunks = (rows + SUM_ROWS - 1) / SUM_ROWS;
-    (void)par_shares(chunks, chunks > 1 ? threads : 1, sum_chunk, &s);
+    (void)par_shares(chunks, chunks > 1 ? threads : 1, stop, sum_chunk, &s);
     for (size_t c = 0; c < columns; c++)
         sums[c] = 0;
     for (size_t chunk = 0; chunk < chunks; chunk++)

@@ -26,6 +26,9 @@ struct loss_kernels {
     /** diff_src = inverse * (diff_dst - dst <dst, diff_dst>); the projection only if `project`. */
     void (*normalize_back)(float *diff_src, const float *diff_dst, const float *dst, float inverse,
                            int project, size_t width);
+    /** Binary cross-entropy of logits z with targets t in [0, 1]: returns the sum of max(z, 0) - z t + ln(1 + e^-|z|), to 1e-6
+     * of itself and of 1; grad[j] = scale * (sigmoid(z[j]) - t[j]), or NULL; any width. */
+    double (*logistic)(float *grad, const float *z, const float *t, float scale, size_t width);
 };
 const struct loss_kernels *loss_kernels_best(void);
 

@@ -104,5 +104,46 @@ static void normalize_back(float *diff_src, const float *diff_dst, const float *
         diff_src[j] = inverse * (diff_dst[j] - dst[j] * along);
 }
 
-const struct loss_kernels ISA_NAME(loss_kernels) = {row_log_sum, column_log_sum, pair_gradient,
-                                                    row_softmax, normalize,      normalize_back};
+/* One vector; returns its part without the logarithm, which *product collects: factors are at most 2. */
+INLINE f32x16 logistic_lanes(f32x16 *grad, f32x16 *product, f32x16 z, f32x16 t, float scale)
+{
+    f32x16 e = lanes_exp((f32x16)((i32x16)z | INT32_MIN)), most = lanes_select(z > 0, z, (f32x16){0});
+    *product *= 1.0f + e;
+    *grad = scale * (lanes_select(z > 0, (f32x16){0} + 1.0f, e) / (1.0f + e) - t);
+    return most - z * t;
+}
+
+static double lanes_total(f32x16 sum, f32x16 product)
+{
+    double total = 0;
+    for (int i = 0; i < LANES; i++)
+        total += (double)sum[i] + log((double)product[i]);
+    return total;
+}
+
+static double logistic(float *grad, const float *z, const float *t, float scale, size_t width)
+{
+    enum { SPAN = 64 * LANES }; /* 2^64 is a float */
+    double total = 0;
+    size_t whole = width - width % LANES;
+    f32x16 slope;
+    for (size_t first = 0; first < whole; first += SPAN) {
+        f32x16 sum = {0}, product = (f32x16){0} + 1.0f;
+        for (size_t j = first; j < whole && j < first + SPAN; j += LANES) {
+            sum += logistic_lanes(&slope, &product, lanes_load(z + j), lanes_load(t + j), scale);
+            if (grad)
+                lanes_store(grad + j, slope);
+        }
+        total += lanes_total(sum, product);
+    }
+    for (size_t j = whole; j < width; j++) {
+        double e = exp(-fabs((double)z[j]));
+        total += (z[j] > 0 ? (double)z[j] : 0) - (double)z[j] * (double)t[j] + log1p(e);
+        if (grad)
+            grad[j] = (float)((double)scale * ((z[j] > 0 ? 1 : e) / (1 + e) - (double)t[j]));
+    }
+    return total;
+}
+
+const struct loss_kernels ISA_NAME(loss_kernels) = {row_log_sum, column_log_sum, pair_gradient, row_softmax,
+                                                    normalize,   normalize_back, logistic};

@@ -117,6 +117,40 @@ static void tanh_back_bf16(void *diff_x, const void *diff_y, const void *y, size
     }
 }
 
+static void leaky_f32(void *to, const void *from, float slope, size_t n)
+{
+    float *y = to;
+    const float *x = from;
+    for (size_t i = 0; i < n; i++)
+        y[i] = x[i] > 0 ? x[i] : slope * x[i];
+}
+
+static void leaky_bf16(void *to, const void *from, float slope, size_t n)
+{
+    bf16 *y = to;
+    const bf16 *x = from;
+    for (size_t i = 0; i < n; i++) {
+        float value = bf16_to_float(x[i]);
+        y[i] = bf16_from_float(value > 0 ? value : slope * value);
+    }
+}
+
+static void leaky_back_f32(void *diff_x, const void *diff_y, const void *result, float slope, size_t n)
+{
+    float *to = diff_x;
+    const float *from = diff_y, *y = result;
+    for (size_t i = 0; i < n; i++)
+        to[i] = y[i] > 0 ? from[i] : slope * from[i];
+}
+
+static void leaky_back_bf16(void *diff_x, const void *diff_y, const void *result, float slope, size_t n)
+{
+    bf16 *to = diff_x;
+    const bf16 *from = diff_y, *y = result;
+    for (size_t i = 0; i < n; i++)
+        to[i] = bf16_to_float(y[i]) > 0 ? from[i] : bf16_from_float(slope * bf16_to_float(from[i]));
+}
+
 static void most_f32(float *restrict most, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -152,6 +186,8 @@ const struct kernels ISA_NAME(pointwise_kernels) = {.relu = {relu_f32, relu_bf16
                                                     .row_sums = {row_sums_f32, row_sums_bf16},
                                                     .tanh = {tanh_f32, tanh_bf16},
                                                     .tanh_back = {tanh_back_f32, tanh_back_bf16},
+                                                    .leaky = {leaky_f32, leaky_bf16},
+                                                    .leaky_back = {leaky_back_f32, leaky_back_bf16},
                                                     .most = most_f32,
                                                     .route = route_f32,
                                                     .to_bf16 = to_bf16,

@@ -15,34 +15,6 @@ enum {
     WIDE = 3
 };
 
-INLINE vf32 load(const float *p)
-{
-    return *(const stored_f32 *)p;
-}
-
-INLINE vf32 load_part(const float *p, size_t n)
-{
-#if defined(__AVX512F__)
-    return (vf32)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
-#else
-    vf32 v = {0};
-    memcpy(&v, p, n * sizeof *p);
-    return v;
-#endif
-}
-
-INLINE float total(vf32 v)
-{
-#if defined(__AVX512F__)
-    return _mm512_reduce_add_ps((__m512)v);
-#else
-    float sum = 0;
-    for (int i = 0; i < LANES; i++)
-        sum += v[i];
-    return sum;
-#endif
-}
-
 INLINE void forward_tile(int tall, int broad, float *dst, const float *src, const float *weights,
                          const float *bias, bool relu, const struct row_shape *s)
 {
@@ -58,10 +30,10 @@ INLINE void forward_tile(int tall, int broad, float *dst, const float *src, cons
         vf32 w[BROAD];
 #pragma GCC unroll 6
         for (int j = 0; j < broad; j++)
-            w[j] = load(weights + (size_t)j * n + c);
+            w[j] = f32_load(weights + (size_t)j * n + c);
 #pragma GCC unroll 4
         for (int i = 0; i < tall; i++) {
-            vf32 x = load(src + (size_t)i * n + c);
+            vf32 x = f32_load(src + (size_t)i * n + c);
 #pragma GCC unroll 6
             for (int j = 0; j < broad; j++)
                 sum[i][j] = f32_fma(x, w[j], sum[i][j]);
@@ -72,13 +44,13 @@ INLINE void forward_tile(int tall, int broad, float *dst, const float *src, cons
         for (int i = 0; i < tall; i++)
 #pragma GCC unroll 6
             for (int j = 0; j < broad; j++)
-                sum[i][j] = f32_fma(load_part(src + (size_t)i * n + c, n - c),
-                                    load_part(weights + (size_t)j * n + c, n - c), sum[i][j]);
+                sum[i][j] = f32_fma(f32_load_part(src + (size_t)i * n + c, n - c),
+                                    f32_load_part(weights + (size_t)j * n + c, n - c), sum[i][j]);
 #pragma GCC unroll 4
     for (int i = 0; i < tall; i++)
 #pragma GCC unroll 6
         for (int j = 0; j < broad; j++) {
-            float y = total(sum[i][j]) + (bias ? bias[j] : 0);
+            float y = f32_total(sum[i][j]) + (bias ? bias[j] : 0);
             dst[(size_t)i * s->outputs + (size_t)j] = relu && !(y > 0) ? 0 : y;
         }
 }
@@ -117,8 +89,8 @@ INLINE void backward_tile(int rows, int vectors, size_t last, float *diff_src, c
         vf32 w[WIDE];
 #pragma GCC unroll 3
         for (int v = 0; v < vectors; v++)
-            w[v] = v + 1 < vectors || last == LANES ? load(weights + v * LANES)
-                                                    : load_part(weights + v * LANES, last);
+            w[v] = v + 1 < vectors || last == LANES ? f32_load(weights + v * LANES)
+                                                    : f32_load_part(weights + v * LANES, last);
 #pragma GCC unroll 8
         for (int i = 0; i < rows; i++) {
             vf32 g = f32_all(diff_dst[(size_t)i * s->outputs + k]);

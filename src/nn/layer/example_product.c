@@ -212,7 +212,7 @@ void example_product_norms(struct example_product *e, const struct example_norms
     e->norms = out;
     e->diff_dst = diff_dst;
     e->src = src;
-    (void)par_shares(examples, e->desc.threads, one_norm, e);
+    (void)par_shares(examples, e->desc.threads, e->desc.stop, one_norm, e);
 }
 
 /* ---- sums ---- */
@@ -243,7 +243,7 @@ static void scale_examples(const struct example_product *e, float *diff, float *
 static void sum_ghosts(const struct example_product *e, const float *diff, const float *src)
 {
     const size_t outputs = e->desc.dst.channels, inputs = e->views * e->image;
-    for (size_t first = 0; first < e->examples; first += BLOCK) {
+    for (size_t first = 0; first < e->examples && !par_stopped(e->desc.stop); first += BLOCK) {
         const size_t count = e->examples - first < BLOCK ? e->examples - first : BLOCK;
         const float *d = diff + first * e->rows * outputs;
         struct patches a = e->patches;
@@ -276,7 +276,8 @@ void example_product_sum(struct example_product *e, double *sum, const double *f
     e->factor = factor;
     e->examples = examples;
     if (e->way == STORED) {
-        (void)par_shares((gradient_size(e) + CHUNK - 1) / CHUNK, e->desc.threads, sum_stored, e);
+        (void)par_shares((gradient_size(e) + CHUNK - 1) / CHUNK, e->desc.threads, e->desc.stop, sum_stored,
+                         e);
         return;
     }
     scale_examples(e, diff_dst, src);

@@ -22,7 +22,7 @@ static inline size_t shape_count(struct nn_shape s) /* range-checked by network_
 
 /* ---- rows ---- */
 struct layer;
-enum parameter_init { INIT_ZERO, INIT_ONE, INIT_GLOROT_UNIFORM, INIT_HE_NORMAL };
+enum parameter_init { INIT_ZERO, INIT_ONE, INIT_GLOROT_UNIFORM, INIT_HE_NORMAL, INIT_NORMAL_002 };
 enum { SOURCE_INPUT = -1, SOURCE_NONE = -2 };
 struct layer_spec {
     const struct layer *layer;
@@ -36,9 +36,10 @@ struct layer_spec {
     int no_bias;                /* conv, dense: a normalisation follows that would cancel it */
     enum parameter_init init;   /* conv, dense: of the weight */
     size_t groups;              /* group norm */
-    double rate;                /* dropout; scale: the factor; clip: the radius; reverse: lambda */
-    struct nn_noise noise;      /* added to the result, after the residual sum and before the ReLU */
-    struct nn_shape shape;      /* of the result; set by network_add */
+    int frozen;                 /* its parameters are not trained (struct nn_freeze) */
+    double rate; /* dropout; scale: the factor; clip: the radius; reverse: lambda; leaky: the slope */
+    struct nn_noise noise; /* added to the result, after the residual sum and before the ReLU */
+    struct nn_shape shape; /* of the result; set by network_add */
 };
 
 /* ---- parameters: f32, owned by the model ---- */
@@ -51,6 +52,7 @@ struct nn_parameter {
     int file_ndim; /* 1: (out); 2: (out, in * height * width), channels slowest; 4: (out, in, height,
                       width) */
     int statistic; /* running statistic: saved with the model but not trained; diff is NULL */
+    int frozen;    /* its layer is frozen: neither trained nor moved */
     enum parameter_init init;
     size_t fan_in, fan_out;
 };
@@ -79,9 +81,11 @@ struct layer_run {
     const struct kernels *kernels;
     size_t batch;
     int threads;
-    int training;      /* backward is planned */
-    int relu;          /* this layer must apply the ReLU itself (only if it fuses_relu) */
-    size_t views;      /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
+    struct par_stop
+        *stop;    /* asked between pieces; a layer that was stopped leaves the rest undone. NULL: not asked */
+    int training; /* backward is planned */
+    int relu;     /* this layer must apply the ReLU itself (only if it fuses_relu) */
+    size_t views; /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
     int keep_diff;     /* set by plan(): dst->diff must outlast the backward pass */
     int need_diff_src; /* 0: src->diff is never read; skip it */
     int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
@@ -95,6 +99,7 @@ struct layer_run {
 struct pass {
     int training; /* batch statistics, dropout */
     uint64_t seed, step;
+    int input_only; /* backward: gradients of parameters are not read, and may be left out */
 };
 
 struct layer {
@@ -139,6 +144,6 @@ struct layer {
 
 extern const struct layer layer_conv, layer_dense, layer_batch_norm, layer_group_norm, layer_depthwise,
     layer_max_pool, layer_average_pool, layer_global_pool, layer_dropout, layer_scale, layer_clip, layer_tanh,
-    layer_reverse, layer_softmax, layer_log_mean;
+    layer_reverse, layer_softmax, layer_log_mean, layer_transposed_conv, layer_leaky;
 
 #endif

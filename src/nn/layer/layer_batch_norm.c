@@ -11,7 +11,10 @@
  * i.e. diff_src = a g + b src + d with three numbers per channel. Where a ReLU follows, g is 0 where it was
  * shut, which src * scale + shift tells again: no other layer need mask the gradient. Each chunk of rows
  * finds its own mean and squares around it while it is in cache; chunks are merged in order in double (Chan
- * et al. 1979), so neither large means nor the thread count matter. */
+ * et al. 1979), so neither large means nor the thread count matter.
+ *
+ * A frozen batch norm (struct nn_freeze) uses the running moments in training too, and its weight and bias get no
+ * gradient: each channel goes through one affine map, diff_src = weight r g, and no record acts on another. */
 #include "nn/layer/layer_norm_parts.h"
 
 #include "nn/kernel/norm_kernels.h"
@@ -49,7 +52,7 @@ static sotto_status plan(struct layer_run *run)
 {
     sotto_status status = SOTTO_OK;
     struct batch_norm *b = NULL;
-    REQUIRE(!run->training || run->batch > 1,
+    REQUIRE(!run->training || run->spec->frozen || run->batch > 1,
             "%s: batch normalisation cannot train on a batch of 1; use a batch of at least 2, or group "
             "normalisation",
             run->spec->path);
@@ -160,15 +163,21 @@ static sotto_status apply_to_chunk(void *arg, size_t chunk, int thread)
 static void over_chunks(par_body body, struct layer_run *run)
 {
     struct batch_norm *b = run->state;
-    sotto_status status = par_shares(b->chunks, run->threads, body, run);
+    sotto_status status = par_shares(b->chunks, run->threads, run->stop, body, run);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
+}
+
+/* Are the moments those of the batch? */
+static bool of_batch(const struct layer_run *run, const struct pass *pass)
+{
+    return pass->training && !run->spec->frozen;
 }
 
 static void forward(struct layer_run *run, const struct pass *pass)
 {
     struct batch_norm *b = run->state;
-    if (pass->training) {
+    if (of_batch(run, pass)) {
         over_chunks(moments_of_chunk, run);
         use_batch_moments(run);
     } else
@@ -212,21 +221,25 @@ static sotto_status diff_of_chunk(void *arg, size_t chunk, int thread)
 static void backward(struct layer_run *run, const struct pass *pass)
 {
     struct batch_norm *b = run->state;
-    over_chunks(sums_of_chunk, run);
+    const bool frozen = run->spec->frozen, batch = of_batch(run, pass);
+    if (!frozen)
+        over_chunks(sums_of_chunk, run);
     for (size_t c = 0; c < b->channels; c++) {
         double sum = 0, product = 0, inverse = (double)b->inverse[c];
-        for (size_t chunk = 0; chunk < b->chunks; chunk++) {
+        for (size_t chunk = 0; !frozen && chunk < b->chunks; chunk++) {
             sum += (double)b->first[chunk * b->channels + c];
             product += (double)b->second[chunk * b->channels + c];
         }
-        run->parameters[BIAS].diff[c] = (float)sum;
-        run->parameters[WEIGHT].diff[c] = (float)(product * inverse);
+        if (!frozen && !pass->input_only) {
+            run->parameters[BIAS].diff[c] = (float)sum;
+            run->parameters[WEIGHT].diff[c] = (float)(product * inverse);
+        }
         /* With running moments the moments do not depend on src, and only `a` is left. */
         double a = (double)run->parameters[WEIGHT].value[c] * inverse, m = (double)b->rows;
-        double slope = pass->training ? -a * inverse * inverse * product / m : 0;
+        double slope = batch ? -a * inverse * inverse * product / m : 0;
         b->a[c] = (float)a;
         b->b[c] = (float)slope;
-        b->d[c] = (float)(pass->training ? -a * sum / m - slope * (double)b->mean[c] : 0);
+        b->d[c] = (float)(batch ? -a * sum / m - slope * (double)b->mean[c] : 0);
     }
     if (run->need_diff_src)
         over_chunks(diff_of_chunk, run);
@@ -251,5 +264,6 @@ const struct layer layer_batch_norm = {
     .forward = forward,
     .backward = backward,
     .cross_example_reason = "batch norm computes with the mean of the whole batch, so a record "
-                            "acts on the gradients of others; use group norm (norm: group)",
+                            "acts on the gradients of others; use group norm (norm: group), or an "
+                            "encoder with frozen batch norm (from, freeze: norm)",
     .release = release};

@@ -1,12 +1,11 @@
 /* Depthwise convolution (Howard et al. 2017): every channel is convolved with a square kernel of its own, so
  * a result's value costs kernel^2 multiplications whatever the width. No bias: a norm follows. Own kernels
  * on every backend; bound by memory. */
+#include "nn/layer/each_image.h"
 #include "nn/layer/layer.h"
 
 #include "nn/kernel/depthwise_kernels.h"
 #include "par/par.h"
-
-#include <assert.h>
 
 struct depthwise {
     const struct depthwise_kernels *kernels;
@@ -134,13 +133,6 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     return SOTTO_OK;
 }
 
-static void over_images(par_body body, struct layer_run *run)
-{
-    sotto_status status = par_shares(run->batch, run->threads, body, run);
-    assert(status == SOTTO_OK); /* no body can fail */
-    (void)status;
-}
-
 static void forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
@@ -149,7 +141,7 @@ static void forward(struct layer_run *run, const struct pass *pass)
     for (size_t c = 0; c < channels; c++)
         for (size_t tap = 0; tap < w->taps; tap++)
             w->weight[tap * channels + c] = run->parameters[0].value[c * w->taps + tap];
-    over_images(forward_image, run);
+    layer_each_image(forward_image, run);
 }
 
 static void backward(struct layer_run *run, const struct pass *pass)
@@ -157,7 +149,7 @@ static void backward(struct layer_run *run, const struct pass *pass)
     (void)pass;
     struct depthwise *w = run->state;
     size_t channels = run->src->shape.channels;
-    over_images(backward_image, run);
+    layer_each_image(backward_image, run);
     for (size_t c = 0; c < channels; c++)
         for (size_t tap = 0; tap < w->taps; tap++) {
             double sum = 0;

@@ -70,7 +70,8 @@ static void drop(const struct layer_run *run, const struct pass *pass, void *to,
         return;
     }
     struct job job = {run, pass, from, to, layer_number(run->spec->path)};
-    sotto_status status = par_shares((t->count + CHUNK - 1) / CHUNK, run->threads, drop_chunk, &job);
+    sotto_status status =
+        par_shares((t->count + CHUNK - 1) / CHUNK, run->threads, run->stop, drop_chunk, &job);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
 }

@@ -10,12 +10,12 @@
  *     diff_weight = sum of r t
  *
  * One image is one chunk: it is read once from memory and stays in cache for the other passes. */
+#include "nn/layer/each_image.h"
 #include "nn/layer/layer_norm_parts.h"
 
 #include "nn/kernel/norm_kernels.h"
 #include "par/par.h"
 
-#include <assert.h>
 #include <math.h>
 
 struct group_norm {
@@ -163,24 +163,17 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     return SOTTO_OK;
 }
 
-static void over_images(par_body body, struct layer_run *run)
-{
-    sotto_status status = par_shares(run->batch, run->threads, body, run);
-    assert(status == SOTTO_OK); /* no body can fail */
-    (void)status;
-}
-
 static void forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    over_images(forward_image, run);
+    layer_each_image(forward_image, run);
 }
 
 static void backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     struct group_norm *g = run->state;
-    over_images(backward_image, run);
+    layer_each_image(backward_image, run);
     for (size_t c = 0; !run->views && c < g->channels; c++) {
         double weight = 0, bias = 0;
         for (size_t image = 0; image < run->batch; image++) {

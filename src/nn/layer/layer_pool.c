@@ -4,13 +4,13 @@
  *           found again (f32: whole pixels at a time).
  * average:  padding counts as zeros in a window of kernel^2 values (PyTorch's default).
  * global:   (C, H, W) to (C, 1, 1). */
+#include "nn/layer/each_image.h"
 #include "nn/layer/layer.h"
 
 #include "nn/kernel/bf16.h"
 #include "nn/kernel/kernels.h"
 #include "par/par.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -263,37 +263,30 @@ static sotto_status backward_whole_image(void *arg, size_t image, int thread)
 
 /* ---- rows ---- */
 
-static void over_images(par_body body, struct layer_run *run)
-{
-    sotto_status status = par_shares(run->batch, run->threads, body, run);
-    assert(status == SOTTO_OK); /* no body can fail */
-    (void)status;
-}
-
 static void forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    over_images(by_pixels(run) ? forward_pixels : forward_image, run);
+    layer_each_image(by_pixels(run) ? forward_pixels : forward_image, run);
 }
 
 static void backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     if (run->need_diff_src)
-        over_images(by_pixels(run) ? backward_pixels : backward_image, run);
+        layer_each_image(by_pixels(run) ? backward_pixels : backward_image, run);
 }
 
 static void forward_global(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    over_images(forward_whole_image, run);
+    layer_each_image(forward_whole_image, run);
 }
 
 static void backward_global(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     if (run->need_diff_src)
-        over_images(backward_whole_image, run);
+        layer_each_image(backward_whole_image, run);
 }
 
 const struct layer layer_max_pool = {

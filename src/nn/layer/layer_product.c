@@ -35,15 +35,16 @@ sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t ke
         .diff_src = run->need_diff_src,
         .mask_src = run->src->relu,
         .threads = run->threads,
+        .stop = run->stop,
     };
     struct product *p = NULL;
     NEW(p, 1);
     run->state = p;
-    if (run->views) {
+    if (run->views && !run->spec->frozen) {
         TRY(example_product_create(&p->examples, &desc, run->views));
-        desc.single_examples = 1;
         run->keep_diff = !example_product_stores(p->examples);
     }
+    desc.single_examples = run->views > 0; /* no result depends on the rows around it */
     TRY(run->backend->conv_create(&p->conv, &desc));
 done:
     return status;
@@ -75,9 +76,8 @@ static void backward(struct layer_run *run, void *diff_src, float *diff_weights,
 
 void product_backward(struct layer_run *run, const struct pass *pass)
 {
-    (void)pass;
     void *diff_src = run->need_diff_src ? run->src->diff : NULL;
-    if (!run->views)
+    if (!run->views && !pass->input_only)
         backward(run, diff_src, run->parameters[0].diff, run->parameters[1].diff);
     else if (diff_src)
         backward(run, diff_src, NULL, NULL);

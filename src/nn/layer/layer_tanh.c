@@ -1,6 +1,7 @@
 /* Hyperbolic tangent. Bounded activations keep gradients of single examples small, so that clipping takes
  * less of them away: the activation of networks trained by DP-SGD (Papernot et al. 2021, "Tempered sigmoid
  * activations for deep learning with differential privacy"). */
+#include "nn/layer/each_image.h"
 #include "nn/layer/layer.h"
 
 #include "nn/kernel/kernels.h"
@@ -34,25 +35,18 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     return SOTTO_OK;
 }
 
-static void over_images(par_body body, struct layer_run *run)
-{
-    assert(run->src->dtype == run->dst->dtype); /* it does not write f32 in a bf16 plan */
-    sotto_status status = par_shares(run->batch, run->threads, body, run);
-    assert(status == SOTTO_OK); /* no body can fail */
-    (void)status;
-}
-
 static void forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    over_images(forward_image, run);
+    assert(run->src->dtype == run->dst->dtype); /* it does not write f32 in a bf16 plan */
+    layer_each_image(forward_image, run);
 }
 
 static void backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     if (run->need_diff_src)
-        over_images(backward_image, run);
+        layer_each_image(backward_image, run);
 }
 
 const struct layer layer_tanh = {

@@ -120,9 +120,9 @@ static sotto_status chunk_pull(void *arg, size_t number, int thread)
     return SOTTO_OK;
 }
 
-static void run_chunks(size_t count, int threads, par_body body, void *arg)
+static void run_chunks(size_t count, const struct layer_run *run, par_body body, void *arg)
 {
-    sotto_status status = par_shares((count + CHUNK - 1) / CHUNK, threads, body, arg);
+    sotto_status status = par_shares((count + CHUNK - 1) / CHUNK, run->threads, run->stop, body, arg);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
 }
@@ -141,10 +141,10 @@ static void measure(struct layer_run *run, const struct job *job)
 {
     struct sums s = {job, run->noise_parts, 0};
     double total[2], n = (double)job->count;
-    run_chunks(job->count, run->threads, chunk_moments, &s);
+    run_chunks(job->count, run, chunk_moments, &s);
     add_up(total, run);
     run->noise_mean = s.shift = total[0] / n;
-    run_chunks(job->count, run->threads, chunk_moments, &s);
+    run_chunks(job->count, run, chunk_moments, &s);
     add_up(total, run);
     run->noise_deviation = n > 1 ? sqrt(total[1] / (n - 1)) : 0;
 }
@@ -173,7 +173,7 @@ void residual_noise_forward(struct layer_run *run, const struct activation *resi
         job.scale = (float)(run->spec->noise.gamma * run->noise_deviation);
         job.residual = NULL;
     }
-    run_chunks(job.count, run->threads, chunk, &job);
+    run_chunks(job.count, run, chunk, &job);
 }
 
 void residual_noise_backward(struct layer_run *run, struct activation *residual, enum residual_share share,
@@ -185,7 +185,7 @@ void residual_noise_backward(struct layer_run *run, struct activation *residual,
                       .keep = share != RESIDUAL_COPY,
                       .share = share != RESIDUAL_SHARED};
     prepare(&job, run, pass);
-    run_chunks(job.count, run->threads, chunk, &job);
+    run_chunks(job.count, run, chunk, &job);
 }
 
 /* y = x + gamma s(x) z: besides its own gradient, x_i moves s; the derivative is (x_i - mean) / ((n - 1)
@@ -198,10 +198,10 @@ void residual_noise_backward_relative(struct layer_run *run, const struct pass *
     if (!(deviation > 0))
         return;
     prepare(&job, run, pass);
-    run_chunks(job.count, run->threads, chunk_dot, &s);
+    run_chunks(job.count, run, chunk_dot, &s);
     add_up(total, run);
     job.scale = (float)(gamma * deviation);
     job.mean = (float)run->noise_mean;
     job.pull = (float)(gamma * total[0] / ((double)(job.count - 1) * deviation));
-    run_chunks(job.count, run->threads, chunk_pull, &job);
+    run_chunks(job.count, run, chunk_pull, &job);
 }

@@ -116,11 +116,12 @@ static sotto_status take_step(struct nn_plan *plan, const struct nn_model *m, do
     const struct nn_clip clip = {.norm = 1, .bound = 0x1p30};
     const uint32_t examples = r->views ? (uint32_t)(r->batch / r->views) : 0;
     const struct nn_chains chains = {&examples, 1};
+    size_t whole;
     TRY(nn_plan_forward(plan, 1, 0, step));
     fill(nn_plan_diff_output(plan), r->batch * nn_model_output_width(m), 1e-3);
     fill(nn_plan_adversary_diff(plan), r->batch * r->model->adversary.values, 1e-3);
     if (r->views)
-        nn_plan_clipped_sum(plan, sum, examples, &chains, &clip);
+        TRY(nn_plan_clipped_sum(plan, sum, &whole, examples, &chains, &clip));
     else
         TRY(nn_plan_backward(plan));
 done:
@@ -164,7 +165,7 @@ static sotto_status time_candidate(double *out, struct nn_model *m, const struct
     TRY(nn_backend_find(&config.backend, c->backend));
     TRY(nn_plan_create(&plan, m, &config));
     nn_plan_set_context(plan, ctx);
-    NEW(sum, r->views ? nn_model_parameter_count(m, 1) : 1);
+    NEW(sum, r->views ? nn_model_trained_count(m) : 1);
     fill(nn_plan_input(plan), inputs, 1);
     TRY(time_plan(out, plan, m, sum, c, r, ctx));
 done:

@@ -45,14 +45,15 @@ static sotto_status make_key(char key[KEY], const struct autotune_request *r)
         key, KEY,
         "sotto=%s\ncpu=%s\nisa=%s\nbackend=%s\nthreads=%d\nnetwork=%s\ninput=%zux%zux%zu\nclasses=%zu\n"
         "hidden=%s\nprojector=%s\nnorm=%s\nnoise=%d%d\ninput_noise=%d\nradius=%d\nno_skip=%d\n"
-        "members=%zu%s%s\nadversary=%s>%zu\nbatch=%zu\ndirection=%s\nviews=%zu\nasked=%s,%s\n",
+        "members=%zu%s%s\nfrozen=%d,%zu,%d\nadversary=%s>%zu\nbatch=%zu\ndirection=%s\nviews=%zu\nasked=%s,%"
+        "s\n",
         sotto_version(), cpu, cpu_isa_name(cpu_best_isa()), nn_backend_title(backend), r->threads, m->name,
         m->input.channels, m->input.height, m->input.width, m->classes, hidden, projector,
         m->norm ? m->norm : "", (int)m->noise.kind, m->noise.relative != 0, m->input_noise > 0, m->radius > 0,
         m->no_skip != 0, m->members, m->separate_inputs ? ",separate" : "",
-        m->average_softmax ? ",softmax" : "", adversary, m->adversary.values, r->batch,
-        r->views ? "per-record gradients" : "train", r->views, r->backend ? r->backend : "auto",
-        r->dtype ? r->dtype : "auto");
+        m->average_softmax ? ",softmax" : "", m->freeze.encoder != 0, m->freeze.blocks, m->freeze.norms != 0,
+        adversary, m->adversary.values, r->batch, r->views ? "per-record gradients" : "train", r->views,
+        r->backend ? r->backend : "auto", r->dtype ? r->dtype : "auto");
     REQUIRE(length > 0 && length < KEY, "autotune: the key is too long");
 done:
     return status;

@@ -3,6 +3,8 @@
  * recipe as text. Order and augmentation need no state: they are functions of seed, epoch and step. */
 #include "nn/loop/checkpoint.h"
 
+#include "io/array/safetensors.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -112,6 +114,10 @@ sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *o
     TRY(sotto_tensors_add(&t, "progress.sums", SOTTO_F8, 1, (const size_t[]){4}, sums));
     TRY(save_private(&t, origin->secret));
     TRY(save_adversary(&t, origin->adversary));
+    if (origin->second) {
+        TRY(nn_model_export(&t, origin->second->model, "second.", 1));
+        TRY(nn_optimizer_export(&t, origin->second->optimizer, "second_optimizer."));
+    }
     TRY(sotto_tensors_set_metadata(&t, "schema", schema));
     TRY(sotto_tensors_set_metadata(&t, "recipe", origin->recipe));
     TRY(sotto_tensors_set_metadata(&t, "machine", origin->machine));
@@ -177,7 +183,7 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
-    TRY(sotto_safetensors_load(&t, path));
+    TRY(safetensors_load_asking(&t, path, ctx));
     TRY(check_origin(path, &t, origin, ctx));
     const struct sotto_array *step = sotto_tensors_find(&t, "progress.step"),
                              *sums = sotto_tensors_find(&t, "progress.sums");
@@ -194,6 +200,10 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
         status = nn_optimizer_import(optimizer, &t, "optimizer.");
     if (status == SOTTO_OK)
         status = load_adversary(origin->adversary, &t);
+    if (status == SOTTO_OK && origin->second)
+        status = nn_model_import(origin->second->model, &t, "second.", 1);
+    if (status == SOTTO_OK && origin->second)
+        status = nn_optimizer_import(origin->second->optimizer, &t, "second_optimizer.");
     if (status != SOTTO_OK) {
         status_prefix(path);
         goto done;

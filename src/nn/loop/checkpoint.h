@@ -25,6 +25,11 @@ struct checkpoint_adversary {
     struct nn_optimizer *optimizer;
     double loss_sum, accuracy_sum, steps, epoch_loss, epoch_accuracy;
 };
+/** The other network of a run that trains two, with its own optimizer. */
+struct checkpoint_second {
+    struct nn_model *model;
+    struct nn_optimizer *optimizer;
+};
 /** What a checkpoint must have been made by, to be continued. Both texts are lines "key=value". */
 struct checkpoint_origin {
     const char *recipe;                /* whatever decides the weights, besides threads and instruction set */
@@ -33,6 +38,7 @@ struct checkpoint_origin {
     struct checkpoint_private *secret; /* saved and loaded too; NULL: none. Its checkpoints are told apart by
                                           their recipe */
     struct checkpoint_adversary *adversary; /* likewise */
+    struct checkpoint_second *second;       /* likewise */
 };
 /** Writes the whole state, atomically. */
 sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,

@@ -1,5 +1,6 @@
 #include "nn/loop/example_sums.h"
 
+#include "nn/loop/example_part.h"
 #include "nn/model/model.h"
 #include "par/par.h"
 
@@ -14,16 +15,16 @@ enum {
 };
 
 struct worker {
-    struct nn_plan *plan;
+    struct example_part part;
     int64_t *labels; /* (part * views) */
-    double *sum;     /* (parameters) all zeros between calls */
+    double *sum;     /* (parameters) the first worker's: the caller's; of others: all zeros between calls */
     size_t below;
 };
 
 struct example_sums {
     struct example_sums_config config;
-    size_t parameters, classes, chained; /* chained: parameters that are added by chains */
-    size_t part, chain, group;           /* group: record numbers that share chains */
+    size_t parameters, chained; /* chained: parameters that are added by chains */
+    size_t part, chain, group;  /* group: record numbers that share chains */
     struct worker *workers;
     size_t worker_count;
     uint32_t *end;      /* (slots) ends of chains, counted from the beginning of their part */
@@ -32,7 +33,6 @@ struct example_sums {
     size_t parts, ends; /* of the running step */
     const struct nn_clip *clip;
     uint64_t step;
-    double *total;
 };
 
 /* ---- planning ---- */
@@ -51,7 +51,7 @@ static void count_work(double *work, size_t *chained, const struct nn_model *m, 
         for (size_t k = m->first_parameter[i]; k < m->first_parameter[i + 1]; k++)
             weights += m->parameters[k].count;
         *work += (double)weights * (double)positions;
-        *chained += positions * views == 1 ? weights : 0;
+        *chained += positions * views == 1 && !row->frozen ? weights : 0;
     }
 }
 
@@ -94,9 +94,16 @@ static sotto_status open_worker(struct worker *w, const struct example_sums *s, 
                                         .backend = c->backend,
                                         .training = 1,
                                         .views = c->views};
-    TRY(nn_plan_create(&w->plan, m, &plan));
+    w->part = (struct example_part){.model = m,
+                                    .backend = c->backend,
+                                    .size = s->part,
+                                    .views = c->views,
+                                    .classes = nn_model_output_width(m)};
+    TRY(nn_plan_create(&w->part.plan, m, &plan));
+    nn_plan_set_context(w->part.plan, c->ctx);
     NEW(w->labels, s->part * c->views);
-    NEW(w->sum, s->parameters);
+    if (w != s->workers)
+        NEW(w->sum, s->parameters);
 done:
     return status;
 }
@@ -110,14 +117,14 @@ sotto_status example_sums_create(struct example_sums **out, struct nn_model *m,
     double work;
     NEW(s, 1);
     s->config = *config;
-    s->parameters = nn_model_parameter_count(m, 1);
-    s->classes = nn_model_output_width(m);
+    s->parameters = nn_model_trained_count(m);
     count_work(&work, &s->chained, m, config->views);
     choose(s, work);
     s->worker_count = config->threads > 1 ? (size_t)config->threads : 1;
     NEW(s->workers, s->worker_count);
     for (size_t i = 0; i < s->worker_count; i++)
         TRY(open_worker(&s->workers[i], s, m));
+    TRY(example_part_check(&s->workers[0].part, config->ctx));
     NEW(s->end, config->slots);
     NEW(s->first, config->slots + 1);
     NEW(s->first_end, config->slots + 1);
@@ -134,15 +141,22 @@ void example_sums_free(struct example_sums *s)
     if (!s)
         return;
     for (size_t i = 0; s->workers && i < s->worker_count; i++) {
-        nn_plan_free(s->workers[i].plan);
+        nn_plan_free(s->workers[i].part.plan);
         base_free(s->workers[i].labels);
-        base_free(s->workers[i].sum);
+        if (i > 0)
+            base_free(s->workers[i].sum);
     }
     base_free(s->workers);
     base_free(s->end);
     base_free(s->first);
     base_free(s->first_end);
     base_free(s);
+}
+
+void example_sums_train_top(struct example_sums *s, int top_only)
+{
+    for (size_t i = 0; i < s->worker_count; i++)
+        nn_plan_train_top(s->workers[i].part.plan, top_only);
 }
 
 size_t example_sums_part(const struct example_sums *s)
@@ -157,7 +171,7 @@ size_t example_sums_chain(const struct example_sums *s)
 
 size_t example_sums_bytes(const struct example_sums *s)
 {
-    return s->worker_count * nn_plan_bytes(s->workers[0].plan);
+    return s->worker_count * nn_plan_bytes(s->workers[0].part.plan);
 }
 
 /* Between neighbours one group differs. Two chains of k and k - 1 records err by k (k + 3) / 2 + (k - 1) (k + 2) / 2
@@ -208,17 +222,6 @@ static void cut_sample(struct example_sums *s, const uint32_t *slot, size_t n)
     s->first_end[s->parts] = s->ends;
 }
 
-/* Gradients of an example's own loss: no count of other examples is in them. */
-static void differentiate(struct nn_plan *plan, const int64_t *labels, size_t examples, size_t views,
-                          size_t classes)
-{
-    float *diff = nn_plan_diff_output(plan);
-    const float *output = nn_plan_output(plan);
-    for (size_t i = 0; i < examples; i++)
-        loss_softmax_cross_entropy(diff + i * views * classes, output + i * views * classes,
-                                   labels + i * views, views, classes);
-}
-
 static sotto_status sum_part(void *arg, size_t part, int thread)
 {
     struct example_sums *s = arg;
@@ -227,16 +230,15 @@ static sotto_status sum_part(void *arg, size_t part, int thread)
     const size_t first = s->first[part], count = s->first[part + 1] - first;
     const struct nn_chains chains = {s->end + s->first_end[part],
                                      s->first_end[part + 1] - s->first_end[part]};
+    sotto_status status = SOTTO_OK;
+    size_t whole;
     /* no number: how many records a step has is private */
-    sotto_status status = context_check(c->ctx, "train: stopped within a step");
-    if (status != SOTTO_OK)
-        return status;
-    c->fill(nn_plan_input(w->plan), w->labels, c->state, first, count, s->step);
-    nn_plan_use(w->plan, count);
-    (void)nn_plan_forward(w->plan, 1, 0, s->step); /* it has no context that could stop it */
-    differentiate(w->plan, w->labels, count, c->views, s->classes);
-    w->below += nn_plan_clipped_sum(w->plan, w->sum, count, &chains, s->clip);
-    return SOTTO_OK;
+    TRY(context_check(c->ctx, "train: stopped within a step"));
+    c->fill(nn_plan_input(w->part.plan), w->labels, c->state, first, count, s->step);
+    TRY(example_part_add(w->sum, &whole, &w->part, w->labels, count, &chains, s->clip, s->step));
+    w->below += whole;
+done:
+    return status;
 }
 
 static sotto_status collect(void *arg, size_t chunk, int thread)
@@ -244,9 +246,7 @@ static sotto_status collect(void *arg, size_t chunk, int thread)
     (void)thread;
     const struct example_sums *s = arg;
     const size_t first = chunk * CHUNK, left = s->parameters - first, count = left < CHUNK ? left : CHUNK;
-    double *restrict to = s->total + first;
-    memcpy(to, s->workers[0].sum + first, count * sizeof *to);
-    memset(s->workers[0].sum + first, 0, count * sizeof *to);
+    double *restrict to = s->workers[0].sum + first;
     for (size_t w = 1; w < s->worker_count; w++) {
         double *restrict from = s->workers[w].sum + first;
         for (size_t i = 0; i < count; i++) {
@@ -263,10 +263,11 @@ sotto_status example_sums_take(double *sum, size_t *below, struct example_sums *
     const int pool = par_set_threads(1), threads = (int)s->worker_count;
     s->clip = clip;
     s->step = step;
-    s->total = sum;
+    s->workers[0].sum = sum;
+    memset(sum, 0, s->parameters * sizeof *sum);
     cut_sample(s, slot, n);
     const sotto_status status = par_chunks(s->parts, s->parts > 1 ? threads : 1, sum_part, s);
-    (void)par_shares((s->parameters + CHUNK - 1) / CHUNK, threads, collect,
+    (void)par_shares((s->parameters + CHUNK - 1) / CHUNK, threads, NULL, collect,
                      s); /* cannot fail; empties workers */
     *below = 0;
     for (size_t i = 0; i < s->worker_count; i++) {

@@ -28,10 +28,13 @@ struct example_sums_config {
     void *state;
 };
 struct example_sums;
-/** Borrows the model, of which all plans are. ENOMEM; errors of nn_plan_create(). */
+/** Borrows the model, of which all plans are. ENOMEM; errors of nn_plan_create(); ENOTSUP: what an example adds
+ * depends on others (example_part_check()). */
 sotto_status example_sums_create(struct example_sums **out, struct nn_model *m,
                                  const struct example_sums_config *config);
 void example_sums_free(struct example_sums *s);
+/** nn_plan_train_top() of all its plans. */
+void example_sums_train_top(struct example_sums *s, int top_only);
 /** Examples in a part, the longest chain, and the bytes of all plans. */
 size_t example_sums_part(const struct example_sums *s);
 size_t example_sums_chain(const struct example_sums *s);
@@ -39,7 +42,7 @@ size_t example_sums_bytes(const struct example_sums *s);
 /** The norm, in lattice steps, to which what an example adds must be bounded, so that one record that is in a
  * step or not moves the sum by at most `steps` in L2 norm, float chains and cuts included. */
 double example_sums_bound(const struct example_sums *s, double steps);
-/** sum (trainable parameters) = the sum over a sample of what its examples add (nn_plan_clipped_sum()).
+/** sum (trained parameters) = the sum over a sample of what its examples add (nn_plan_clipped_sum()).
  *  In:  slot  (n) the numbers of the sample's records, rising
  *       clip  its bound is example_sums_bound() of something
  *  Out: *below  how many were not clipped: a private number

@@ -31,6 +31,7 @@ struct ntxent {
     enum ntxent_form form;
     const struct nn_backend *backend;
     const struct loss_kernels *kernels;
+    struct par_stop *stop;
     size_t n, d, m, stride; /* m: side of S; stride: m rounded up to 16 */
     float *p, *diff_p, *inverse, *s, *g, *row_log_sum, *column_log_sum;
     double *row_loss, *column_loss;
@@ -95,6 +96,11 @@ void ntxent_free(struct ntxent *w)
         return;
     arena_clear(&w->arena);
     base_free(w);
+}
+
+void ntxent_set_stop(struct ntxent *w, struct par_stop *stop)
+{
+    w->stop = stop;
 }
 
 /** Column of row i's positive in S. */
@@ -188,10 +194,10 @@ static sotto_status denormalize_rows(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-static void over(sotto_status (*body)(void *, size_t, int), size_t rows, struct pass *pass)
+static void over(par_body body, size_t rows, struct pass *pass)
 {
     size_t chunks = (rows + ROWS_PER_CHUNK - 1) / ROWS_PER_CHUNK;
-    sotto_status status = par_chunks(chunks, par_pool_threads(), body, pass);
+    sotto_status status = par_shares(chunks, par_pool_threads(), pass->w->stop, body, pass);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
 }
@@ -204,6 +210,8 @@ double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float
     float scale = 1 / temperature;
     const float *other = w->form == NTXENT_KERAS ? w->p + n * d : w->p;
     over(normalize_rows, 2 * n, &pass);
+    if (par_stopped(w->stop))
+        return 0;
     nn_sgemm(w->backend, 0, 1, m, m, d, scale, w->p, d, other, d, 0, w->s, ld);
     over(row_sums, m, &pass);
     if (w->form == NTXENT_KERAS)
@@ -218,8 +226,10 @@ double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float
         *accuracy = hits / (double)(2 * n);
     if (diff_z) {
         over(logit_gradient, m, &pass);
+        if (par_stopped(w->stop))
+            return 0;
         nn_sgemm(w->backend, 0, 0, m, d, m, scale, w->g, ld, other, d, 0, w->diff_p, d);
-        if (w->form == NTXENT_KERAS)
+        if (w->form == NTXENT_KERAS && !par_stopped(w->stop))
             nn_sgemm(w->backend, 1, 0, m, d, m, scale, w->g, ld, w->p, d, 0, w->diff_p + n * d, d);
         over(denormalize_rows, 2 * n, &pass);
     }

@@ -27,7 +27,7 @@ static sotto_status add_projector(struct nn_model *m, const struct nn_model_conf
                                    .src = row,
                                    .residual = SOURCE_NONE,
                                    .width = config->classes,
-                                   .init = INIT_GLOROT_UNIFORM};
+                                   .init = config->zero_classifier ? INIT_ZERO : INIT_GLOROT_UNIFORM};
         TRY(network_add(m, &dense, NULL));
     }
 done:
@@ -125,6 +125,26 @@ done:
     return status;
 }
 
+/* ---- freezing ---- */
+
+static sotto_status freeze(struct nn_model *m, const struct nn_model_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_freeze *f = &config->freeze;
+    REQUIRE(f->encoder || f->blocks <= m->block_count,
+            "model %s has %zu blocks, of which %zu cannot be frozen; expected at most %zu, or all",
+            config->name, m->block_count, f->blocks, m->block_count);
+    REQUIRE(!f->encoder || m->embedding_row >= 0, "model %s has no encoder that could be frozen",
+            config->name);
+    m->frozen_rows = f->encoder ? (size_t)m->embedding_row + 1 : f->blocks ? m->block_end[f->blocks - 1] : 0;
+    for (size_t i = 0; i < m->row_count; i++)
+        m->rows[i].frozen = i < m->frozen_rows || (f->norms && m->rows[i].layer == &layer_batch_norm);
+    for (size_t i = 0; i < m->parameter_count; i++)
+        m->parameters[i].frozen = m->rows[m->parameters[i].row].frozen;
+done:
+    return status;
+}
+
 /* ---- parameters ---- */
 
 static size_t padded(size_t count)
@@ -154,7 +174,7 @@ static void list_tensors(struct nn_model *m)
     m->tensor_list = (struct tensor_list){.items = m->tensors};
     for (size_t i = 0; i < m->parameter_count; i++) {
         const struct nn_parameter *p = &m->parameters[i];
-        if (!p->statistic)
+        if (!p->statistic && !p->frozen)
             m->tensors[m->tensor_list.count++] = (struct tensor){p->name, p->value, p->diff, p->count};
     }
 }
@@ -176,7 +196,7 @@ done:
 }
 
 /* Glorot & Bengio 2010, as in Keras: uniform on +-sqrt(6 / (fan_in + fan_out)). He et al. 2015: normal, fan
- * out. */
+ * out. Radford et al. 2016 (DCGAN): normal of deviation .02. */
 static void initialise(struct nn_parameter *p, struct rng random)
 {
     float limit = sqrtf(6.0f / (float)(p->fan_in + p->fan_out));
@@ -194,6 +214,9 @@ static void initialise(struct nn_parameter *p, struct rng random)
             break;
         case INIT_HE_NORMAL:
             p->value[i] = (float)(deviation * rng_normal(&random));
+            break;
+        case INIT_NORMAL_002:
+            p->value[i] = (float)(0.02 * rng_normal(&random));
             break;
         }
 }
@@ -217,7 +240,10 @@ static sotto_status build_rows(struct nn_model **out, const struct nn_model_conf
     sotto_status status = SOTTO_OK;
     const struct model_kind *kind = NULL;
     struct nn_model *m = NULL;
-    TRY(model_kind_find(&kind, config->name));
+    if (config->kind)
+        kind = config->kind;
+    else
+        TRY(model_kind_find(&kind, config->name));
     TRY(network_check_shape(config->input, "model input"));
     REQUIRE(config->hidden_count <= 8 && config->projector_count <= 4,
             "model %s: has too many layers; expected at most 8 hidden and 4 projector layers", kind->name);
@@ -238,6 +264,7 @@ static sotto_status build_rows(struct nn_model **out, const struct nn_model_conf
     REQUIRE(m->row_count > 0,
             "model %s: has no hidden layer, no projector and no classes; expected at least one of them",
             kind->name);
+    TRY(freeze(m, config));
     *out = m;
     m = NULL;
 done:
@@ -334,4 +361,33 @@ size_t nn_model_parameter_count(const struct nn_model *m, int with_projector)
         if (!m->parameters[i].statistic && (with_projector || m->parameters[i].row <= m->embedding_row))
             count += m->parameters[i].count;
     return count;
+}
+
+static size_t count_trained(const struct nn_model *m, int after_row)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->parameter_count; i++)
+        if (!m->parameters[i].statistic && !m->parameters[i].frozen && m->parameters[i].row > after_row)
+            count += m->parameters[i].count;
+    return count;
+}
+
+size_t nn_model_trained_count(const struct nn_model *m)
+{
+    return count_trained(m, SOURCE_INPUT);
+}
+
+size_t nn_model_trained_tensors(const struct nn_model *m)
+{
+    return m->tensor_list.count;
+}
+
+size_t nn_model_top_count(const struct nn_model *m)
+{
+    return count_trained(m, m->embedding_row);
+}
+
+size_t nn_model_blocks(const struct nn_model *m)
+{
+    return m->block_count;
 }

@@ -9,14 +9,17 @@
 #include "nn/layer/layer.h"
 #include "nn/tensor_list.h"
 
-enum { MODEL_ROWS_MAX = 512, MODEL_PARAMETERS_MAX = 1024 };
+enum { MODEL_ROWS_MAX = 512, MODEL_PARAMETERS_MAX = 1024, MODEL_BLOCKS_MAX = 32 };
 
 struct nn_model {
     struct nn_shape input;
     size_t row_count;
     struct layer_spec rows[MODEL_ROWS_MAX];
-    int embedding_row;     /* the embedding is the result of this row; SOURCE_INPUT: the input itself, or an
+    int embedding_row; /* the embedding is the result of this row; SOURCE_INPUT: the input itself, or an
                               ensemble, which has none */
+    /* first row behind each block: no later row reads from within it */
+    size_t block_count, block_end[MODEL_BLOCKS_MAX];
+    size_t frozen_rows;    /* first rows that are not trained; batch norms may be frozen beyond */
     size_t adversary_rows; /* how many of the last rows are the adversary's */
     char prefix[32];       /* while building: before every path, e.g. "member0." */
     int input_row;         /* while building: what the first layer reads */
@@ -55,6 +58,8 @@ sotto_status model_add_adversary(struct nn_model *m, const struct nn_adversary *
  * do not fit; row->layer says why. */
 sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int *row);
 
+/** The rows so far, from the end of the block before, are a block of the encoder: what freezing can cut between. */
+void network_end_block(struct nn_model *m);
 /** EINVAL: a shape is empty, or too large for later products of its numbers. */
 sotto_status network_check_shape(struct nn_shape s, const char *path);
 
@@ -66,6 +71,9 @@ struct model_kind {
      *  classifier are added by nn_model_create. */
     sotto_status (*build)(int *embedding_row, struct nn_model *m, const struct nn_model_config *config);
 };
+/** The two halves of generative models, which users do not name: config.hidden is {width, channels} of images of 32 x 32
+ * pixels for the DCGAN (Radford et al. 2016), {width of the hidden layer, outputs} for the variational auto-encoder. */
+extern const struct model_kind model_dcgan_generator, model_dcgan_discriminator, model_vae_half;
 /** EINVAL lists the known names. */
 sotto_status model_kind_find(const struct model_kind **out, const char *name);
 

@@ -28,6 +28,7 @@ static sotto_status build(int *embedding_row, struct nn_model *m, const struct n
                                   .init = INIT_GLOROT_UNIFORM};
         snprintf(conv.path, sizeof conv.path, "encoder.%d", 2 * i);
         TRY(network_add(m, &conv, &row));
+        network_end_block(m);
     }
     struct layer_spec dense = {.layer = &layer_dense,
                                .path = "encoder.9",

@@ -79,6 +79,7 @@ static sotto_status add_block(int *row, struct resnet *b, size_t feature, const 
                            path));
     snprintf(path, sizeof path, "encoder.features.%zu.conv.%d", feature, part);
     TRY(add_norm(row, b, 0, residual, path));
+    network_end_block(b->model);
 done:
     return status;
 }

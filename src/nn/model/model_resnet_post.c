@@ -48,6 +48,7 @@ static sotto_status add_block(int *row, struct resnet *b, const struct resnet_st
                  (struct resnet_convolution){width, 3, stride, SOURCE_NONE, {0}}, SOURCE_NONE));
     TRY(add_pair(row, b, inner, prefix, last,
                  (struct resnet_convolution){out, s->bottleneck ? 1 : 3, 1, SOURCE_NONE, {0}}, shortcut));
+    network_end_block(b->model);
 done:
     return status;
 }

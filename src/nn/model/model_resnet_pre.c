@@ -27,6 +27,7 @@ static sotto_status add_pre_activation_block(int *row, struct resnet *b, const s
     TRY(resnet_norm(&active, b, inner, 1, SOURCE_NONE, resnet_name(path, stage, block, "bn2")));
     TRY(resnet_convolution(row, b, active, (struct resnet_convolution){width, 3, 1, shortcut, config->noise},
                            resnet_name(path, stage, block, "conv2")));
+    network_end_block(b->model);
 done:
     return status;
 }

@@ -39,6 +39,12 @@ done:
     return status;
 }
 
+void network_end_block(struct nn_model *m)
+{
+    if (m->block_count < MODEL_BLOCKS_MAX)
+        m->block_end[m->block_count++] = m->row_count;
+}
+
 sotto_status network_add(struct nn_model *m, const struct layer_spec *spec, int *row)
 {
     sotto_status status = SOTTO_OK;

@@ -93,6 +93,14 @@ void nn_optimizer_free(struct nn_optimizer *o)
     base_free(o);
 }
 
+void nn_optimizer_restart(struct nn_optimizer *o)
+{
+    o->steps = 0;
+    for (size_t t = 0; t < o->tensor_count; t++)
+        for (size_t s = 0; s < o->kind->states; s++)
+            memset(o->states[t * OPTIMIZER_STATES_MAX + s], 0, o->counts[t] * sizeof(float));
+}
+
 struct pass {
     struct nn_optimizer *o;
     const struct tensor_list *tensors;
@@ -119,7 +127,7 @@ void optimizer_step(struct nn_optimizer *o, const struct tensor_list *tensors, d
     assert(tensors->count == o->tensor_count);
     o->steps++;
     struct pass pass = {o, tensors, o->kind->prepare(&o->config, lr, o->steps)};
-    sotto_status status = par_shares(o->chunk_count, par_pool_threads(), update_chunk, &pass);
+    sotto_status status = par_shares(o->chunk_count, par_pool_threads(), NULL, update_chunk, &pass);
     assert(status == SOTTO_OK); /* no update can fail */
     (void)status;
 }

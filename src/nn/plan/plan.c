@@ -43,7 +43,8 @@ done:
 /* Does anything below this row, or outside, read the gradient of its result? */
 static int needs_gradient(const struct nn_plan *p, int row)
 {
-    return row >= 0 ? !p->model->rows[row].layer->ends_gradient : p->config.input_gradient;
+    return row >= 0 ? row >= (int)p->model->frozen_rows && !p->model->rows[row].layer->ends_gradient
+                    : p->config.input_gradient;
 }
 
 static sotto_status plan_layers(struct nn_plan *p)
@@ -57,7 +58,8 @@ static sotto_status plan_layers(struct nn_plan *p)
             .kernels = p->kernels,
             .batch = p->config.batch,
             .threads = p->threads,
-            .training = p->config.training,
+            .stop = &p->stop,
+            .training = p->config.training && i >= (int)p->model->frozen_rows,
             .views = p->config.views,
             .relu = spec->relu && spec->residual == SOURCE_NONE && spec->noise.kind == NN_NOISE_NONE &&
                     spec->layer->fuses_relu,
@@ -91,6 +93,8 @@ static sotto_status check_views(const struct nn_model *m, const struct nn_plan_c
                  "%s: has no gradient of a single example, as its random numbers depend on the place in the "
                  "batch",
                  m->rows[i].path);
+        if (m->rows[i].frozen)
+            continue;
         if (layer->cross_example_reason || (layer->parameters && !layer->example_norms))
             FAIL(SOTTO_ENOTSUP, "%s: has no gradient of a single example; %s", m->rows[i].path,
                  layer->cross_example_reason ? layer->cross_example_reason : layer->name);
@@ -104,6 +108,8 @@ static sotto_status check_input_gradient(const struct nn_model *m, const struct 
     sotto_status status = SOTTO_OK;
     REQUIRE(!config->input_gradient || (config->training && !config->views),
             "plan: a gradient of the input needs training of whole batches");
+    REQUIRE(!config->input_gradient || !m->frozen_rows,
+            "plan: a gradient of the input needs a network without frozen layers");
     for (size_t i = 0; config->input_gradient && i < m->row_count; i++)
         if (m->rows[i].layer->ends_gradient)
             FAIL(SOTTO_ENOTSUP, "%s: this layer has no gradient by its input", m->rows[i].path);
@@ -138,6 +144,7 @@ sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const stru
     p->threads = par_pool_threads();
     p->row_count = config->embedding_only ? (size_t)m->embedding_row + 1 : m->row_count;
     p->output_row = config->embedding_only ? m->embedding_row : model_output_row(m);
+    p->first = m->frozen_rows;
     p->adversary_row = config->embedding_only || !m->adversary_rows ? SOURCE_NONE : (int)m->row_count - 1;
     NEW(p->runs, p->row_count);
     NEW(p->flow, p->row_count);
@@ -187,16 +194,16 @@ static void forward_row(struct nn_plan *p, size_t i)
     bool noisy = run->spec->noise.kind != NN_NOISE_NONE;
     if (run->spec->residual != SOURCE_NONE && (!noisy || run->spec->noise.relative))
         tensor_add(p->kernels, dst->dtype, dst->data, plan_activation(p, run->spec->residual)->data,
-                   dst->count, p->threads);
+                   dst->count, p->threads, &p->stop);
     if (noisy)
         residual_noise_forward(run, noise_source(p, i), &p->pass);
     if (run->spec->relu && !run->relu)
-        tensor_relu(p->kernels, dst->dtype, dst->data, dst->count, p->threads);
+        tensor_relu(p->kernels, dst->dtype, dst->data, dst->count, p->threads, &p->stop);
 }
 
-static sotto_status go_on(const struct nn_plan *p)
+sotto_status plan_go_on(struct nn_plan *p)
 {
-    return context_check(p->ctx, "stopped within a pass of a network");
+    return par_check(&p->stop, "stopped within a pass of a network");
 }
 
 sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
@@ -206,13 +213,14 @@ sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uin
 
     p->pass = (struct pass){.training = training, .seed = seed, .step = step};
     if (input->dtype == NN_BF16)
-        tensor_to_bf16(p->kernels, input->data, p->input, input->count, p->threads);
+        tensor_to_bf16(p->kernels, input->data, p->input, input->count, p->threads, &p->stop);
     for (size_t i = 0; i < p->row_count; i++) {
-        TRY(go_on(p));
+        TRY(plan_go_on(p));
         forward_row(p, i);
     }
+    TRY(plan_go_on(p));
     if (output->dtype == NN_BF16)
-        tensor_to_f32(p->kernels, p->output, output->data, output->count, p->threads);
+        tensor_to_f32(p->kernels, p->output, output->data, output->count, p->threads, &p->stop);
 done:
     return status;
 }
@@ -234,7 +242,7 @@ static void backward_residual(struct nn_plan *p, size_t i)
         memcpy(plan_activation(p, source)->diff, dst->diff, dst->count * dtype_size(dst->dtype));
     if (p->flow[i].add_residual)
         tensor_add(p->kernels, dst->dtype, plan_activation(p, source)->diff, dst->diff, dst->count,
-                   p->threads);
+                   p->threads, &p->stop);
 }
 
 /* A layer overwrites src->diff; when another reader of src has written there already, it gets the spare
@@ -249,14 +257,14 @@ static void backward_layer(struct nn_plan *p, size_t i)
     run->spec->layer->backward(run, &p->pass);
     src->diff = diff;
     if (p->flow[i].add_src)
-        tensor_add(p->kernels, src->dtype, src->diff, p->spare, src->count, p->threads);
+        tensor_add(p->kernels, src->dtype, src->diff, p->spare, src->count, p->threads, &p->stop);
 }
 
 void plan_backward_row(struct nn_plan *p, size_t i)
 {
     struct activation *dst = p->runs[i].dst;
     if (dst->relu && p->flow[i].mask)
-        tensor_mask(p->kernels, dst->dtype, dst->diff, dst->data, dst->count, p->threads);
+        tensor_mask(p->kernels, dst->dtype, dst->diff, dst->data, dst->count, p->threads, &p->stop);
     if (p->runs[i].spec->noise.relative)
         residual_noise_backward_relative(&p->runs[i], &p->pass);
     backward_residual(p, i);
@@ -267,22 +275,35 @@ void plan_backward_row(struct nn_plan *p, size_t i)
         residual_noise_backward(&p->runs[i], source, RESIDUAL_SHARED, &p->pass);
 }
 
-sotto_status nn_plan_backward(struct nn_plan *p)
+static sotto_status backward(struct nn_plan *p, int input_only)
 {
     sotto_status status = SOTTO_OK;
     struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
 
     assert(!p->config.views); /* nn_plan_clipped_sum() */
+    p->pass.input_only = input_only;
     if (output->dtype == NN_BF16)
-        tensor_to_bf16(p->kernels, output->diff, p->diff_output, output->count, p->threads);
-    for (size_t i = p->row_count; i-- > 0;) {
-        TRY(go_on(p));
+        tensor_to_bf16(p->kernels, output->diff, p->diff_output, output->count, p->threads, &p->stop);
+    for (size_t i = p->row_count; i-- > p->first;) {
+        TRY(plan_go_on(p));
         plan_backward_row(p, i);
     }
+    TRY(plan_go_on(p));
     if (p->diff_input && input->dtype == NN_BF16)
-        tensor_to_f32(p->kernels, p->diff_input, input->diff, input->count, p->threads);
+        tensor_to_f32(p->kernels, p->diff_input, input->diff, input->count, p->threads, &p->stop);
 done:
     return status;
+}
+
+sotto_status nn_plan_backward(struct nn_plan *p)
+{
+    return backward(p, 0);
+}
+
+sotto_status nn_plan_backward_input(struct nn_plan *p)
+{
+    assert(p->config.input_gradient);
+    return backward(p, 1);
 }
 
 /* All above the reversal. */
@@ -302,7 +323,12 @@ void nn_plan_forward_adversary(struct nn_plan *p)
 
 void nn_plan_set_context(struct nn_plan *p, const struct sotto_context *ctx)
 {
-    p->ctx = ctx;
+    par_stop_set(&p->stop, ctx);
+}
+
+void nn_plan_train_top(struct nn_plan *p, int top_only)
+{
+    p->first = top_only ? (size_t)(p->model->embedding_row + 1) : p->model->frozen_rows;
 }
 
 size_t nn_plan_bytes(const struct nn_plan *p)

@@ -4,6 +4,7 @@
 
 #include "nn/kernel/kernels.h"
 #include "nn/model/model.h"
+#include "par/par.h"
 
 /** Where the gradient of a row goes; decided once by plan_memory.c. */
 struct node_gradient_flow {
@@ -17,8 +18,9 @@ struct nn_plan {
     struct nn_plan_config config;
     const struct kernels *kernels;
     int threads;
-    const struct sotto_context *ctx; /* asked before each row; or NULL */
+    struct par_stop stop; /* asked before each row and between the pieces of its work */
     size_t row_count;
+    size_t first; /* backward passes end with this row: those before are not trained now */
     /* results that are read from outside; adversary_row: its logits, or SOURCE_NONE */
     int output_row, adversary_row;
     struct layer_run *runs;          /* (row_count) */
@@ -53,6 +55,8 @@ static inline struct activation *plan_output(struct nn_plan *p)
     return plan_activation(p, p->output_row);
 }
 
+/** ESTOPPED: a pass was, or is to be, stopped. */
+sotto_status plan_go_on(struct nn_plan *p);
 /** One row's part of nn_plan_backward(). */
 void plan_backward_row(struct nn_plan *p, size_t i);
 /** Decides the gradient flow and places every tensor and layer in the two arenas. */

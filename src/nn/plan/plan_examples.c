@@ -11,21 +11,27 @@
 
 enum { CHUNK = 16384 };
 
+/* Does this row add gradients of its own? */
 static int has_parameters(const struct nn_plan *p, size_t row)
 {
-    return p->runs[row].spec->layer->example_norms != NULL;
+    const struct layer_spec *spec = p->runs[row].spec;
+    return row >= p->first && !spec->frozen && spec->layer->example_norms != NULL;
 }
 
-static void find_norms(struct nn_plan *p, size_t examples)
+static sotto_status find_norms(struct nn_plan *p, size_t examples)
 {
+    sotto_status status = SOTTO_OK;
     size_t stride = plan_examples(p);
-    for (size_t i = p->row_count; i-- > 0;) {
+    for (size_t i = p->row_count; i-- > p->first;) {
+        TRY(plan_go_on(p));
         plan_backward_row(p, i);
         if (!has_parameters(p, i))
             continue;
         const struct example_norms out = {p->square + i * stride, p->excess + i * stride};
         p->runs[i].spec->layer->example_norms(&p->runs[i], &out, examples);
     }
+done:
+    return status;
 }
 
 /* Upper bound on the norm of example e over rows [first, end). */
@@ -76,22 +82,27 @@ void nn_plan_use(struct nn_plan *p, size_t examples)
             p->runs[i].spec->layer->use(&p->runs[i], examples * p->config.views);
 }
 
-size_t nn_plan_clipped_sum(struct nn_plan *p, double *sum, size_t examples, const struct nn_chains *chains,
-                           const struct nn_clip *clip)
+sotto_status nn_plan_clipped_sum(struct nn_plan *p, double *sum, size_t *whole, size_t examples,
+                                 const struct nn_chains *chains, const struct nn_clip *clip)
 {
+    sotto_status status = SOTTO_OK;
     size_t stride = plan_examples(p), outputs = shape_count(plan_activation(p, (int)p->row_count - 1)->shape),
            used = examples * p->config.views;
     memset(p->diff_output + used * outputs, 0, (p->config.batch - used) * outputs * sizeof(float));
-    find_norms(p, examples);
-    size_t whole = find_factors(p, examples, clip);
+    TRY(find_norms(p, examples));
+    TRY(plan_go_on(p)); /* norms of which some are missing are no norms */
+    *whole = find_factors(p, examples, clip);
     for (size_t i = 0; i < p->row_count; i++) {
         if (!has_parameters(p, i))
             continue;
+        TRY(plan_go_on(p));
         p->runs[i].spec->layer->example_sum(&p->runs[i], sum, p->factor + i * stride, examples, chains);
         for (size_t k = p->model->first_parameter[i]; k < p->model->first_parameter[i + 1]; k++)
-            sum += p->model->parameters[k].count;
+            sum += p->model->parameters[k].frozen ? 0 : p->model->parameters[k].count;
     }
-    return whole;
+    TRY(plan_go_on(p));
+done:
+    return status;
 }
 
 /* ---- what the optimizer follows ---- */
@@ -117,7 +128,7 @@ void nn_model_set_gradient(struct nn_model *m, const double *sum, double scale, 
 {
     for (size_t t = 0; t < m->tensor_list.count; t++) {
         struct handing h = {m->tensors[t].grad, sum, scale, m->tensors[t].count};
-        (void)par_shares((h.count + CHUNK - 1) / CHUNK, h.count > CHUNK ? threads : 1, hand_chunk, &h);
+        (void)par_shares((h.count + CHUNK - 1) / CHUNK, h.count > CHUNK ? threads : 1, NULL, hand_chunk, &h);
         sum += h.count;
     }
 }

@@ -102,13 +102,14 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
         written[i] = 1;
         p->flow[i].mask = 1; /* the loss applies no mask */
     }
-    for (int i = last; i >= 0; i--) {
+    const int frozen = (int)p->model->frozen_rows;
+    for (int i = last; i >= frozen; i--) {
         const struct layer_spec *spec = &p->model->rows[i];
         const int sources[2] = {spec->residual, spec->src}; /* in the order of nn_plan_backward */
         for (int k = 0; k < 2; k++) {
             int j = sources[k];
             if (j == SOURCE_NONE || (j == SOURCE_INPUT && !p->config.input_gradient) ||
-                (k == 1 && !p->runs[i].need_diff_src))
+                (j >= 0 && j < frozen) || (k == 1 && !p->runs[i].need_diff_src))
                 continue;
             if (!written[j]) {
                 int kept = p->runs[i].keep_diff || j == SOURCE_INPUT;
@@ -162,7 +163,7 @@ static void place(struct nn_plan *p, const struct assignment *a)
         struct activation *t = plan_activation(p, i);
         int shares = !p->config.training && a->of[i] >= 0;
         t->data = shares ? slots[a->of[i]] : arena_take(&p->keep, activation_bytes(t), 1);
-        if (!p->config.training)
+        if (!p->config.training || i < (int)p->model->frozen_rows)
             continue;
         if (a->of[i] >= 0)
             t->diff = slots[a->of[i]];

@@ -36,7 +36,8 @@ static sotto_status conv_create(struct conv **out, const struct conv_desc *d)
                                        .P = d->dst.height,
                                        .Q = d->dst.width,
                                        .stride = d->stride,
-                                       .pad = d->pad};
+                                       .pad = d->pad,
+                                       .stop = d->stop};
     *out = c;
 done:
     return status;

@@ -2,6 +2,8 @@
  * ones that fall into the padding. */
 #include "nn/ref/ref_conv.h"
 
+#include "par/par.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ void REAL_NAME(ref_conv_forward)(real *dst, const real *src, const real *weights
                                  const struct ref_conv_shape *z)
 {
     for (size_t n = 0; n < z->N; n++)
-        for (size_t p = 0; p < z->P; p++)
+        for (size_t p = 0; p < z->P && !par_stopped(z->stop); p++)
             for (size_t q = 0; q < z->Q; q++)
                 for (size_t k = 0; k < z->K; k++) {
                     real sum = bias ? bias[k] : 0;
@@ -39,7 +41,7 @@ void REAL_NAME(ref_conv_backward_data)(real *diff_src, const real *diff_dst, con
 {
     memset(diff_src, 0, z->N * z->H * z->W * z->C * sizeof *diff_src);
     for (size_t n = 0; n < z->N; n++)
-        for (size_t p = 0; p < z->P; p++)
+        for (size_t p = 0; p < z->P && !par_stopped(z->stop); p++)
             for (size_t q = 0; q < z->Q; q++)
                 for (size_t k = 0; k < z->K; k++) {
                     real diff = diff_dst[((n * z->P + p) * z->Q + q) * z->K + k];
@@ -60,7 +62,7 @@ void REAL_NAME(ref_conv_backward_weights)(real *diff_weights, real *diff_bias, c
     if (diff_bias)
         memset(diff_bias, 0, z->K * sizeof *diff_bias);
     for (size_t n = 0; n < z->N; n++)
-        for (size_t p = 0; p < z->P; p++)
+        for (size_t p = 0; p < z->P && !par_stopped(z->stop); p++)
             for (size_t q = 0; q < z->Q; q++)
                 for (size_t k = 0; k < z->K; k++) {
                     real diff = diff_dst[((n * z->P + p) * z->Q + q) * z->K + k];

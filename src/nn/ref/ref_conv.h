@@ -9,8 +9,10 @@
 
 #include <stddef.h>
 
+struct par_stop;
 struct ref_conv_shape {
     size_t N, H, W, C, K, R, S, P, Q, stride, pad;
+    struct par_stop *stop; /* asked for each line of each image; or NULL */
 };
 void REAL_NAME(ref_conv_forward)(real *dst, const real *src, const real *weights, const real *bias,
                                  const struct ref_conv_shape *shape);

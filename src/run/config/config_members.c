@@ -12,6 +12,10 @@ static void add(struct config_rows *out, const char *prefix, const char *section
     assert(length > 0 && length < CONFIG_KEY);
     (void)length;
     row.path = out->path[i];
+    if (row.kind == CONFIG_REALS && row.fallback && row.fallback[0] != '[') {
+        snprintf(out->list[i], CONFIG_KEY, "[%s]", row.fallback);
+        row.fallback = out->list[i];
+    }
     out->row[i] = row;
     out->row[i + 1].path = NULL;
 }
@@ -35,7 +39,8 @@ static struct config_row row_of(const struct sotto_option *m)
         [SOTTO_OPTION_FLAG] = CONFIG_FLAG,   [SOTTO_OPTION_TEXT] = CONFIG_TEXT,
         [SOTTO_OPTION_COUNT] = CONFIG_WHOLE, [SOTTO_OPTION_SEED] = CONFIG_WHOLE,
         [SOTTO_OPTION_REAL] = CONFIG_REAL,   [SOTTO_OPTION_SIZES] = CONFIG_WHOLES,
-        [SOTTO_OPTION_CHOICE] = CONFIG_TEXT};
+        [SOTTO_OPTION_CHOICE] = CONFIG_TEXT, [SOTTO_OPTION_REALS] = CONFIG_REALS,
+        [SOTTO_OPTION_LIST] = CONFIG_TEXTS};
     bool text = m->type == SOTTO_OPTION_TEXT || m->type == SOTTO_OPTION_CHOICE;
     return (struct config_row){.path = last_part(m->key),
                                .kind = kinds[m->type],

@@ -17,13 +17,13 @@ enum { CONFIG_ROWS = 128, CONFIG_KEY = 48, CONFIG_MEMBER_TEXT = 32 };
 struct config_rows {
     size_t count;
     struct config_row row[CONFIG_ROWS + 1];
-    char path[CONFIG_ROWS][CONFIG_KEY];
+    char path[CONFIG_ROWS][CONFIG_KEY], list[CONFIG_ROWS][CONFIG_KEY]; /* the latter: defaults */
 };
 /** Appends rows with `prefix` ("cases[].") in front of their paths. */
 void config_rows_add(struct config_rows *out, const char *prefix, const struct config_row *rows);
 void config_rows_add_members(struct config_rows *out, const char *prefix, const struct config_members *m);
 
-/** Reads the members into *out. Texts are copied to texts[0], texts[1], ...; ECONFIG: too long, or too many widths. */
+/** Reads the members into *out, but for reals and lists, for which the caller has the room. Texts are copied to texts[0], texts[1], ...; ECONFIG: too long, or too many widths. */
 sotto_status config_members_read(void *out, char (*texts)[CONFIG_MEMBER_TEXT], const struct config *c,
                                  const char *prefix, const struct config_members *m);
 

@@ -20,6 +20,8 @@ static const struct config_members head_members = {"head.", sotto_head_recipe_op
 /* Of one noise setting: protect[i]. */
 static const struct config_members protect_members = {"protect[].", sotto_release_option_table,
                                                       "scale|epsilon|delta|l1|l2"};
+static const struct config_members spend_members = {"protect[].", sotto_spend_option_table, "read_from_data"};
+static const struct config_members report_members = {"report.", sotto_audit_option_table, "fpr|confidence"};
 
 /* Top-level, or in each of `cases`. */
 static const struct config_row case_rows[] = {
@@ -70,8 +72,6 @@ static const struct config_row last_rows[] = {
     {"attack.names", CONFIG_TEXTS, .fallback = "[loss, confidence, entropy, modified-entropy]"},
     {"evaluate.draws", CONFIG_WHOLE, .fallback = "20", .range = "[0,100000]",
      .help = "draws of the noise for each setting, to measure the spread"},
-    {"report.fpr", CONFIG_REALS, .fallback = "[0.01, 0.001]", .range = "(0,1)"},
-    {"report.confidence", CONFIG_REAL, .fallback = "0.95", .range = "(0,1)"},
     {.path = NULL}};
 
 static void add_case_rows(struct config_rows *out, const char *prefix)
@@ -79,10 +79,11 @@ static void add_case_rows(struct config_rows *out, const char *prefix)
     config_rows_add_members(out, prefix, &head_members);
     config_rows_add(out, prefix, case_rows);
     config_rows_add_members(out, prefix, &protect_members);
+    config_rows_add_members(out, prefix, &spend_members);
     config_rows_add(out, prefix, case_rows_after);
 }
 
-static void all_rows(struct config_rows *out)
+void run_config_rows(struct config_rows *out)
 {
     out->count = 0;
     config_rows_add(out, "", first_rows);
@@ -92,6 +93,7 @@ static void all_rows(struct config_rows *out)
     config_rows_add(out, "", list_rows);
     add_case_rows(out, "cases[].");
     config_rows_add(out, "", last_rows);
+    config_rows_add_members(out, "", &report_members);
 }
 
 /* Texts go into fixed arrays; a longer one is an error, never cut. */
@@ -142,6 +144,25 @@ bool run_states_sensitivity(const struct run_protection *p)
     return !isnan(p->release.sensitivity.l1) || !isnan(p->release.sensitivity.l2);
 }
 
+static sotto_status read_conditions(struct run_protection *p, const struct config *c, const char *prefix,
+                                    size_t i)
+{
+    sotto_status status = SOTTO_OK;
+    char path[128];
+    snprintf(path, sizeof path, "%sprotect[%zu].read_from_data", prefix, i);
+    size_t n = config_length(c, "%s", path);
+    if (n > RUN_CONDITIONS)
+        TRY(config_fail(c, path, "%s has %zu entries; expected at most %d", path, n, RUN_CONDITIONS));
+    for (size_t k = 0; k < n; k++) {
+        snprintf(path, sizeof path, "%sprotect[%zu].read_from_data[%zu]", prefix, i, k);
+        TRY(copy(p->conditions[k], sizeof p->conditions[k], c, path));
+        p->read_from_data[k] = p->conditions[k];
+    }
+    p->release.spend.read_from_data = p->read_from_data;
+done:
+    return status;
+}
+
 static sotto_status read_protection(struct run_protection *p, const struct run_case *owner,
                                     const struct config *c, const char *prefix, size_t i)
 {
@@ -154,6 +175,7 @@ static sotto_status read_protection(struct run_protection *p, const struct run_c
     members.section = section;
     TRY(copy(p->mechanism, sizeof p->mechanism, c, path));
     TRY(config_members_read(r, NULL, c, prefix, &members));
+    TRY(read_conditions(p, c, prefix, i));
     r->mechanism = p->mechanism;
     if (isnan(r->scale) == isnan(r->target.epsilon))
         TRY(config_fail(c, path, "%sprotect[%zu] needs exactly one of scale and epsilon", prefix, i));
@@ -385,7 +407,7 @@ sotto_status run_config_read(struct run_config *out, char **resolved, const char
     struct config_rows rows;
     static const char *const parts[SOTTO_PARTS] = {"data.public", "data.private", "data.heldout",
                                                    "data.shadow"};
-    all_rows(&rows);
+    run_config_rows(&rows);
     if (path)
         TRY(config_read_file(&c, path, rows.row, overrides));
     else

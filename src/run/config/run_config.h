@@ -15,6 +15,7 @@ enum {
     RUN_NAME = 64,
     RUN_CASES = 32,
     RUN_PROTECTIONS = 32,
+    RUN_CONDITIONS = 8,
     RUN_ATTACKS = 16,
     RUN_RATES = 8,
     RUN_SWEEP = 32,
@@ -23,8 +24,9 @@ enum {
 
 /** One noise setting: either a scale or a target. */
 struct run_protection {
-    char mechanism[16];
-    /** Its mechanism points to the text above, so protections are not copied; numbers are NAN where not given, norms
+    char mechanism[16], conditions[RUN_CONDITIONS][32];
+    const char *read_from_data[RUN_CONDITIONS + 1]; /* the conditions, NULL-terminated */
+    /** Points to mechanism and conditions above, so protections are not copied; numbers are NAN where not given, norms
      * too where the sampled sensitivity is used. */
     struct sotto_release release;
 };
@@ -69,6 +71,9 @@ struct run_config {
     double confidence;
 };
 
+struct config_rows;
+/** Every key of the file: members of options structs by their tables, and those of no struct. */
+void run_config_rows(struct config_rows *out);
 /** True for trainers with a proved sensitivity; and for cases with a sensitivity, sampled or proved. */
 bool run_is_convex(const struct run_case *c);
 bool run_has_sensitivity(const struct run_case *c);

@@ -136,7 +136,7 @@ sotto_status run_check_encoder(const struct run *r)
     const struct json *stage = json_member(json_member(r->folder.document, "stages"), "pretrain");
     const char *then = json_text(json_member(json_member(stage, "outputs"), name));
     TRY(run_folder_path(path, &r->folder, name));
-    TRY(sha256_file(now, path));
+    TRY(sha256_file_asking(now, path, r->ctx));
     if (!then || strcmp(now, then) != 0)
         FAIL(SOTTO_EINVAL,
              "%s: was changed during the experiment; expected the encoder of the heads and embeddings", path);

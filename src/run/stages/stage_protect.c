@@ -54,6 +54,12 @@ static struct json *protect_key(const struct run *r, const struct run_model *m)
     json_put_real(&key, "delta", p->release.target.delta);
     json_put_real(&key, "l1", p->release.sensitivity.l1);
     json_put_real(&key, "l2", p->release.sensitivity.l2);
+    if (p->read_from_data[0]) {
+        struct json *names = json_make_array();
+        for (size_t i = 0; p->read_from_data[i]; i++)
+            json_push(&names, json_make_text(p->read_from_data[i]));
+        json_put(&key, "read_from_data", names);
+    }
     json_put_integer(&key, "insecure", r->options->insecure);
     json_put_integer(&key, "insecure_seed", r->options->insecure ? (int64_t)r->options->insecure_seed : 0);
     return key;
@@ -91,6 +97,7 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
                                                  .ledger = source.ledger[0] ? source.ledger : NULL,
                                                  .source = &source.records,
                                                  .purpose = purpose,
+                                                 .read_from_data = p->release.spend.read_from_data,
                                                  .insecure = r->options->insecure,
                                                  .insecure_seed = r->options->insecure_seed};
     protect.release.records = c->records;

@@ -89,7 +89,7 @@ void network_take_recipe(struct sotto_network *n, const struct sotto_train_optio
 {
     n->has_recipe = true;
     n->recipe = *o;
-    n->recipe.checkpoint = n->recipe.metrics = NULL;
+    n->recipe.checkpoint = n->recipe.metrics = n->recipe.from = NULL;
     n->stated = n->recipe;
     options_state(&n->stated, sotto_train_option_table());
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char schema[] = "sotto.model/1";
-static const char *const own_keys[] = {"schema",  "model",          "hidden", "norm",    "input",
-                                       "classes", "weights_sha256", "recipe", "residual"};
+static const char *const own_keys[] = {"schema",  "model",          "hidden", "norm",     "input",
+                                       "classes", "weights_sha256", "recipe", "residual", "network_input"};
 
 bool network_is(const struct sotto_tensors *t)
 {
@@ -23,6 +23,7 @@ static sotto_status set_architecture(struct sotto_tensors *t, const struct sotto
 {
     sotto_status status = SOTTO_OK;
     char input[80], classes[24], hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT];
+    struct nn_shape usual;
     size_t used = 0;
     snprintf(input, sizeof input, "%zux%zux%zu", n->record.channels, n->record.height, n->record.width);
     snprintf(classes, sizeof classes, "%zu", n->config.classes);
@@ -37,6 +38,12 @@ static sotto_status set_architecture(struct sotto_tensors *t, const struct sotto
         TRY(sotto_tensors_set_metadata(t, "hidden", hidden));
     if (strncmp(n->config.name, "resnet", 6) == 0)
         TRY(sotto_tensors_set_metadata(t, "norm", n->config.norm));
+    TRY(record_padding(&usual, n->config.name, n->record));
+    if (memcmp(&usual, &n->config.input, sizeof usual) != 0) { /* an encoder's */
+        snprintf(input, sizeof input, "%zux%zux%zu", n->config.input.channels, n->config.input.height,
+                 n->config.input.width);
+        TRY(sotto_tensors_set_metadata(t, "network_input", input));
+    }
     struct sotto_residual_noise noise = train_residual_of(&n->config);
     TRY(train_residual_text(residual, &noise));
     if (residual[0])
@@ -149,6 +156,25 @@ done:
     return status;
 }
 
+/* Of a network that began as an encoder: padded images, and grey ones in three channels. */
+static sotto_status read_input(struct nn_model_config *config, struct nn_shape record,
+                               const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    const char *text = sotto_tensors_metadata(t, "network_input");
+    size_t sizes[3], found;
+    if (!text)
+        goto done;
+    REQUIRE(read_sizes(sizes, &found, 3, 1 << 14, text, 'x') == SOTTO_OK && found == 3 &&
+                (sizes[0] == record.channels || record.channels == 1) && sizes[1] >= record.height &&
+                sizes[2] >= record.width,
+            "metadata 'network_input' is '%.64s'; expected channels x height x width of the input or more",
+            text);
+    config->input = (struct nn_shape){sizes[0], sizes[1], sizes[2]};
+done:
+    return status;
+}
+
 /* The values must be there before memory for a network of the claimed size is asked for. */
 static sotto_status check_size(const struct nn_model_config *config, const struct sotto_tensors *t)
 {
@@ -236,6 +262,8 @@ sotto_status network_from_tensors(struct sotto_network **out, const struct sotto
         FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected '%s'", path, found, schema);
     TRY(read_architecture(&o, &record, &classes, t, path));
     status = train_model_config(&config, &o, record, classes);
+    if (status == SOTTO_OK)
+        status = read_input(&config, record, t);
     if (status == SOTTO_OK)
         status = check_size(&config, t);
     if (status == SOTTO_OK)

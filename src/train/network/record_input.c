@@ -108,7 +108,7 @@ static sotto_status fill_one(void *arg, size_t position, int thread)
                 from_x = (long)in.width - 1 - from_x;
             bool inside = source_of(&pixel, r, reflect(from_y, in.height), reflect(from_x, in.width));
             for (size_t c = 0; c < in.channels; c++) {
-                size_t at = first + c * plane + pixel;
+                size_t at = first + (c < r->record.channels ? c * plane : 0) + pixel; /* grey: replicated */
                 dst[c] = !inside ? 0 : r->images ? r->level[r->images[at]] : r->features[at];
             }
         }
@@ -119,6 +119,6 @@ void record_input_fill(float *dst, const struct record_input *r, const int64_t *
                        const struct record_view *views)
 {
     struct fill f = {dst, r, rows, views};
-    sotto_status status = par_shares(n, r->threads, fill_one, &f);
+    sotto_status status = par_shares(n, r->threads, NULL, fill_one, &f);
     (void)status; /* fill_one cannot fail */
 }

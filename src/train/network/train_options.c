@@ -72,6 +72,19 @@ done:
     return status;
 }
 
+/* The numbers are blocks; whether an encoder has so many is checked where the network is built. */
+static sotto_status check_freeze(struct sotto_train_options *o)
+{
+    static const char *const known[] = {"norm", "none", "all", "1",  "2",  "3",  "4",  "5",  "6",
+                                        "7",    "8",    "9",   "10", "11", "12", "13", "14", "15",
+                                        "16",   "17",   "18",  "19", "20", "21", "22", "23", "24",
+                                        "25",   "26",   "27",  "28", "29", "30", "31", "32", NULL};
+    if (!o->from && !o->freeze)
+        return SOTTO_OK;
+    return train_one_of(&o->freeze, o->freeze, "freeze", known,
+                        "none, norm, all, or a number of blocks from 1 to 32");
+}
+
 sotto_status train_options_check(struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
@@ -81,6 +94,7 @@ sotto_status train_options_check(struct sotto_train_options *o)
     TRY(train_one_of(&o->norm, o->norm, "norm", norms, "batch, group"));
     TRY(train_one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam, sgd"));
     TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
+    TRY(check_freeze(o));
     TRY(check_numbers(o));
     REQUIRE(o->momentum == 0 || strcmp(o->optimizer, "sgd") == 0,
             "momentum cannot be given for optimizer %s; expected optimizer sgd", o->optimizer);

@@ -111,6 +111,10 @@ sotto_status train_recipe_text(char out[TRAIN_RECIPE_TEXT], const struct sotto_t
     TRY(train_residual_text(residual, &o->residual));
     if (residual[0])
         json_put_text(&j, "residual", residual);
+    if (o->freeze) { /* fine-tuning; from what is a fact of the file */
+        json_put_text(&j, "freeze", o->freeze);
+        json_put_integer(&j, "warm_up", (int64_t)o->warm_up);
+    }
     json_put_integer(&j, "recipe", 1);
     json_put_text(&j, "model", o->model);
     json_put(&j, "hidden", json_make_counts(o->hidden, o->hidden_count));
@@ -165,6 +169,10 @@ sotto_status train_recipe_parse(struct sotto_train_options *out, const char *tex
         const char *residual;
         TRY(json_get_text(&residual, doc, name, "residual"));
         TRY(train_residual_parse(&o.residual, residual, name));
+    }
+    if (json_find(doc, "freeze")) {
+        TRY(json_get_text(&o.freeze, doc, name, "freeze"));
+        TRY(json_get_size(&o.warm_up, doc, name, "warm_up"));
     }
     o.flip = flip;
     o.seed = seed;

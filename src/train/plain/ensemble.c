@@ -79,7 +79,7 @@ static sotto_status choose(struct sotto_train_options *all, struct sotto_autotun
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_options one;
-    struct supervised first;
+    struct supervised first = {0};
     char *path = NULL;
     TRY(member_options(&one, &path, all, 0));
     TRY(supervised_resolve(&first, run->data, run->rows, run->n, &one, run->ctx));
@@ -88,6 +88,7 @@ static sotto_status choose(struct sotto_train_options *all, struct sotto_autotun
     all->backend = first.options.backend;
     *choice = first.choice;
 done:
+    supervised_clear(&first);
     base_free(path);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "io/provenance/statement.h"
 #include "par/par.h"
 #include "ssl/encoder.h"
+#include "train/plain/pretrained.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,8 +58,11 @@ static sotto_status describe(struct supervised *t)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *o = &t->options;
-    char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT];
+    char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT], start[160] = "";
     size_t used = 0;
+    if (t->encoder)
+        snprintf(start, sizeof start, "from=%s\nfreeze=%s\nwarm_up=%zu\n", sotto_encoder_sha256(t->encoder),
+                 o->freeze, o->warm_up);
     TRY(train_residual_text(residual, &o->residual));
     for (size_t i = 0; i < o->hidden_count; i++)
         used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", o->hidden[i]);
@@ -68,11 +72,11 @@ static sotto_status describe(struct supervised *t)
                           "llu\nepochs=%zu\nbatch=%zu\n"
                           "optimizer=%s\nlr=%.17g\nmomentum=%.17g\nweight_decay=%.17g\nschedule=%s\nflip=%"
                           "d\ncrop=%zu\ndtype=%s\n"
-                          "residual=%s\ndata=%s\nrecords=%zu\nrows=%s\n%s",
+                          "%sresidual=%s\ndata=%s\nrecords=%zu\nrows=%s\n%s",
                           o->model, hidden, o->norm, t->record.channels, t->record.height, t->record.width,
                           (unsigned long long)o->seed, o->epochs, o->batch, o->optimizer, o->lr, o->momentum,
-                          o->weight_decay, o->schedule, o->flip, o->crop, o->dtype, residual, t->data->sha256,
-                          t->n, t->rows_sha256, t->privacy);
+                          o->weight_decay, o->schedule, o->flip, o->crop, o->dtype, start, residual,
+                          t->data->sha256, t->n, t->rows_sha256, t->privacy);
     REQUIRE(length > 0 && (size_t)length < sizeof t->recipe, "the recipe is too long");
     snprintf(t->machine, sizeof t->machine, "threads=%d\nisa=%s\nbackend=%s\n", t->threads,
              cpu_isa_name(cpu_best_isa()), nn_backend_title(autotune_backend(&t->choice)));
@@ -98,7 +102,10 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
     REQUIRE((!o->flip && !o->crop) || (t->record.height > 1 && t->record.width > 1),
             "flip and crop need images, but the records are rows of %zu numbers", t->record.channels);
     REQUIRE(o->batch <= n, "batch %zu is larger than the %zu records to train on", o->batch, n);
+    TRY(pretrained_open(&t->encoder, o, data));
     TRY(train_model_config(&t->config, o, t->record, data->classes));
+    if (t->encoder)
+        pretrained_config(&t->config, t->encoder, o);
     TRY(nn_model_size(&values, &work, &t->config));
     t->threads = nn_threads_worth((double)o->batch * work, par_threads(ctx));
     t->steps_per_epoch = n / o->batch;
@@ -151,6 +158,8 @@ sotto_status supervised_plan(struct supervised *t)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *o = &t->options;
+    REQUIRE(o->warm_up <= t->steps, "warm_up: %zu steps are more than the %llu steps of the run", o->warm_up,
+            (unsigned long long)t->steps);
     TRY(supervised_choose(t));
     struct nn_plan_config plan = {.batch = t->plan_rows,
                                   .dtype = autotune_dtype(&t->choice),
@@ -164,6 +173,8 @@ sotto_status supervised_plan(struct supervised *t)
                                             .weight_decay = o->weight_decay};
     par_set_threads(t->threads);
     TRY(nn_model_create(&t->model, &t->config, o->seed));
+    if (t->encoder)
+        TRY(pretrained_import(t->model, t->encoder));
     TRY(nn_optimizer_create(&t->optimizer, t->model, &optimizer));
     TRY(epoch_order_make(&t->order, t->rows, t->n, o->batch, o->seed));
     record_input_make(&t->input, t->data, t->record, t->config.input, t->threads);
@@ -212,12 +223,21 @@ size_t supervised_right(const float *logits, const int64_t *labels, size_t n, si
     return right;
 }
 
+bool supervised_warms_up(struct supervised *t, uint64_t step)
+{
+    const uint64_t first = t->options.warm_up;
+    if (first && step == first)
+        nn_optimizer_restart(t->optimizer); /* of a zero gradient moments know too little */
+    return step < first;
+}
+
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = state;
     size_t classes = t->config.classes;
+    nn_plan_train_top(t->plan, supervised_warms_up(t, step));
     supervised_fill(t, rows, n, step);
     TRY(nn_plan_forward(t->plan, 1, t->options.seed, step));
     out->loss = loss_softmax_cross_entropy(nn_plan_diff_output(t->plan), nn_plan_output(t->plan), t->labels,
@@ -261,6 +281,8 @@ sotto_status supervised_finish(struct sotto_network **out, struct supervised *t,
     network_take_recipe(n, &t->options);
     snprintf(records, sizeof records, "%zu", t->n);
     TRY(network_add_fact(n, "machine", t->machine));
+    if (t->encoder)
+        TRY(network_add_fact(n, "from", sotto_encoder_sha256(t->encoder)));
     TRY(network_add_fact(n, "data_set", t->data->name));
     if (!t->privacy[0]) { /* a hash of private records could be found by trying them all */
         TRY(network_add_fact(n, "data_sha256", t->data->sha256));
@@ -287,6 +309,7 @@ void supervised_clear(struct supervised *t)
     base_free(t->order.order);
     base_free(t->labels);
     base_free(t->views);
+    sotto_encoder_free(t->encoder);
     *t = (struct supervised){0};
 }
 
@@ -331,7 +354,7 @@ sotto_status supervised_train(struct sotto_network **out, struct sotto_train_res
     TRY(check_labels(data, t.rows, n)); /* a private training asks neither */
     TRY(check_values(data, t.rows, n));
     TRY(supervised_plan(&t));
-    nn_plan_set_context(t.plan, ctx); /* a private step, once drawn, goes to its end */
+    nn_plan_set_context(t.plan, ctx);
     supervised_loop(&loop, &t);
     TRY(training_loop_resume(&loop));
     supervised_announce(&t, &loop);

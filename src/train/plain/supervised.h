@@ -25,6 +25,7 @@ struct supervised {
     size_t n;
     const struct sotto_context *ctx;
     struct nn_shape record;
+    struct sotto_encoder *encoder; /* that training starts from; NULL: none */
     struct nn_model_config config;
     struct sotto_autotune choice;
     int threads;
@@ -44,7 +45,8 @@ struct supervised {
     size_t plan_rows, plan_views; /* of the plan, labels and views; batch and 0 unless changed */
     char rows_sha256[SHA256_HEX], recipe[2048], machine[160], hint[96]; /* recipe, machine: of the choice */
 };
-/** Checks everything; nothing of it needs freeing. EINVAL, ENOTSUP, ENOMEM. */
+/** Checks everything. Free with supervised_clear(), after an error too. EINVAL, ENOTSUP, ENOMEM; errors of
+ * sotto_encoder_load(). */
 sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset *data, const int64_t *rows,
                                 size_t n, const struct sotto_train_options *options,
                                 const struct sotto_context *ctx);
@@ -63,6 +65,8 @@ sotto_status supervised_plan(struct supervised *t);
 void supervised_loop(struct training_loop *out, struct supervised *t);
 /** Labels and input of n <= batch records, in the views of this step. */
 void supervised_fill(struct supervised *t, const int64_t *rows, size_t n, uint64_t step);
+/** Is this one of the first steps, which train the last layer alone? The step after them begins with a new optimizer. */
+bool supervised_warms_up(struct supervised *t, uint64_t step);
 /** How many of the logits (n, classes) are largest at the label. */
 size_t supervised_right(const float *logits, const int64_t *labels, size_t n, size_t classes);
 /** One line of what is about to run, in the log. */

@@ -11,7 +11,9 @@
 #include "nn/loop/example_sums.h"
 #include "nn/model/model.h"
 #include "par/par.h"
+#include "train/private/public_encoder.h"
 #include "train/private/silent_records.h"
+#include "train/plain/pretrained.h"
 #include "train/plain/supervised.h"
 
 #include <math.h>
@@ -26,13 +28,15 @@ struct private_run {
     struct sotto_dpsgd_session *reserved;
     struct checkpoint_private state;
     struct dp_sgd_shares shares; /* of gradients and of their count, for a quantile */
-    double fault;
+    struct dp_sgd_fault fault;
     struct example_sums *sums;
     uint32_t *sample; /* (n): the records of this step, by their place in t.rows */
     int64_t *rows;    /* (n): the same, in t.data */
     double *sum;      /* (dimension): parameters, then a quantile's count */
-    size_t parameters, dimension;
-    char text[DP_SGD_TEXT];
+    size_t parameters, top,
+        dimension; /* parameters: trained ones; top: those of the last layer, at their end */
+    struct encoder_standing encoder;
+    char text[DP_SGD_TEXT], condition[2 * PUBLIC_ENCODER_TEXT];
     struct held_file held; /* room for the output */
 };
 enum { OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
@@ -141,12 +145,14 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
                  share = quantile ? r->shares.gradient : r->p.max_grad_norm,
                  count = floor(r->shares.count / unit);
     const struct nn_clip clip = {.kind = dp_sgd_clipping(&r->p),
-                                 .norm = r->state.clip * r->fault,
-                                 .bound = example_sums_bound(r->sums, share / unit) * r->fault,
+                                 .norm = r->state.clip * r->fault.clip,
+                                 .bound = example_sums_bound(r->sums, share / unit) * r->fault.clip,
                                  .gamma = 0.01};
     size_t below, batch = r->t.options.batch;
     double scale = 1 / (double)batch;
+    const bool top_only = supervised_warms_up(&r->t, step);
     (void)rows;
+    example_sums_train_top(r->sums, top_only);
     TRY(example_sums_take(r->sum, &below, r->sums, r->sample, n, &clip, step));
     if (quantile) {
         r->sum[r->parameters] = count * (2 * (double)below - (double)n);
@@ -157,6 +163,8 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     if (quantile)
         r->state.clip =
             dp_sgd_next_clip(r->state.clip, r->sum[r->parameters], count * unit, batch, r->p.quantile);
+    if (top_only) /* noise alone */
+        memset(r->sum, 0, (r->parameters - r->top) * sizeof *r->sum);
     nn_model_set_gradient(r->t.model, r->sum, scale, r->t.threads);
     *out = (struct training_batch){0, 0}; /* the losses are private */
 done:
@@ -174,7 +182,8 @@ static sotto_status plan(struct private_run *r)
     supervised_change(t, r->p.steps, timed, r->p.views, r->text);
     TRY(supervised_plan(t));
     t->input.threads = 1; /* parts are filled side by side */
-    const struct example_sums_config sums = {.backend = autotune_backend(&t->choice),
+    const struct example_sums_config sums = {.backend = r->fault.backend ? r->fault.backend
+                                                                         : autotune_backend(&t->choice),
                                              .dtype = autotune_dtype(&t->choice),
                                              .views = r->p.views,
                                              .slots = t->n,
@@ -186,9 +195,12 @@ static sotto_status plan(struct private_run *r)
                                              .state = r};
     TRY(example_sums_create(&r->sums, t->model, &sums));
     t->plan_bytes = example_sums_bytes(r->sums);
-    if (r->p.average > 0)
+    if (r->p.average > 0) {
         TRY(nn_model_create(&r->state.average, &t->config, t->options.seed));
-    r->parameters = nn_model_parameter_count(t->model, 1);
+        memcpy(r->state.average->values, t->model->values, t->model->trainable * sizeof(float));
+    }
+    r->parameters = nn_model_trained_count(t->model);
+    r->top = nn_model_top_count(t->model);
     r->dimension = r->parameters + (size_t)dp_sgd_follows_quantile(&r->p);
     r->shares = dp_sgd_shares_of(r->p.noise_multiplier, t->options.batch);
     r->state.clip = r->p.max_grad_norm;
@@ -233,6 +245,25 @@ done:
     return status;
 }
 
+/* What was trained, and on what it stands. */
+static sotto_status add_tuning(struct sotto_certificate *c, const struct sotto_network *n,
+                               struct private_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    char *names = NULL;
+    encoder_standing_add(&r->encoder, sotto_certificate_account(c));
+    TRY(pretrained_trained(&names, n->model));
+    TRY(certificate_add_tuning(
+        c,
+        &(struct certificate_tuning){.trained = r->parameters,
+                                     .frozen = sotto_network_parameters(n) - r->parameters,
+                                     .tensors = names},
+        sotto_encoder_sha256(r->t.encoder), r->encoder.statement));
+done:
+    base_free(names);
+    return status;
+}
+
 static sotto_status finish(struct sotto_network **out, struct sotto_certificate **certificate,
                            struct private_run *r)
 {
@@ -246,6 +277,8 @@ static sotto_status finish(struct sotto_network **out, struct sotto_certificate 
     if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
     TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
+    if (r->t.encoder)
+        TRY(add_tuning(text, n, r));
     certificate_add_classes(text, r->records.data.classes, silent_records_classes_by(&r->records, &r->p));
     *certificate = text;
     *out = n;
@@ -257,6 +290,25 @@ done:
     return status;
 }
 
+/* May it start from this encoder, and what does its epsilon rest on then? */
+static sotto_status stand_on_encoder(struct private_run *r, const struct sotto_dataset *data,
+                                     const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char *given = r->p.spend.condition;
+    TRY(encoder_standing_find(&r->encoder, r->t.encoder, path, data, r->t.rows, r->t.n, r->p.adjacency,
+                              r->p.encoder_by, r->t.ctx));
+    if (!r->encoder.certified)
+        goto done;
+    int length = snprintf(r->condition, sizeof r->condition, "%s%s%s", given ? given : "",
+                          given && given[0] ? ", and on " : "", r->encoder.condition);
+    REQUIRE((size_t)length < sizeof r->condition, "condition: %d characters are too many beside an encoder's",
+            length);
+    r->p.spend.condition = r->condition;
+done:
+    return status;
+}
+
 sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate **certificate,
                           struct sotto_train_result *result, const struct sotto_dataset *data,
                           const int64_t *rows, size_t n, const struct sotto_train_options *options,
@@ -265,10 +317,12 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
 {
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
-    struct private_run r = {.fault = fault ? fault->clip : 1};
+    struct private_run r = {.fault = fault ? *fault : (struct dp_sgd_fault){0}};
     struct sotto_train_result found;
     struct sotto_train_options o = {0};
     int64_t *all = NULL;
+    if (r.fault.clip == 0)
+        r.fault.clip = 1;
     TRY(train_options_resolve(&o, options));
     TRY(train_privacy_resolve(&r.p, privacy));
     if (!rows) {
@@ -281,9 +335,12 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
     TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, &o, ctx));
     TRY(supervised_rows_once(&r.t));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
+    if (r.t.encoder)
+        TRY(stand_on_encoder(&r, data, o.from));
     TRY(plan(&r));
     if (r.p.output)
-        TRY(file_hold(&r.held, r.p.output, r.parameters * sizeof(float) + OUTPUT_ROOM));
+        TRY(file_hold(&r.held, r.p.output,
+                      nn_model_parameter_count(r.t.model, 1) * sizeof(float) + OUTPUT_ROOM));
     TRY(run(&r));
     supervised_report(&found, &r.t, &r.loop);
     found.loss = found.accuracy = NAN;

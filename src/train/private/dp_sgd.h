@@ -7,7 +7,8 @@
 
 /** Faults that a test plants to see that an audit finds them. */
 struct dp_sgd_fault {
-    double clip; /* clips at so many times max_grad_norm; 0: none planted */
+    double clip;                      /* clips at so many times max_grad_norm; 0: none planted */
+    const struct nn_backend *backend; /* in place of the one that was chosen; NULL: none planted */
 };
 /** sotto_train_private() with a fault (NULL: none). */
 sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate **certificate,

@@ -5,8 +5,10 @@
 #include "dp/release/verification.h"
 #include "head/convex/convex_bound.h"
 #include "head/private/moments.h"
+#include "io/array/safetensors.h"
 #include "sotto/verify.h"
 #include "train/network/network.h"
+#include "train/plain/pretrained.h"
 #include "train/private/dp_sgd.h"
 
 #include <math.h>
@@ -180,6 +182,75 @@ static void check_float_sums(struct verification *v, const char *recipe)
                      condition ? condition : "(none)");
 }
 
+/* Weights that were not trained at all are the encoder's, to the bit. */
+static sotto_status check_frozen_encoder(struct verification *v, const struct sotto_network *n)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors weights = {0};
+    char found[SHA256_HEX];
+    TRY(nn_model_export(&weights, n->model, "", 0));
+    TRY(nn_tensors_sha256(found, &weights, v->path));
+    verify_check(v, "frozen encoder", strcmp(found, v->claims.tuning.encoder_sha256) == 0,
+                 "the layers below the last have hash %.16s..., the encoder has %.16s...", found,
+                 v->claims.tuning.encoder_sha256);
+done:
+    sotto_tensors_clear(&weights);
+    return status;
+}
+
+/* What a certificate says was trained, against what the recipe trains. */
+static sotto_status check_tuning(struct verification *v, const struct sotto_network *n,
+                                 const struct nn_model *model, size_t trained)
+{
+    sotto_status status = SOTTO_OK;
+    const struct tuning_claims *t = &v->claims.tuning;
+    const char *from = network_fact(n, "from");
+    const size_t frozen = sotto_network_parameters(n) - trained;
+    char *names = NULL;
+    TRY(pretrained_trained(&names, model));
+    verify_check(
+        v, "trained weights", t->trained == trained && t->frozen == frozen && strcmp(t->tensors, names) == 0,
+        "the recipe trains %zu weights and freezes %zu; the certificate says %zu and %zu, or names other "
+        "tensors",
+        trained, frozen, t->trained, t->frozen);
+    verify_check(v, "encoder", from && strcmp(from, t->encoder_sha256) == 0,
+                 "the file began as encoder %.16s..., the certificate says %.16s...", from ? from : "(none)",
+                 t->encoder_sha256);
+    if (pretrained_freeze(n->recipe.freeze).encoder)
+        TRY(check_frozen_encoder(v, n));
+    verify_done(v, "%zu of %zu weights were trained; the encoder is stated to be %s", trained,
+                trained + frozen, t->encoder);
+    verify_leave(v, "encoder's records", "whether the encoder is public");
+done:
+    base_free(names);
+    return status;
+}
+
+/* Noise was added to as many values as were trained. */
+static sotto_status check_trained(struct verification *v, const struct sotto_network *n, size_t more)
+{
+    sotto_status status = SOTTO_OK;
+    const bool tuned = n->recipe.freeze != NULL;
+    struct nn_model_config config = n->config;
+    struct nn_model *model = NULL;
+    verify_check(v, "fine-tuning", v->claims.tuning.claimed == tuned,
+                 "the file's recipe %s of an encoder, the certificate %s",
+                 tuned ? "is a fine-tuning" : "is no fine-tuning",
+                 v->claims.tuning.claimed ? "is of one" : "is of none");
+    if (tuned)
+        config.freeze = pretrained_freeze(n->recipe.freeze);
+    TRY(nn_model_create(&model, &config, 0));
+    const size_t trained = nn_model_trained_count(model);
+    verify_check(v, "dimension", !v->claims.run || v->claims.dimension == trained + more,
+                 "the recipe gives noise to %zu values, the certificate is of %zu", trained + more,
+                 v->claims.dimension);
+    if (tuned && v->claims.tuning.claimed)
+        TRY(check_tuning(v, n, model, trained));
+done:
+    nn_model_free(model);
+    return status;
+}
+
 static sotto_status check_private_network(struct verification *v, const struct sotto_network *n,
                                           const char *recipe)
 {
@@ -192,6 +263,7 @@ static sotto_status check_private_network(struct verification *v, const struct s
                                            .batch = n->recipe.batch,
                                            .steps = p.steps});
     check_float_sums(v, recipe);
+    TRY(check_trained(v, n, (size_t)dp_sgd_follows_quantile(&p)));
 done:
     return status;
 }
@@ -273,7 +345,7 @@ static sotto_status check_recipe(struct verification *v, const char *path)
         verify_leave(v, "recipe", "the file's recipe, which this format does not contain");
         return SOTTO_OK;
     }
-    sotto_status status = sotto_safetensors_load(&t, path);
+    sotto_status status = safetensors_load_asking(&t, path, v->ctx);
     if (status == SOTTO_OK)
         status = check_tensors(v, &t, path);
     if (status == SOTTO_EFORMAT) {

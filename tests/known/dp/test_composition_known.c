@@ -72,6 +72,19 @@ static void groups_and_parts(void **state)
                      SOTTO_OK);
     assert_true(c.epsilon.upper == 0.5 && c.delta.upper == 1e-6);
 
+    /* by row number: a record stays in its part */
+    assert_int_equal(sotto_compose_parallel_rows(&c, parts, 3, SOTTO_REPLACE_ONE, SOTTO_REPLACE_ONE),
+                     SOTTO_OK);
+    assert_true(c.epsilon.upper == 1 && c.delta.upper == 1e-5);
+    assert_int_equal(sotto_compose_parallel_rows(&c, parts, 3, SOTTO_ADD_REMOVE, SOTTO_ADD_REMOVE), SOTTO_OK);
+    assert_true(c.epsilon.upper == 1 && c.delta.upper == 1e-5);
+    assert_int_equal(sotto_compose_parallel_rows(&c, parts, 3, SOTTO_ADD_REMOVE, SOTTO_REPLACE_ONE),
+                     SOTTO_OK);
+    assert_true(c.epsilon.upper == 2);
+    close_to(c.delta.upper, 1e-5 * (1 + exp(0.25)), 1e-13);
+    assert_int_equal(sotto_compose_parallel_rows(&c, parts, 3, SOTTO_REPLACE_ONE, SOTTO_ADD_REMOVE),
+                     SOTTO_ENOTSUP);
+
     const double p[] = {0.5, 0.25, 0.25};
     assert_int_equal(sotto_compose_mixture(&c, parts, p, 3, SOTTO_ADD_REMOVE), SOTTO_OK);
     assert_true(c.epsilon.upper == 1);

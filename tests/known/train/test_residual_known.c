@@ -243,7 +243,7 @@ static void bad_values_are_named(void **state)
     REFUSED(noise, -1, "input noise");
     REFUSED(uses, 0, "uses");
     REFUSED(copies, 0, "copies");
-    REFUSED(label_epsilon, -1, "label epsilon");
+    REFUSED(label_epsilon, -1, "label_epsilon");
     REFUSED(delta, 0, "delta");
     REFUSED(delta, 1, "delta");
     REFUSED(reserved[2], 1, "residual input: a reserved member is not 0");

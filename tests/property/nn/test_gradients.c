@@ -101,10 +101,10 @@ static void convolution_gradients_match_differences(void **state)
 enum { ROWS = 7, BATCH = 2, SIDE = 32 };
 /* keras-simclr with its projector: sizes of the results, one by one. */
 static const struct ref_conv_shape network[ROWS] = {
-    {BATCH, 32, 32, 3, 128, 3, 3, 15, 15, 2, 0}, {BATCH, 15, 15, 128, 128, 3, 3, 7, 7, 2, 0},
-    {BATCH, 7, 7, 128, 128, 3, 3, 3, 3, 2, 0},   {BATCH, 3, 3, 128, 128, 3, 3, 1, 1, 2, 0},
-    {BATCH, 1, 1, 128, 128, 1, 1, 1, 1, 1, 0},   {BATCH, 1, 1, 128, 128, 1, 1, 1, 1, 1, 0},
-    {BATCH, 1, 1, 128, 128, 1, 1, 1, 1, 1, 0},
+    {BATCH, 32, 32, 3, 128, 3, 3, 15, 15, 2, 0, NULL}, {BATCH, 15, 15, 128, 128, 3, 3, 7, 7, 2, 0, NULL},
+    {BATCH, 7, 7, 128, 128, 3, 3, 3, 3, 2, 0, NULL},   {BATCH, 3, 3, 128, 128, 3, 3, 1, 1, 2, 0, NULL},
+    {BATCH, 1, 1, 128, 128, 1, 1, 1, 1, 1, 0, NULL},   {BATCH, 1, 1, 128, 128, 1, 1, 1, 1, 1, 0, NULL},
+    {BATCH, 1, 1, 128, 128, 1, 1, 1, 1, 1, 0, NULL},
 };
 
 static double *widened(const float *x, size_t n)

@@ -123,7 +123,8 @@ static void check(const struct conv_desc *d, struct rng *r)
                                d->src.height,
                                d->src.width,
                                1,
-                               1};
+                               1,
+                               NULL};
     struct tensors t;
     tensors_make(&t, d, r);
     run(d, &t);

@@ -1,121 +1,19 @@
-/* Private training of whole networks: it learns and is certified; noise has its size; parts, views and empty
- * samples change nothing that they should not; what was interrupted goes on, is charged again, and never for
- * less than it used. */
+/* Private training of whole networks: it learns and is certified; noise has its size; parts, views, threads and empty
+ * samples change nothing that they should not; bad requests are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "support/exercise.h"
-#include "base/file.h"
-#include "base/memory.h"
 #include "support/machine.h"
+#include "support/dp_sgd_world.h"
 #include "base/sha256.h"
 #include "io/json/json.h"
-#include "nn/model/model.h"
-#include "rng/rng.h"
 #include "sotto/verify.h"
-#include "support/temporary_folder.h"
-#include "train/private/dp_sgd.h"
-#include "train/network/network.h"
 #include "support/certificate_text.h"
+#include "support/planted_backend.h"
 #include "support/verify_json.h"
-
-#include <math.h>
-#include <signal.h>
-#include <unistd.h>
-
-enum { N = 400, D = 12, K = 3 };
-
-static float features[N * D];
-static int64_t labels[N];
-static struct sotto_dataset blobs = {.name = "blobs",
-                                     .n = N,
-                                     .n_train = N,
-                                     .columns = D,
-                                     .features = features,
-                                     .classes = K,
-                                     .labels = labels};
-static struct sotto_dataset *images;
-
-static int make_data(void **state)
-{
-    struct rng r = rng_stream(4, RNG_TEST, 0, 0);
-    for (size_t i = 0; i < N; i++) {
-        labels[i] = (int64_t)(i % K);
-        for (size_t j = 0; j < D; j++)
-            features[i * D + j] = (float)(0.3 * rng_normal(&r) + (j % K == i % K ? 1 : 0));
-    }
-    memset(blobs.sha256, 'a', 64);
-    return make_folder(state) || sotto_dataset_open(&images, "synthetic-images-n64", NULL) != SOTTO_OK;
-}
-
-static int drop_data(void **state)
-{
-    sotto_dataset_free(images);
-    return remove_folder(state);
-}
-
-struct request {
-    struct sotto_train_options o;
-    struct sotto_train_privacy p;
-    const struct sotto_dataset *data;
-    const int64_t *rows;
-    size_t n;
-};
-
-static struct request on_blobs(void)
-{
-    struct request r = {.data = &blobs};
-    sotto_train_defaults(&r.o);
-    r.o.dtype = machine.dtype;
-    r.o.backend = machine.backend;
-    sotto_train_privacy_defaults(&r.p);
-    r.p.spend.dataset_id = "toy";
-    r.p.spend.source = &exercise;
-    r.o.model = "mlp";
-    r.o.hidden_count = 1;
-    r.o.hidden[0] = 16;
-    r.o.optimizer = "sgd";
-    r.o.lr = 0.5;
-    r.o.epochs = 10;
-    r.o.batch = 40;
-    r.p.noise_multiplier = 0.8;
-    r.p.spend.ledger = path_of("ledger.jsonl");
-    return r;
-}
-
-static sotto_status train(struct sotto_network **n, struct sotto_certificate **certificate,
-                          const struct request *r, const struct sotto_context *ctx)
-{
-    return sotto_train_private(n, certificate, NULL, r->data, r->rows, r->n, &r->o, &r->p, ctx);
-}
-
-/* The weights as one vector, in double; free with base_free. */
-static double *weights_of(const struct request *r, size_t *count)
-{
-    struct sotto_network *n = NULL;
-    struct sotto_certificate *certificate = NULL;
-    assert_int_equal(train(&n, &certificate, r, &machine.context), SOTTO_OK);
-    const struct tensor_list *tensors = nn_model_tensors(n->model);
-    double *all = base_alloc(sotto_network_parameters(n), sizeof *all);
-    *count = 0;
-    for (size_t t = 0; t < tensors->count; t++)
-        for (size_t i = 0; i < tensors->items[t].count; i++)
-            all[(*count)++] = (double)tensors->items[t].value[i];
-    sotto_network_free(n);
-    sotto_certificate_free(certificate);
-    return all;
-}
-
-static double distance(const double *a, const double *b, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum);
-}
 
 static double accuracy_of(const struct sotto_network *n)
 {
@@ -129,15 +27,6 @@ static double accuracy_of(const struct sotto_network *n)
         right += best == (size_t)labels[i];
     }
     return (double)right / N;
-}
-
-static double ledger_charge(void) /* upper epsilon of all that the ledger holds */
-{
-    char *json = NULL;
-    assert_int_equal(sotto_ledger_account(&json, path_of("ledger.jsonl"), 1e-5, NULL), SOTTO_OK);
-    double upper = strtod(strstr(json, "\"epsilon\":") + 10, NULL);
-    sotto_text_free(json);
-    return upper;
 }
 
 static void forget_exact_sums(const char *path)
@@ -443,140 +332,6 @@ static void empty_samples_are_steps_of_noise(void **state)
     base_free(w);
 }
 
-struct stopper {
-    volatile sig_atomic_t stop;
-    uint64_t after;
-};
-static void watch(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
-{
-    (void)stage, (void)total, (void)unit;
-    struct stopper *s = user;
-    s->stop = done >= s->after;
-}
-
-static void stop_after(const struct request *r, uint64_t steps)
-{
-    struct sotto_network *n = NULL;
-    struct sotto_certificate *certificate = NULL;
-    struct stopper s = {.after = steps * r->o.batch};
-    struct sotto_context ctx = machine.context;
-    ctx.stop = &s.stop, ctx.progress = watch, ctx.user = &s;
-    assert_int_equal(train(&n, &certificate, r, &ctx), SOTTO_ESTOPPED);
-    assert_true(n == NULL && certificate == NULL);
-}
-
-/* A run in blocks that is stopped at the end of one goes on as if nothing had been (seeded, so that this can
- * be seen), at no further charge. */
-static void a_run_goes_on(void **state)
-{
-    (void)state;
-    struct request r = on_blobs();
-    size_t count;
-    r.o.optimizer = "adam";
-    r.o.lr = 0.05;
-    r.p.clipping = "quantile";
-    r.p.average = 0.9;
-    r.p.steps = 8;
-    r.p.reserve = 4;
-    r.p.spend.insecure = 1;
-    unlink(r.p.spend.ledger);
-    double *whole = weights_of(&r, &count), charge = ledger_charge();
-    unlink(r.p.spend.ledger);
-    r.o.checkpoint = path_of("run.checkpoint");
-    stop_after(&r, 4);
-    double *resumed = weights_of(&r, &count);
-    assert_true(distance(whole, resumed, count) == 0);
-    assert_true(ledger_charge() == charge);
-    base_free(whole);
-    base_free(resumed);
-}
-
-/* Stopped within a block, it is charged for the steps that it draws anew. */
-static void what_is_drawn_anew_is_charged_again(void **state)
-{
-    (void)state;
-    struct request r = on_blobs();
-    struct sotto_network *n = NULL;
-    struct sotto_certificate *certificate = NULL;
-    r.o.batch = N; /* all records: quick to account for */
-    r.p.steps = 20;
-    unlink(r.p.spend.ledger);
-    r.o.checkpoint = path_of("again.checkpoint");
-    stop_after(&r, 5);
-    assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
-    assert_true(certificate_holds(certificate, "\"charged\": 35"));
-    assert_true(certificate_holds(certificate, "\"used\": 20"));
-    sotto_certificate_free(certificate);
-    sotto_network_free(n);
-    /* Finished, but its file is not there: the certificate alone takes another step. */
-    n = NULL;
-    assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_OK);
-    assert_true(certificate_holds(certificate, "\"charged\": 36"));
-    sotto_certificate_free(certificate);
-    sotto_network_free(n);
-}
-
-static void a_resume_that_would_undercount_is_refused(void **state)
-{
-    (void)state;
-    struct request r = on_blobs();
-    struct sotto_network *n = NULL;
-    struct sotto_certificate *certificate = NULL;
-    unsigned char *old = NULL;
-    size_t size;
-    r.o.batch = N; /* all records: quick to account for */
-    r.p.steps = 20;
-    r.p.reserve = 5;
-    unlink(r.p.spend.ledger);
-    r.o.checkpoint = path_of("short.checkpoint");
-    stop_after(&r, 3);
-    assert_int_equal(file_read(&old, &size, r.p.spend.ledger, 1 << 20), SOTTO_OK); /* 5 steps */
-    unlink(r.o.checkpoint);
-    unlink(r.p.spend.ledger);
-    stop_after(&r, 12);
-#define REFUSED(wanted, text)                                                                                \
-    do {                                                                                                     \
-        assert_int_equal(train(&n, &certificate, &r, &machine.context), wanted);                             \
-        if (!strstr(sotto_error_text(), text))                                                               \
-            fail_msg("%s", sotto_error_text());                                                              \
-        assert_true(n == NULL && certificate == NULL);                                                       \
-    } while (0)
-    r.p.spend.ledger = path_of("another.jsonl"); /* which has no entry of the run */
-    REFUSED(SOTTO_EINVAL, "has no reservation in");
-    r.p.spend.ledger = path_of("ledger.jsonl");
-    r.p.noise_multiplier = 2; /* it was trained with less noise */
-    REFUSED(SOTTO_EINVAL, "made with noise_multiplier 0.8");
-    r.p.noise_multiplier = 0.8;
-    r.o.batch = 20;
-    REFUSED(SOTTO_EINVAL,
-            "this checkpoint cannot be continued, as it was made with batch 400 but now batch is 20");
-    base_free(old);
-}
-
-/* A ledger put back to an earlier state: the run has used 8 steps, of which it holds 5. */
-static void a_ledger_put_back_is_noticed(void **state)
-{
-    (void)state;
-    struct request r = on_blobs();
-    struct sotto_network *n = NULL;
-    struct sotto_certificate *certificate = NULL;
-    unsigned char *old = NULL;
-    size_t size;
-    r.o.batch = N; /* all records: quick to account for */
-    r.p.steps = 20;
-    r.p.reserve = 5;
-    r.p.spend.insecure = 1;
-    unlink(r.p.spend.ledger);
-    r.o.checkpoint = path_of("back.checkpoint");
-    stop_after(&r, 5);
-    assert_int_equal(file_read(&old, &size, r.p.spend.ledger, 1 << 20), SOTTO_OK);
-    stop_after(&r, 8);
-    assert_int_equal(file_write(r.p.spend.ledger, old, size), SOTTO_OK);
-    assert_int_equal(train(&n, &certificate, &r, &machine.context), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "is at step 8 but ledger"));
-    base_free(old);
-}
-
 static void bad_requests_have_one_line(void **state)
 {
     (void)state;
@@ -618,6 +373,38 @@ static void bad_requests_have_one_line(void **state)
     BAD((r.data = images, r.o.model = "resnet8", r.o.hidden_count = 0), SOTTO_ENOTSUP, "norm: group");
 }
 
+/* A backend in which a record's bits depend on other records is refused before anything is charged or written. The same
+ * backend without its defect trains. */
+static void a_backend_with_a_defect_costs_nothing(void **state)
+{
+    (void)state;
+    for (int defect = PLANTED_NOTHING; defect < PLANTED_DEFECTS; defect++) {
+        struct request r = on_blobs();
+        struct sotto_network *n = NULL;
+        struct sotto_certificate *certificate = NULL;
+        const struct dp_sgd_fault fault = {.backend = planted_backend((enum planted_defect)defect)};
+        const bool passes = defect == PLANTED_NOTHING;
+        r.p.spend.ledger = path_of("planted.jsonl");
+        r.o.checkpoint = path_of("planted.checkpoint");
+        r.p.output = path_of("planted.safetensors");
+        r.p.steps = 2;
+        r.p.part = 27; /* 3 mod 6 */
+        assert_int_equal(
+            dp_sgd_train(&n, &certificate, NULL, r.data, r.rows, r.n, &r.o, &r.p, &fault, &machine.context),
+            passes ? SOTTO_OK : SOTTO_ENOTSUP);
+        if (!passes && !strstr(sotto_error_text(), "use another backend"))
+            fail_msg("%s", sotto_error_text());
+        assert_true((n != NULL) == passes && (certificate != NULL) == passes);
+        assert_int_equal(access(r.p.spend.ledger, F_OK), passes ? 0 : -1);
+        assert_int_equal(access(r.o.checkpoint, F_OK), passes ? 0 : -1);
+        assert_int_equal(access(r.p.output, F_OK), -1);
+        unlink(r.p.spend.ledger);
+        unlink(r.o.checkpoint);
+        sotto_network_free(n);
+        sotto_certificate_free(certificate);
+    }
+}
+
 /* Norms of gradient and count together are at most 1, and C moves towards the quantile. */
 static void shares_of_a_quantile(void **state)
 {
@@ -647,11 +434,8 @@ int main(void)
                                        cmocka_unit_test(views_are_averaged),
                                        cmocka_unit_test(views_belong_to_records),
                                        cmocka_unit_test(empty_samples_are_steps_of_noise),
-                                       cmocka_unit_test(a_run_goes_on),
-                                       cmocka_unit_test(what_is_drawn_anew_is_charged_again),
-                                       cmocka_unit_test(a_resume_that_would_undercount_is_refused),
-                                       cmocka_unit_test(a_ledger_put_back_is_noticed),
                                        cmocka_unit_test(bad_requests_have_one_line),
+                                       cmocka_unit_test(a_backend_with_a_defect_costs_nothing),
                                        cmocka_unit_test(shares_of_a_quantile)};
     return cmocka_run_group_tests(tests, make_data, drop_data);
 }

@@ -199,7 +199,9 @@ static void bad_inputs_are_refused(void **state)
         "correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, "
         "population, quantile, quantile-pinball, lira, lira-pooled, lira-offline, rmia, rmia-offline, "
         "rmia-population, lira-views, lira-offline-views, rmia-views, rmia-offline-views, base, "
-        "sablayrolles, watson, reference-rank, homer, tracing, mean-likelihood, scores");
+        "sablayrolles, watson, reference-rank, homer, tracing, tracing-standardised, mean-likelihood, logan, "
+        "gan-leaks, "
+        "gan-leaks-calibrated, monte-carlo, monte-carlo-distance, scores");
     options.names = unfit;
     expect(SOTTO_EUSAGE, &in, &options, "audit: attack 'loss' cannot run on these inputs; possible: entropy");
     options = (struct sotto_audit_options){.confidence = 1.5};

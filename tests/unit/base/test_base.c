@@ -118,7 +118,7 @@ static void parallel_errors_are_the_first_by_chunk(void **state)
     for (int threads = 1; threads <= 4; threads++) {
         assert_int_equal(par_chunks(100, threads, fail_from_7, NULL), SOTTO_EINVAL);
         assert_string_equal(sotto_error_text(), "chunk 7");
-        assert_int_equal(par_shares(100, threads, fail_from_7, NULL), SOTTO_EINVAL);
+        assert_int_equal(par_shares(100, threads, NULL, fail_from_7, NULL), SOTTO_EINVAL);
         assert_string_equal(sotto_error_text(), "chunk 7");
     }
 }
@@ -142,7 +142,7 @@ static void a_loop_of_one_thread_is_no_region(void **state)
     int pool = par_pool_threads(); /* 1 without OpenMP */
     assert_int_equal(par_chunks(4, 1, look_around, &levels), SOTTO_OK);
     assert_int_equal(par_pool_threads(), pool);
-    assert_int_equal(par_shares(4, 0, look_around, &levels), SOTTO_OK);
+    assert_int_equal(par_shares(4, 0, NULL, look_around, &levels), SOTTO_OK);
     assert_int_equal(par_pool_threads(), pool);
     assert_int_equal(levels, 0);
     par_set_threads(before);

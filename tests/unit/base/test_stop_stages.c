@@ -131,7 +131,7 @@ static void networks_stop(void **state)
     STOPS(pretrain, STEPS * 2 * 8); /* 8 convolutions, forward and backward, and their norms */
     STOPS(rotation, STEPS * 2 * 8);
     STOPS(train, STEPS * 2 * 8);
-    STOPS(train_private, STEPS * (IMAGES / 2));
+    STOPS(train_private, STEPS * (IMAGES / 2) * 2 * (8 + 9)); /* also before each layer of each part */
     STOPS(embed, 8);
     STOPS(embed_views, 2 * 8);
     STOPS(predict, 8);
@@ -252,7 +252,9 @@ static void tables_stop(void **state)
     for (int i = 0; i < ROWS; i++)
         fprintf(f, "%d,%d,word%d,class%d\n", i, i % 7, i % 3, i % 2);
     assert_int_equal(fclose(f), 0);
-    STOPS(import, 2 * 2 + 3); /* two passes over the rows, then the columns */
+    /* two passes over the rows; then two blocks of rows each time that a column is looked at: 3 to find the label's, 2 for
+     * each of two columns of numbers, 2 for that of texts, of which the first is no number, and 3 for labels */
+    STOPS(import, 2 * 2 + 2 * 2 + 1 + 2 * (2 * 2) + 1 + 2 * 2 + 3 * 2);
     strcpy(source, path_of("dataset_purchase"));
     f = fopen(source, "w");
     assert_non_null(f);

@@ -391,7 +391,7 @@ static void files_of_events(void **state)
     assert_int_equal(list.events[0].count, 7);
     events_free(&list);
     assert_int_equal(events_parse_opacus(&list, never, sizeof never - 1, "x.json"), SOTTO_EINVAL);
-    assert_non_null(strstr(sotto_error_text(), "sample_rate must lie in (0, 1] (got 0)"));
+    assert_non_null(strstr(sotto_error_text(), "sample_rate must be greater than 0 and at most 1 (got 0)"));
 }
 
 static void a_file_without_an_ending_is_json(void **state)

@@ -383,7 +383,7 @@ static void opacus_histories(void **state)
         {"[[1.5,\"x\",2250]]", "history[0]: expected ["},
         {"[[0,0.04,2250]]",
          "noise_multiplier is 0; expected more than 0, as steps without noise have no guarantee"},
-        {"[[1.5,1.04,2250]]", "sample_rate must lie in (0, 1] (got 1.04)"},
+        {"[[1.5,1.04,2250]]", "sample_rate must be greater than 0 and at most 1 (got 1.04)"},
         {"[[1.5,0.04,0]]", "num_steps must be at least 1 (got 0)"},
         {"[[1.5", "input.json:1:"},
     };

@@ -66,18 +66,18 @@ static void nothing_is_touched_when_an_input_is_wrong(void **state)
         float value;
         const char *text;
     } cases[] = {
-        {-1, NAN, 0, 1, 0, "scale must be > 0 (got -1)"},
+        {-1, NAN, 0, 1, 0, "scale must be greater than 0 (got -1)"},
         {0, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given; give one of them"},
-        {INFINITY, NAN, 0, 1, 0, "scale must lie between 1e-100 and 1e100 (got inf)"},
+        {INFINITY, NAN, 0, 1, 0, "scale must be greater than 0 and at most 1e+100 (got inf)"},
         {NAN, NAN, 0, 1, 0, "release: neither a scale nor a target epsilon is given; give one of them"},
-        {NAN, -1, 0, 1, 0, "epsilon must be > 0 (got -1)"},
-        {NAN, 1e-320, 0, 1, 0, "epsilon must lie between 1e-100 and 1e100 (got 9.99989e-321)"},
-        {1, NAN, 1, 1, 0, "delta must lie in [0, 1) (got 1)"},
-        {1, NAN, -1e-5, 1, 0, "delta must lie in [0, 1) (got -1e-05)"},
+        {NAN, -1, 0, 1, 0, "epsilon must be greater than 0 (got -1)"},
+        {NAN, 1e-320, 0, 1, 0, "epsilon must be at least 1e-100 and at most 1e+100 (got 9.99989e-321)"},
+        {1, NAN, 1, 1, 0, "delta must be at least 0 and below 1 (got 1)"},
+        {1, NAN, -1e-5, 1, 0, "delta must be at least 0 and below 1 (got -1e-05)"},
         {1, NAN, 1e-320, 1, 0, "delta must be 0 or at least 2.22507e-308 (got 9.99989e-321)"},
         {1, NAN, 0, 0, 0, "sensitivity: neither l1 nor l2 is given; expected at least one norm"},
         {1, NAN, 0, NAN, 0, "sensitivity: neither l1 nor l2 is given; expected at least one norm"},
-        {1, NAN, 0, 1e200, 0, "sensitivity l1 must lie between 1e-100 and 1e100 (got 1e+200)"},
+        {1, NAN, 0, 1e200, 0, "sensitivity l1 must be greater than 0 and at most 1e+100 (got 1e+200)"},
         {1, NAN, 0, 1, NAN, "release: value 1 of 2 is NaN; all must be finite"},
         {1, NAN, 0, 1, INFINITY, "release: value 1 of 2 is infinite; all must be finite"},
     };

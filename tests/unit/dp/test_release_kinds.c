@@ -190,7 +190,7 @@ static void wrong_inputs_are_refused(void **state)
          "mechanism 'discrete-gaussian' has no flat doubt; expected logistic, laplace, gaussian or "
          "discrete-laplace"},
         {"exponential", SOTTO_F8, 2, 1, 0, 1, 0, 1, SOTTO_EINVAL, "has no flat doubt"},
-        {"logistic", SOTTO_F4, 2, 1, 2, 1, 0, 1, SOTTO_EINVAL, "delta must lie in [0, 1)"},
+        {"logistic", SOTTO_F4, 2, 1, 2, 1, 0, 1, SOTTO_EINVAL, "delta must be at least 0 and below 1"},
         {"logistic", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "expected floating-point tensors"},
         {"gaussian-classical", SOTTO_F4, 2, 10, 1e-5, 1, 0, 0, SOTTO_EINVAL, "is for comparing only"},
         {"exponential", SOTTO_I8, 2, 1, 0, 1, 0, 0, SOTTO_EINVAL, "expected floating-point scores"},

@@ -133,8 +133,8 @@ static void reservations_are_checked(void **state)
         assert_non_null(strstr(sotto_error_text(), text));                                                   \
         assert_null(s);                                                                                      \
     } while (0)
-    REFUSED(r.max_grad_norm = 0, SOTTO_EINVAL, "max_grad_norm must be > 0");
-    REFUSED(r.sampled.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be a number > 0");
+    REFUSED(r.max_grad_norm = 0, SOTTO_EINVAL, "max_grad_norm must be greater than 0");
+    REFUSED(r.sampled.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be greater than 0");
     REFUSED(r.max_grad_norm = 1e-90;
             r.sampled.noise_multiplier = 1e-90, SOTTO_EINVAL, "noise_multiplier * max_grad_norm");
     REFUSED(r.dimension = 0, SOTTO_EINVAL, "the dimension is 0");

@@ -144,16 +144,16 @@ static void requests_without_sense(void **state)
             fail_msg("%s", sotto_error_text());                                                              \
         assert_null(s);                                                                                      \
     } while (0)
-    REFUSED(r.max_grad_norm = 0, SOTTO_EINVAL, "max_grad_norm must be > 0");
-    REFUSED(r.sampled.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be a number");
+    REFUSED(r.max_grad_norm = 0, SOTTO_EINVAL, "max_grad_norm must be greater than 0");
+    REFUSED(r.sampled.noise_multiplier = NAN, SOTTO_EINVAL, "noise_multiplier must be greater than 0");
     REFUSED(r.sampled.noise_multiplier = r.max_grad_norm = 1e-60, SOTTO_EINVAL, "* max_grad_norm must");
     REFUSED(r.dimension = 0, SOTTO_EINVAL, "the dimension is 0");
     REFUSED(r.spend.dataset_id = NULL, SOTTO_EINVAL, "has no identity");
     REFUSED(r.spend.dataset_id = "", SOTTO_EINVAL, "has no identity");
     REFUSED(r.spend.budget.epsilon = -1, SOTTO_EINVAL, "budget epsilon");
-    REFUSED((r.spend.budget = (struct sotto_dp){1, 2}), SOTTO_EINVAL, "delta must lie in [0, 1)");
+    REFUSED((r.spend.budget = (struct sotto_dp){1, 2}), SOTTO_EINVAL, "delta must be at least 0 and below 1");
     REFUSED(r.sampled.mechanism = "cauchy", SOTTO_EINVAL, "'cauchy' is unknown");
-    REFUSED(r.sampled.delta = 0, SOTTO_EINVAL, "delta must be > 0");
+    REFUSED(r.sampled.delta = 0, SOTTO_EINVAL, "delta must be above 0");
     REFUSED(r.spend.ledger = "/", SOTTO_ECREATE, "cannot open the ledger");
     good.sampled = (struct sotto_sampled){.mechanism = "logistic",
                                           .noise_multiplier = 4,

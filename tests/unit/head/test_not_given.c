@@ -166,7 +166,7 @@ static void a_trainer_without_delta_takes_the_default_or_none(void **state)
     p.target.delta = SOTTO_DELTA_PURE;
     assert_int_equal(train("functional", "laplace", p), SOTTO_OK);
     assert_true(sotto_certificate_account(made)->delta == 0);
-    REFUSED(train("dp-sgd", "gaussian", p), "delta must be > 0");
+    REFUSED(train("dp-sgd", "gaussian", p), "delta must be above 0");
 }
 
 static void a_trainer_protects_whole_records(void **state)

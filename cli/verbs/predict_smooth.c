@@ -1,0 +1,180 @@
+#include "verbs/predict_smooth.h"
+
+#include "inputs/head_inputs.h"
+#include "inputs/image_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { RADII = 64 };
+
+struct smooth_inputs {
+    struct sotto_array x, y; /* f4 (n, inputs), i8 (n) or nothing */
+    struct sotto_target *target;
+};
+
+bool predict_smooth_asked(const struct options *o)
+{
+    static const char *const names[] = {"smooth", "noise", "certify", "compare",       "n",
+                                        "n0",     "alpha", "radii",   "target-command"};
+    bool asked = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        asked = asked || option_given(o, names[i]);
+    return asked;
+}
+
+/* Before hours of work. */
+static sotto_status check_output(const char *path)
+{
+    static const char *const endings[] = {".json", ".csv", ".npy"};
+    size_t length = path ? strlen(path) : 0;
+    for (size_t i = 0; path && i < sizeof endings / sizeof *endings; i++)
+        if (length > strlen(endings[i]) && strcmp(path + length - strlen(endings[i]), endings[i]) == 0)
+            return SOTTO_OK;
+    return !path ? SOTTO_OK
+                 : cli_fail(SOTTO_EUSAGE,
+                            "predict: --output of --smooth must end in .json, .csv or .npy (got '%s')", path);
+}
+
+static sotto_status check_options(const struct options *o)
+{
+    static const char *const others[] = {"encoder", "table",   "encoding", "answers",
+                                         "logits",  "repeats", "average"};
+    int models = option_given(o, "head") + option_given(o, "model") + option_given(o, "target-command");
+    if (!option_given(o, "smooth"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: --noise, --certify, --compare, --n, --n0, --alpha, --radii and "
+                        "--target-command need --smooth SIGMA");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(o, others[i]))
+            return cli_fail(SOTTO_EUSAGE, "predict: --%s cannot be combined with --smooth", others[i]);
+    if (models != 1)
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: --smooth needs exactly one of --model, --head and --target-command");
+    if (option_given(o, "features") == option_given(o, "data"))
+        return cli_fail(SOTTO_EUSAGE, "predict: give exactly one of --features X.npy and --data SET");
+    if (option_given(o, "features") && (option_given(o, "indices") || option_given(o, "split")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "predict: --indices and --split choose rows of --data; omit them with --features");
+    return check_output(option_text(o, "output"));
+}
+
+/* Rows as networks take them: pixels in [0, 1], (C, H, W). */
+static void copy_rows(float *out, const struct sotto_dataset *d, const int64_t *rows, size_t n,
+                      size_t columns)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < columns; j++, out++) {
+            size_t at = (size_t)rows[i] * columns + j;
+            *out = d->images ? (float)d->images[at] / 255 : d->features[at];
+        }
+}
+
+static sotto_status read_data(struct smooth_inputs *in, const struct options *o,
+                              const struct sotto_context *ctx)
+{
+    struct sotto_dataset *data = NULL;
+    struct sotto_array chosen = {0};
+    size_t columns = 0;
+    sotto_status status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
+    if (status == SOTTO_OK) {
+        columns = data->images ? data->channels * data->height * data->width : data->columns;
+        status = sotto_array_make(&in->x, SOTTO_F4, 2, (const size_t[]){chosen.count, columns});
+    }
+    if (status == SOTTO_OK)
+        copy_rows(in->x.data, data, chosen.data, chosen.count, columns);
+    if (status == SOTTO_OK && data->labels && !option_given(o, "labels")) {
+        status = sotto_array_make(&in->y, SOTTO_I8, 1, (const size_t[]){chosen.count});
+        for (size_t i = 0; status == SOTTO_OK && i < chosen.count; i++)
+            ((int64_t *)in->y.data)[i] = data->labels[((int64_t *)chosen.data)[i]];
+    }
+    sotto_array_clear(&chosen);
+    sotto_dataset_free(data);
+    return status;
+}
+
+static sotto_status open_model(struct smooth_inputs *in, const struct options *o,
+                               const struct sotto_context *ctx)
+{
+    struct sotto_command_options how = {0};
+    sotto_status status = option_members(&how, sotto_command_option_table(), o);
+    if (status == SOTTO_OK && option_given(o, "target-command"))
+        status = sotto_target_open_command(&in->target, option_text(o, "target-command"), in->x.shape[1], 0,
+                                           &how, ctx);
+    else if (status == SOTTO_OK)
+        status =
+            sotto_target_open(&in->target, option_text(o, option_given(o, "head") ? "head" : "model"), ctx);
+    if (status == SOTTO_OK && in->x.shape[1] != sotto_target_inputs(in->target))
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu numbers in a row; the model expects %zu",
+                          option_text(o, option_given(o, "features") ? "features" : "data"), in->x.shape[1],
+                          sotto_target_inputs(in->target));
+    return status;
+}
+
+static sotto_status load(struct smooth_inputs *in, const struct options *o, const struct sotto_context *ctx)
+{
+    sotto_status status = option_given(o, "data") ? read_data(in, o, ctx)
+                                                  : head_features_load(&in->x, option_text(o, "features"));
+    if (status == SOTTO_OK && option_given(o, "labels"))
+        status = head_labels_load(&in->y, option_text(o, "labels"));
+    if (status == SOTTO_OK && in->y.data && in->y.count != in->x.shape[0])
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records; expected one label per record",
+                          option_text(o, "labels"), in->y.count, in->x.shape[0]);
+    if (status == SOTTO_OK)
+        status = open_model(in, o, ctx);
+    return status;
+}
+
+static sotto_status deliver(const struct options *o, const struct sotto_smoothing_result *r, int json)
+{
+    char *text = NULL;
+    sotto_status status = SOTTO_OK;
+    if (option_given(o, "output"))
+        status = sotto_smoothing_save(option_text(o, "output"), r);
+    if (status == SOTTO_OK)
+        status = (json ? sotto_smoothing_encode : sotto_smoothing_summary)(&text, r);
+    if (status == SOTTO_OK)
+        printf(json ? "%s\n" : "%s", text);
+    sotto_text_free(text);
+    return status;
+}
+
+static sotto_status read_options(struct sotto_smoothing_options *s, double radii[RADII],
+                                 const struct options *o)
+{
+    const struct sotto_option *table = sotto_smoothing_option_table();
+    sotto_status status = option_members_checked(s, table, "sigma|noise|certify|compare|n|n0|alpha", o);
+    if (status == SOTTO_OK && option_given(o, "seed")) /* a row of the answers' table */
+        status = sotto_option_set(s, sotto_option_find(table, "seed"), option_text(o, "seed"));
+    if (status == SOTTO_OK)
+        status = option_reals(radii, RADII, &s->radius_count, o, "radii");
+    s->radii = s->radius_count ? radii : NULL;
+    if (status == SOTTO_OK && s->radii && !s->certify)
+        status = cli_fail(SOTTO_EUSAGE, "predict: --radii needs --certify");
+    return status;
+}
+
+sotto_status predict_smooth(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct smooth_inputs in = {0};
+    struct sotto_smoothing_options s = {0};
+    struct sotto_smoothing_result r = {0};
+    double radii[RADII];
+    sotto_status status = check_options(o);
+    if (status == SOTTO_OK)
+        status = read_options(&s, radii, o);
+    if (status == SOTTO_OK)
+        status = load(&in, o, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_smoothing(&r, in.target, &(struct sotto_records){in.x.data, in.y.data, in.x.shape[0]},
+                                 &s, ctx);
+    if (status == SOTTO_OK)
+        status = deliver(o, &r, json);
+    sotto_smoothing_result_free(&r);
+    sotto_target_close(in.target);
+    sotto_array_clear(&in.x);
+    sotto_array_clear(&in.y);
+    return status;
+}

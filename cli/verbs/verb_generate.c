@@ -1,0 +1,177 @@
+/* sotto generate: train, sample, score, records. */
+#include "inputs/image_inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option_row rows[] = {
+    OPTION_GROUP("Data"),
+    OPTION_TABLE(sotto_call_option_table, "data|indices"),
+    {"split", OPTION_TEXT, "PART", "train", "without --indices: train, test or all rows"},
+    OPTION_GROUP("Model"),
+    {"generator", OPTION_TEXT, "FILE", NULL, "model to sample or to score with (.safetensors)"},
+    {"count", OPTION_COUNT, "N", "20000", "number of samples"},
+    {"latents", OPTION_TEXT, "FILE", NULL, "latents.npy to write beside the samples"},
+    OPTION_TABLE(sotto_generator_option_table, NULL),
+    {"dp-sgd", OPTION_FLAG, NULL, NULL,
+     "refused: losses and metrics of this training would be releases that nothing pays for"},
+    OPTION_TABLE(sotto_call_option_table, "fresh"),
+    {"output", OPTION_TEXT, "FILE", NULL,
+     "file to write: model.safetensors (train), or .npy of samples, scores or records"},
+    OPTION_END};
+
+static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
+                          const struct sotto_context *ctx, int json)
+{
+    struct sotto_generator_options options = {0};
+    struct sotto_generator_result r;
+    struct sotto_generator *g = NULL;
+    struct sotto_array chosen = {0};
+    const char *output = option_text(o, "output"), *model = NULL;
+    size_t shape[3];
+    sotto_status status = option_members(&options, sotto_generator_option_table(), o);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
+    options.checkpoint = checkpoint;
+    if (status == SOTTO_OK && option_flag(o, "fresh"))
+        unlink(checkpoint);
+    if (status == SOTTO_OK)
+        status = sotto_generator_train(&g, &r, data, chosen.data, chosen.count, &options, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_generator_save(output, g);
+    if (status == SOTTO_OK) {
+        if (!option_given(o, "checkpoint"))
+            unlink(checkpoint);
+        sotto_generator_shape(shape, NULL, &model, g);
+        printf(json
+                   ? "{\"schema\": \"sotto.generate/1\", \"model\": \"%s\", \"steps\": %llu, \"loss\": %.9g, "
+                     "\"seconds\": %.3f, \"images_per_second\": %.1f, \"backend\": \"%s\"}\n"
+                   : "%s: %llu steps, loss %.4f nats, %.1f s, %.0f images/s, %s\n",
+               model, (unsigned long long)r.steps, r.loss, r.seconds, r.images_per_second, r.backend);
+        if (!json)
+            printf("no privacy statement is made: the model tells of its training records, its discriminator "
+                   "or encoder most "
+                   "of all\n");
+    }
+    sotto_generator_free(g);
+    sotto_array_clear(&chosen);
+    return status;
+}
+
+static sotto_status load(struct sotto_generator **out, const struct options *o)
+{
+    sotto_status status = option_require(o, "generator");
+    if (status == SOTTO_OK)
+        status = option_require(o, "output");
+    return status == SOTTO_OK ? sotto_generator_load(out, option_text(o, "generator")) : status;
+}
+
+static void say(const char *path, size_t n, const char *what, int json)
+{
+    if (json)
+        printf("{\"schema\": \"sotto.generate/1\", \"%s\": %zu}\n", what, n);
+    else
+        printf("%s: %zu %s\n", path, n, what);
+}
+
+static sotto_status sample(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_generator *g = NULL;
+    struct sotto_array x = {0}, z = {0};
+    size_t shape[4] = {option_count(o, "count")}, latent = 0;
+    const char *latents = option_text(o, "latents");
+    struct sotto_generator_options options = {0};
+    sotto_status status = load(&g, o);
+    if (status == SOTTO_OK && shape[0] == 0)
+        status = cli_fail(SOTTO_EINVAL, "count: 0 samples; expected at least 1");
+    if (status == SOTTO_OK)
+        status = option_members(&options, sotto_generator_option_table(), o);
+    if (status == SOTTO_OK) {
+        sotto_generator_shape(shape + 1, &latent, NULL, g);
+        status = sotto_array_make(&x, SOTTO_F4, 4, shape);
+    }
+    if (status == SOTTO_OK && latents)
+        status = sotto_array_make(&z, SOTTO_F4, 2, (const size_t[]){shape[0], latent});
+    if (status == SOTTO_OK)
+        status = sotto_generator_sample(x.data, z.data, g, shape[0], option_count(o, "seed"), ctx);
+    if (status == SOTTO_OK)
+        status = sotto_npy_save(option_text(o, "output"), &x);
+    if (status == SOTTO_OK && latents)
+        status = sotto_npy_save(latents, &z);
+    if (status == SOTTO_OK)
+        say(option_text(o, "output"), shape[0], "samples", json);
+    sotto_generator_free(g);
+    sotto_array_clear(&x);
+    sotto_array_clear(&z);
+    return status;
+}
+
+/* Records as the model sees them, or the discriminator's logits of them. */
+static sotto_status of_records(const struct options *o, const struct sotto_context *ctx, int scores, int json)
+{
+    struct sotto_generator *g = NULL;
+    struct sotto_dataset *data = NULL;
+    struct sotto_array chosen = {0}, out = {0};
+    size_t shape[4] = {0};
+    sotto_status status = option_require(o, "data");
+    if (status == SOTTO_OK)
+        status = load(&g, o);
+    if (status == SOTTO_OK)
+        status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    if (status == SOTTO_OK)
+        status = image_rows(&chosen, data, o);
+    if (status == SOTTO_OK) {
+        sotto_generator_shape(shape + 1, NULL, NULL, g);
+        shape[0] = chosen.count;
+        status = sotto_array_make(&out, scores ? SOTTO_F8 : SOTTO_F4, scores ? 1 : 4, shape);
+    }
+    if (status == SOTTO_OK && scores)
+        status =
+            sotto_generator_score(out.data, NULL, "logan", g, data, chosen.data, chosen.count, NULL, ctx);
+    else if (status == SOTTO_OK)
+        status = sotto_generator_records(out.data, g, data, chosen.data, chosen.count);
+    if (status == SOTTO_OK)
+        status = sotto_npy_save(option_text(o, "output"), &out);
+    if (status == SOTTO_OK)
+        say(option_text(o, "output"), shape[0], scores ? "logits of the discriminator" : "records", json);
+    sotto_generator_free(g);
+    sotto_dataset_free(data);
+    sotto_array_clear(&chosen);
+    sotto_array_clear(&out);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    const char *action = option_argument(o, 0);
+    if (option_flag(o, "dp-sgd"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "generate: --dp-sgd is not supported: losses and metrics of this training would be "
+                        "releases that nothing pays for; expected training without privacy");
+    if (strcmp(action, "train") == 0)
+        return image_training(o, ctx, json, train);
+    if (strcmp(action, "sample") == 0)
+        return sample(o, ctx, json);
+    if (strcmp(action, "score") == 0 || strcmp(action, "records") == 0)
+        return of_records(o, ctx, action[0] == 's', json);
+    return cli_fail(SOTTO_EUSAGE, "generate: unknown action '%s'; expected train, sample, score or records",
+                    action);
+}
+
+const struct verb verb_generate = {
+    .name = "generate",
+    .summary = "train generative models of images, WITHOUT privacy, to measure membership attacks on them",
+    .arguments = "train|sample|score|records",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "  sotto generate train --data fashion-mnist --indices members.npy --model dcgan --steps "
+                "6000 -o g.safetensors\n"
+                "  sotto generate sample --generator g.safetensors --count 20000 --seed 1 -o G.npy\n"
+                "  sotto generate records --generator g.safetensors --data fashion-mnist --indices "
+                "members.npy -o M.npy\n"
+                "  sotto generate score --generator g.safetensors --data fashion-mnist --indices members.npy "
+                "-o d.npy",
+    .options = rows,
+    .run = run};

@@ -1,0 +1,208 @@
+/* sotto monitor: a log of queries, or a served model behind it, judged by the conformal detector. */
+#include "inputs/head_inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option_row rows[] = {OPTION_TABLE(sotto_monitor_input_table, NULL),
+                                         OPTION_TABLE(sotto_monitor_option_table, NULL),
+                                         OPTION_TABLE(sotto_monitor_service_table, NULL),
+                                         OPTION_TABLE(sotto_command_option_table, NULL),
+                                         OPTION_GROUP("Output"),
+                                         {"output", OPTION_TEXT, "FILE", NULL, "monitor.json to write"},
+                                         OPTION_END};
+
+struct monitor_inputs {
+    struct sotto_monitor_input input; /* points into what follows */
+    struct sotto_array calibration, clients, answers, bank, training;
+    struct sotto_provenance source[3];
+};
+
+static void clear(struct monitor_inputs *in)
+{
+    sotto_array_clear(&in->calibration);
+    sotto_array_clear(&in->clients);
+    sotto_array_clear(&in->answers);
+    sotto_array_clear(&in->bank);
+    sotto_array_clear(&in->training);
+    for (int i = 0; i < 3; i++)
+        sotto_provenance_clear(&in->source[i]);
+}
+
+/* Rows of a file, if the option was given; NULL: any number of columns or records. */
+static sotto_status load(struct sotto_array *x, const struct options *o, const char *option,
+                         const size_t *records, const size_t *columns)
+{
+    const char *path = option_text(o, option), *first = option_text(o, "calibration");
+    if (!path)
+        return SOTTO_OK;
+    sotto_status status = head_features_load(x, path);
+    if (status == SOTTO_OK && records && x->shape[0] != *records)
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu; expected one of each per query",
+                          path, x->shape[0], first, *records);
+    if (status == SOTTO_OK && columns && x->shape[1] != *columns)
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu columns but %s has %zu; expected equal numbers", path,
+                          x->shape[1], first, *columns);
+    return status;
+}
+
+static sotto_status load_clients(struct monitor_inputs *in, const struct options *o)
+{
+    const char *path = option_text(o, "calibration-clients");
+    if (!path)
+        return SOTTO_OK;
+    sotto_status status = head_labels_load(&in->clients, path);
+    if (status == SOTTO_OK && in->clients.count != in->calibration.shape[0])
+        status =
+            cli_fail(SOTTO_EINVAL, "%s has %zu clients but %s has %zu rows; expected one of each per query",
+                     path, in->clients.count, option_text(o, "calibration"), in->calibration.shape[0]);
+    return status;
+}
+
+static sotto_status load_inputs(struct monitor_inputs *in, const struct options *o)
+{
+    static const char *const files[] = {"calibration", "bank", "training"};
+    const size_t *columns = &in->calibration.shape[1];
+    sotto_status status = option_require(o, "calibration");
+    if (status == SOTTO_OK)
+        status = option_require(o, "bank");
+    if (status == SOTTO_OK)
+        status = load(&in->calibration, o, "calibration", NULL, NULL);
+    if (status == SOTTO_OK)
+        status = load(&in->bank, o, "bank", NULL, columns);
+    if (status == SOTTO_OK)
+        status = load(&in->training, o, "training", NULL, columns);
+    if (status == SOTTO_OK)
+        status = load(&in->answers, o, "calibration-answers", &in->calibration.shape[0], NULL);
+    if (status == SOTTO_OK)
+        status = load_clients(in, o);
+    for (int i = 0; i < 3 && status == SOTTO_OK; i++)
+        if (option_given(o, files[i]))
+            status = sotto_provenance_load(&in->source[i], option_text(o, files[i]));
+    in->input = (struct sotto_monitor_input){.calibration = in->calibration.data,
+                                             .calibration_rows = in->calibration.shape[0],
+                                             .columns = *columns,
+                                             .calibration_clients = in->clients.data,
+                                             .calibration_answers = in->answers.data,
+                                             .classes = in->answers.shape[1],
+                                             .bank = in->bank.data,
+                                             .bank_rows = in->bank.shape[0],
+                                             .training = in->training.data,
+                                             .training_rows = in->training.shape[0],
+                                             .calibration_source = &in->source[0],
+                                             .bank_source = &in->source[1],
+                                             .training_source = &in->source[2]};
+    return status;
+}
+
+/* The words behind --: one is a line for the shell, several are a program and its arguments. */
+static char *command_of(const struct options *o)
+{
+    size_t first = option_command(o), count = option_argument_count(o), room = 1;
+    for (size_t i = first; i < count; i++)
+        room += 4 * strlen(option_argument(o, i)) + 3;
+    char *line = calloc(room, 1), *at = line;
+    for (size_t i = first; line && i < count; i++) {
+        if (count - first == 1)
+            return strcpy(line, option_argument(o, i));
+        *at++ = '\'';
+        for (const char *c = option_argument(o, i); *c; c++)
+            at += sprintf(at, *c == '\'' ? "'\\''" : "%c", *c);
+        *at++ = '\'';
+        *at++ = ' ';
+    }
+    return line;
+}
+
+static sotto_status serve(struct sotto_monitor *m, const struct options *o, const struct sotto_context *ctx)
+{
+    char *command = command_of(o);
+    struct sotto_monitor_service s = {.command = command};
+    sotto_status status = command ? SOTTO_OK : cli_fail(SOTTO_ENOMEM, "monitor: out of memory");
+    if (status == SOTTO_OK)
+        status = option_members(&s, sotto_monitor_service_table(), o);
+    if (status == SOTTO_OK)
+        status = option_members(&s.how, sotto_command_option_table(), o);
+    if (status == SOTTO_OK)
+        status = sotto_monitor_serve(m, &s, STDIN_FILENO, STDOUT_FILENO, ctx);
+    free(command);
+    return status;
+}
+
+/* What stands on the terminal is of a log only: standard output belongs to the client of a service. */
+static sotto_status judge(struct sotto_monitor *m, const struct options *o, const struct sotto_context *ctx,
+                          int json)
+{
+    const struct sotto_monitor_result *r = sotto_monitor_result(m);
+    int service = option_command(o) < option_argument_count(o);
+    uint64_t torn = 0;
+    char *text = NULL;
+    sotto_status found =
+        service ? serve(m, o, ctx) : sotto_monitor_replay(m, option_argument(o, 0), &torn, ctx);
+    sotto_status status = found == SOTTO_EGATE ? SOTTO_OK : found;
+    if (status == SOTTO_OK && torn > 0)
+        cli_warn("%s: its last exchange is not complete (%llu bytes) and is left out", option_argument(o, 0),
+                 (unsigned long long)torn);
+    if (status == SOTTO_OK && option_given(o, "output"))
+        status = sotto_monitor_save(option_text(o, "output"), r);
+    if (status == SOTTO_OK && !service)
+        status = json ? sotto_monitor_json(&text, r) : sotto_monitor_text(&text, r);
+    if (status == SOTTO_OK && text)
+        printf(json ? "%s\n" : "%s", text);
+    sotto_text_free(text);
+    return status == SOTTO_OK ? found : status;
+}
+
+static sotto_status check_arguments(const struct options *o, int json)
+{
+    static const char *const of_service[] = {"log", "client", "on-alarm", "timeout", "query-batch"};
+    size_t logs = option_command(o), words = option_argument_count(o) - logs;
+    if (logs > 1 || (logs == 1) == (words > 0))
+        return cli_fail(SOTTO_EUSAGE, "monitor: expected one LOG, or -- COMMAND; see 'sotto monitor --help'");
+    for (size_t i = 0; logs && i < sizeof of_service / sizeof *of_service; i++)
+        if (option_given(o, of_service[i]))
+            return cli_fail(SOTTO_EUSAGE, "monitor: --%s needs -- COMMAND", of_service[i]);
+    if (words && json)
+        return cli_fail(SOTTO_EUSAGE,
+                        "monitor: --json cannot be combined with -- COMMAND, as standard output is the "
+                        "client's; give --output FILE");
+    return words ? option_require(o, "log") : SOTTO_OK;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct monitor_inputs in = {0};
+    struct sotto_monitor_options options = {0};
+    struct sotto_monitor *m = NULL;
+    sotto_status status = check_arguments(o, json);
+    if (status == SOTTO_OK)
+        status = option_members_checked(&options, sotto_monitor_option_table(), "alpha|block|clients", o);
+    if (status == SOTTO_OK)
+        status = load_inputs(&in, o);
+    if (status == SOTTO_OK)
+        status = sotto_monitor_make(&m, &in.input, &options, ctx);
+    clear(&in);
+    if (status == SOTTO_OK)
+        status = judge(m, o, ctx, json);
+    sotto_monitor_free(m);
+    return status;
+}
+
+const struct verb verb_monitor = {
+    .name = "monitor",
+    .summary = "find attacks in the queries to a model, with at most a stated "
+               "probability of a false alarm for an honest "
+               "client",
+    .arguments = "LOG | -- COMMAND",
+    .min_arguments = 1,
+    .max_arguments = 30,
+    .examples = "  sotto monitor queries.log --calibration benign.npy --bank bank.npy\n"
+                "  sotto monitor --calibration benign.npy --calibration-answers p.npy "
+                "--bank bank.npy --log queries.log -- "
+                "python3 serve.py\n"
+                "  sotto attack boundary --target-command 'sotto monitor ... -- python3 "
+                "serve.py' ...",
+    .options = rows,
+    .run = run};

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# What generative models tell of their training records: 1,000 members, 1,000 others and 1,000 for a control, Fashion-MNIST.
+#   vae    4,500 steps (300 passes): reconstruction, elbo; reconstruction of the control in the members' place
+#   dcgan  6,000 steps: logan; logan of the control; 20,000 samples, raw and calibrated by a generator of 3,000 steps on the control's
+#          records (GAN-Leaks, Monte Carlo)
+# Prints one line for each seed and attack: AUC, its 95 % interval. Results: docs/RESULTS.md. Needs python3 with numpy for the rows.
+# usage: experiments/generative.sh FOLDER [vae|dcgan]...
+#   SOTTO (sotto), THREADS (1), SEEDS (1 2 3). Finished models are kept: a killed experiment goes on.
+set -euo pipefail
+sotto=${SOTTO:-sotto} threads=${THREADS:-1} seeds=${SEEDS:-1 2 3}
+out=$1
+shift
+[ $# -gt 0 ] || set -- vae dcgan
+mkdir -p "$out"
+python3 - "$out" << 'END'
+import sys
+import numpy as np
+rows = np.random.default_rng(3).permutation(60000)
+for i, name in enumerate(("members", "others", "control")):
+    np.save(f"{sys.argv[1]}/{name}.npy", rows[1000 * i:1000 * (i + 1)])
+END
+
+# train FILE OPTIONS...
+train() {
+  local file=$1
+  shift
+  [ -e "$file" ] || "$sotto" generate train --data fashion-mnist --threads "$threads" --quiet "$@" -o "$file"
+}
+areas() { grep -o '"name":"[a-z-]*","title\|"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' | tr -d '"{' | sed "s/^/$1 /"; }
+# attack LABEL ATTACK MODEL MEMBERS
+attack() {
+  "$sotto" attack "$2" --generator "$3" --data fashion-mnist --member-indices "$out/$4.npy" --nonmember-indices "$out/others.npy" \
+    --threads "$threads" --quiet --json | areas "$1"
+}
+records() { "$sotto" generate records --generator "$1" --data fashion-mnist --indices "$out/$2.npy" --quiet -o "$out/$2-records.npy"; }
+samples() { "$sotto" generate sample --generator "$1" --count 20000 --seed "$2" --threads "$threads" --quiet -o "$3"; }
+
+for seed in $seeds; do
+  for model in "$@"; do
+    file=$out/$model-$seed.safetensors
+    if [ "$model" = vae ]; then
+      train "$file" --indices "$out/members.npy" --model vae --steps 4500 --seed "$seed"
+      attack "vae $seed" reconstruction "$file" members
+      attack "vae $seed" elbo "$file" members
+      attack "vae $seed control" reconstruction "$file" control
+    else
+      train "$file" --indices "$out/members.npy" --model dcgan --steps 6000 --seed "$seed"
+      train "$out/reference-$seed.safetensors" --indices "$out/control.npy" --model dcgan --steps 3000 --seed "$seed"
+      attack "dcgan $seed" logan "$file" members
+      attack "dcgan $seed control" logan "$file" control
+      samples "$file" "$seed" "$out/G.npy"
+      samples "$out/reference-$seed.safetensors" "$seed" "$out/R.npy"
+      records "$file" members
+      records "$file" others
+      "$sotto" audit --member-features "$out/members-records.npy" --nonmember-features "$out/others-records.npy" \
+        --generated "$out/G.npy" --reference-generated "$out/R.npy" --threads "$threads" --quiet --json | areas "dcgan $seed samples"
+    fi
+  done
+done

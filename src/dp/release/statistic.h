@@ -1,0 +1,25 @@
+/* statistic.h - statistics of records, each with a proved sensitivity: the file holds the records, only the statistic is
+ * released. Nothing about the records is refused or printed. */
+#ifndef DP_RELEASE_STATISTIC_H
+#define DP_RELEASE_STATISTIC_H
+
+#include "sotto/dp.h"
+
+#include <stdbool.h>
+
+/** Puts the statistic that p names in the place of the records (n, columns) in *t, and its sensitivity under replace-one
+ * adjacency (n public) into *r.
+ *
+ *  "mean"                 every value clipped to p->range and rounded to 2^-30 of it; one record moves a mean by width / n.
+ *                         NaN counts as the middle
+ *  "chi-square-genotypes" of cases against controls at each locus, 3 genotypes: one person moves it by 4n / (n + 2)
+ *  "chi-square-alleles"   2 alleles: 8n / (n + 2); docs/derivations/tracing.md
+ *
+ *  "median"               the values themselves, or the means of p->blocks blocks, for sotto_dp_median()
+ *
+ *  Returns: EUSAGE, EINVAL: shapes and options, which are public; EIO, ENOMEM */
+bool statistic_is_median(const struct sotto_protect *p);
+sotto_status statistic_replace(struct sotto_tensors *t, struct sotto_release *r,
+                               const struct sotto_protect *p);
+
+#endif

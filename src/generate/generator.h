@@ -1,0 +1,89 @@
+/* generator.h - a generative model: two networks, one from latents to images and one that reads images. */
+#ifndef GENERATE_GENERATOR_H
+#define GENERATE_GENERATOR_H
+
+#include "nn/kernel/loss_kernels.h"
+#include "nn/loop/training_loop.h"
+#include "nn/model/model.h"
+#include "sotto/generate.h"
+
+enum { GENERATOR_SIDE = 32, GENERATOR_FACTS = 12 };
+
+struct generator_kind;
+struct sotto_generator {
+    const struct generator_kind *kind;
+    size_t channels, width;
+    struct nn_model *maker;  /* latents to images: generator or decoder */
+    struct nn_model *reader; /* images to an answer: discriminator or encoder */
+    size_t fact_count;
+    char *facts[2 * GENERATOR_FACTS]; /* keys and values of the file's metadata */
+};
+
+/* One step of training, between drawing its records and moving the maker's weights. */
+struct generator_step {
+    const struct sotto_generator *g;
+    struct nn_plan *maker, *reader; /* in training */
+    struct nn_optimizer *reader_optimizer;
+    const struct loss_kernels *losses;
+    size_t batch, pixels; /* pixels: values of an image */
+    uint64_t seed;
+    double lr;
+    float *images;     /* (batch, pixels), in [-1, 1]: the records of this step, NHWC */
+    float *work;       /* (kind->work() floats) */
+    double numbers[4]; /* for metrics, of the last step */
+};
+/* A kind of model: one file each, and a row in generator_kinds[]. */
+struct generator_kind {
+    const char *name, *title;
+    size_t latent;
+    double lr, beta1; /* of Adam */
+    const struct model_kind *maker, *reader;
+    /* Hidden widths of the two networks: their nn_model_config.hidden. */
+    void (*widths)(size_t maker[2], size_t reader[2], size_t width, size_t channels);
+    bool maker_gradient, reader_gradient; /* by the network's input, in training */
+    const char *numbers[5];               /* names of generator_step.numbers; NULL ends them */
+    /* Floats of generator_step.work. */
+    size_t (*work)(const struct generator_step *s);
+    /* Moves the reader by its own gradient where that comes first, and leaves the maker's gradient in its model. */
+    void (*gradient)(struct training_batch *out, struct generator_step *s, uint64_t step);
+    /* x (n): an output of the maker becomes values of an image in [-1, 1]. */
+    void (*finish)(float *x, size_t n, const struct sotto_generator *g);
+};
+extern const struct generator_kind generator_dcgan, generator_vae;
+/* EUSAGE lists the known names. */
+sotto_status generator_kind_find(const struct generator_kind **out, const char *name);
+
+/* Untrained. */
+sotto_status generator_make(struct sotto_generator **out, const struct generator_kind *kind, size_t channels,
+                            size_t width, uint64_t seed);
+sotto_status generator_add_fact(struct sotto_generator *g, const char *key, const char *value);
+
+/* Images of the set that this model can read. EINVAL. */
+sotto_status generator_check_rows(size_t channels, const struct sotto_dataset *data, const int64_t *rows,
+                                  size_t n);
+/* out (side, side, channels) in [-1, 1]: one image, in the middle, on black. */
+void generator_image(float *out, const struct sotto_dataset *data, int64_t row);
+/* (pixels, channels) to (channels, pixels), and back. */
+void generator_to_planes(float *out, const float *image, size_t channels);
+
+/* Latent vector (count) number `index` of a training step, or of samples and draws, which never meet. */
+enum { LATENT_SAMPLES = 1 << 30, LATENT_DRAWS };
+void generator_latent(float *z, size_t count, uint64_t seed, uint64_t step, uint64_t index);
+
+/* ---- variational auto-encoders ---- */
+
+/* What the encoder says of one record: mean and log variance, which it clamps. */
+struct vae_law {
+    const float *mean, *log_variance; /* (latent) */
+};
+double vae_log_variance(float x);
+/* KL divergence of the law from the standard normal, nats. */
+double vae_divergence(const struct vae_law *law, size_t latent);
+/* z = mean + exp(log_variance / 2) e; returns ln p(z) - ln q(z), p the standard normal and q the law. */
+double vae_draw(float *z, const struct vae_law *law, const float *e, size_t latent);
+/* ln p(x | decoded), x in [0, 1]: Bernoulli of logits for grey images, normal of deviation .1 for colours. gradient (n), of minus
+ * it times scale; or NULL. */
+double vae_log_likelihood(float *gradient, const float *decoded, const float *x, float scale, size_t n,
+                          size_t channels, const struct loss_kernels *losses);
+
+#endif

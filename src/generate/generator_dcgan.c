@@ -1,0 +1,101 @@
+/* DCGAN: the discriminator learns to tell records from samples, the generator to be taken for records. Records and samples are
+ * batches of their own for batch norm. One step of each, with -ln D for the generator. */
+#include "generate/generator.h"
+
+#include "nn/kernel/kernels.h"
+
+#include <string.h>
+
+static void widths(size_t maker[2], size_t reader[2], size_t width, size_t channels)
+{
+    maker[0] = reader[0] = width;
+    maker[1] = channels;
+    reader[1] = 1;
+}
+
+/* targets, and the discriminator's gradient on the records */
+static size_t work(const struct generator_step *s)
+{
+    return s->batch + s->g->reader->trainable;
+}
+
+static double mean_of(const float *x, size_t n, double *positive)
+{
+    double sum = 0;
+    *positive = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] / (double)n, *positive += x[i] > 0;
+    return sum;
+}
+
+/* Cross-entropy of the discriminator's answers with one target for all, and its gradient. */
+static double answer(struct generator_step *s, float target)
+{
+    for (size_t i = 0; i < s->batch; i++)
+        s->work[i] = target;
+    return s->losses->logistic(nn_plan_diff_output(s->reader), nn_plan_output(s->reader), s->work,
+                               1 / (float)s->batch, s->batch) /
+           (double)s->batch;
+}
+
+/* Plans of a training step have no context, so passes cannot stop. */
+#define PASS(call)                                                                                           \
+    do {                                                                                                     \
+        sotto_status pass = (call);                                                                          \
+        (void)pass;                                                                                          \
+    } while (0)
+
+static void gradient(struct training_batch *out, struct generator_step *s, uint64_t step)
+{
+    struct nn_model *d = s->g->reader;
+    float *kept = s->work + s->batch, *input = nn_plan_input(s->reader);
+    size_t bytes = s->batch * s->pixels * sizeof(float), latent = s->g->kind->latent;
+    double right[2];
+    memcpy(input, s->images, bytes);
+    PASS(nn_plan_forward(s->reader, 1, s->seed, step));
+    s->numbers[0] = answer(s, 1);
+    s->numbers[1] = mean_of(nn_plan_output(s->reader), s->batch, &right[0]);
+    PASS(nn_plan_backward(s->reader));
+    memcpy(kept, d->diffs, d->trainable * sizeof *kept);
+
+    for (size_t i = 0; i < s->batch; i++)
+        generator_latent(nn_plan_input(s->maker) + i * latent, latent, s->seed, step, i);
+    PASS(nn_plan_forward(s->maker, 1, s->seed, step));
+    memcpy(input, nn_plan_output(s->maker), bytes);
+    PASS(nn_plan_forward(s->reader, 1, s->seed, step));
+    s->numbers[0] += answer(s, 0);
+    s->numbers[2] = mean_of(nn_plan_output(s->reader), s->batch, &right[1]);
+    PASS(nn_plan_backward(s->reader));
+    tensor_add(kernels_best(), NN_F32, d->diffs, kept, d->trainable, 1, NULL);
+    nn_optimizer_step(s->reader_optimizer, d, s->lr);
+
+    PASS(nn_plan_forward(s->reader, 1, s->seed, step)); /* the same samples, judged again */
+    out->loss = answer(s, 1);
+    PASS(nn_plan_backward_input(s->reader));
+    memcpy(nn_plan_diff_output(s->maker), nn_plan_input_gradient(s->reader), bytes);
+    PASS(nn_plan_backward(s->maker));
+    out->accuracy = (right[0] + (double)s->batch - right[1]) / (2 * (double)s->batch);
+}
+
+/* tanh ends the generator. */
+static void finish(float *x, size_t n, const struct sotto_generator *g)
+{
+    (void)x;
+    (void)n;
+    (void)g;
+}
+
+const struct generator_kind generator_dcgan = {
+    .name = "dcgan",
+    .title = "deep convolutional GAN",
+    .latent = 100,
+    .lr = 2e-4,
+    .beta1 = 0.5,
+    .maker = &model_dcgan_generator,
+    .reader = &model_dcgan_discriminator,
+    .widths = widths,
+    .reader_gradient = true,
+    .numbers = {"discriminator_loss", "mean_logit_real", "mean_logit_fake"},
+    .work = work,
+    .gradient = gradient,
+    .finish = finish};

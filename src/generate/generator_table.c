@@ -1,0 +1,15 @@
+#include "generate/generator.h"
+
+#include <string.h>
+
+static const struct generator_kind *const kinds[] = {&generator_dcgan, &generator_vae};
+
+sotto_status generator_kind_find(const struct generator_kind **out, const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i]->name, name) == 0) {
+            *out = kinds[i];
+            return SOTTO_OK;
+        }
+    return status_fail(SOTTO_EUSAGE, "generative model '%s' is unknown; expected dcgan or vae", name);
+}

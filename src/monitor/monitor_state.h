@@ -1,0 +1,30 @@
+/* monitor_state.h - what a monitor holds. */
+#ifndef MONITOR_MONITOR_STATE_H
+#define MONITOR_MONITOR_STATE_H
+
+#include "monitor/stream.h"
+
+struct sotto_monitor {
+    struct sotto_monitor_result result; /* its streams are those below */
+    struct sotto_monitor_stream *seen;  /* (result.clients) as result.client shows them */
+    struct stream *clients;             /* (room) */
+    size_t room, latest;                /* latest: the client that was fed last */
+    struct stream service;
+    struct block_shape shape;
+    struct calibration calibration, service_calibration;
+    double log_threshold;
+    float *bank; /* (bank_rows, columns) */
+    float *gap;  /* (bank_rows) scratch */
+};
+
+/* row_values.c: L2 distance of a row to the bank. */
+double monitor_off(struct sotto_monitor *m, const float *row);
+/* p1 - p2 of an answer (classes). */
+double monitor_margin(const float *answer, size_t classes);
+/* EINVAL: "what: row 3, column 2 is nan; ... must be finite". */
+sotto_status monitor_finite(const float *x, size_t rows, size_t columns, const char *what);
+/* monitor_calibrate.c: checks the input and fills in the calibration. Of m: shape, bank and result.options. */
+sotto_status monitor_calibrate(struct sotto_monitor *m, const struct sotto_monitor_input *in,
+                               const struct sotto_context *ctx);
+
+#endif

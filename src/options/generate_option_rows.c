@@ -1,0 +1,49 @@
+#include "sotto/generate.h"
+
+#define OPTIONS_OF struct sotto_generator_options
+#include "options/option_row.h"
+
+static const struct sotto_option rows[] = {
+    {"model", TEXT(model, "NAME"), .value = "dcgan", .range = "dcgan|vae", .group = "Training",
+     .help = "dcgan (generative adversarial network) or vae (variational auto-encoder)"},
+    {"steps", COUNT(steps, "N"), .value = "6000", .range = "[1,1000000000]", .group = "Training",
+     .help = "steps of training, one batch each"},
+    {"batch", COUNT(batch, "N"), .value = "64", .range = "[2,65536]", .group = "Training",
+     .help = "images per step; the last, incomplete batch of a pass is dropped"},
+    {"width", COUNT(width, "W"), .value = "32", .range = "[2,256]", .group = "Training",
+     .help = "channels of the narrowest layers of a dcgan; a vae has 12.5 W hidden units"},
+    {"lr", REAL(lr, "RATE"), .value = "auto", .range = "(0,inf)", .group = "Training",
+     .help = "learning rate of Adam (default: 0.0002 of a dcgan, 0.001 of a vae)"},
+    {"seed", SEED(seed), .value = "0", .group = "Training",
+     .help = "seed of weights, order and latents; sample and reconstruction: of the draws"},
+    {"backend", TEXT(backend, "NAME"), .value = "auto", .range = "auto|dnnl|winograd|ref",
+     .group = "Training",
+     .help =
+         "kernels: dnnl (oneDNN), winograd (oneDNN with minimal filtering), ref (readable kernels) or auto "
+         "(dnnl where it was built)"},
+    {"checkpoint", TEXT(checkpoint, "FILE"), .group = "Files",
+     .help = "state of an interrupted run to continue (default: OUTPUT.checkpoint; removed at the end)"},
+    {"metrics", TEXT(metrics, "FILE"), .group = "Files",
+     .help = "metrics.jsonl to append to: losses, and what the discriminator says of records and samples"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_generator_option_table(void)
+{
+    return rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_generator_score_options
+
+static const struct sotto_option score_rows[] = {
+    {"draws", COUNT(draws, "N"), .value = "auto", .range = "[1,100000]",
+     .group = "Attack on a generative model",
+     .help = "draws of the latent vector for each record (default: 300 of reconstruction, 20 of elbo)"},
+    {"draw-seed", SEED(seed), .value = "0", .group = "Attack on a generative model",
+     .help = "seed of these draws"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_generator_score_option_table(void)
+{
+    return score_rows;
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# Generative models from the outside: train, resume after kill -9, sample, score, attack, messages and exit codes.
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  data=synthetic-images-n200
+  common=(--data "$data" --batch 8 --width 4 --seed 3 --threads 2 --quiet)
+  rows m.npy 0 40
+  rows n.npy 40 80
+}
+
+# rows FILE FIRST END: an .npy of row numbers
+rows() {
+  local head="{'descr': '<i8', 'fortran_order': False, 'shape': ($(($3 - $2)),), }" i
+  while [ $(((${#head} + 11) % 64)) -ne 0 ]; do head+=' '; done
+  { printf '\x93NUMPY\x01\x00'; printf "\\x$(printf %02x $((${#head} + 1)))\\x00"; printf '%s\n' "$head"
+    for ((i = $2; i < $3; i++)); do printf "\\x$(printf %02x "$i")\\x00\\x00\\x00\\x00\\x00\\x00\\x00"; done; } > "$1"
+}
+
+@test "train, sample, records, score, attack, audit" {
+  for model in dcgan vae; do
+    run "$SOTTO" generate train "${common[@]}" --indices m.npy --model "$model" --steps 20 --metrics "$model.jsonl" -o "$model.safetensors" --json
+    [ "$status" -eq 0 ]
+    [[ "$output" == '{"schema": "sotto.generate/1", "model": "'"$model"'", "steps": 20, '* ]]
+    [ ! -e "$model.safetensors.checkpoint" ]
+  done
+  grep -q mean_logit_fake dcgan.jsonl || [ ! -s dcgan.jsonl ] # 100 steps and more are reported
+  grep -q 'no privacy statement is made' dcgan.safetensors
+  "$SOTTO" generate sample --generator dcgan.safetensors --count 30 --seed 5 --latents z.npy -o G.npy --quiet
+  [ "$(stat -c %s G.npy)" -eq $((128 + 30 * 32 * 32 * 4)) ]
+  [ "$(stat -c %s z.npy)" -eq $((128 + 30 * 100 * 4)) ]
+  "$SOTTO" generate records --generator dcgan.safetensors --data "$data" --indices m.npy -o M.npy --quiet
+  "$SOTTO" generate records --generator dcgan.safetensors --data "$data" --indices n.npy -o N.npy --quiet
+  [ "$(stat -c %s M.npy)" -eq $((128 + 40 * 32 * 32 * 4)) ]
+  for side in m n; do "$SOTTO" generate score --generator dcgan.safetensors --data "$data" --indices "$side.npy" -o "d$side.npy" --quiet; done
+  run "$SOTTO" audit --member-features M.npy --nonmember-features N.npy --generated G.npy --member-discriminator-scores dm.npy \
+    --nonmember-discriminator-scores dn.npy --json
+  [ "$status" -eq 0 ]
+  logan=$(grep -o '"name":"logan".*' <<< "$output" | grep -o '"auc":{"estimate":[0-9.]*' | head -n 1)
+  run "$SOTTO" attack logan --generator dcgan.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy --json --quiet
+  [ "$status" -eq 0 ]
+  [ "$(grep -o '"auc":{"estimate":[0-9.]*' <<< "$output" | head -n 1)" = "$logan" ] # the same from files and from the model
+  for attack in reconstruction elbo; do
+    run "$SOTTO" attack "$attack" --draws 5 --generator vae.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy -o "$attack"
+    [ "$status" -eq 0 ]
+    grep -q 'id="generative"' "$attack/report.html"
+  done
+  run "$SOTTO" attack list
+  [[ "$output" == *reconstruction* ]]
+}
+
+@test "a killed training continues with the same bytes" {
+  long=("${common[@]}" --indices m.npy --steps 400)
+  "$SOTTO" generate train "${long[@]}" -o whole.safetensors
+  "$SOTTO" generate train "${long[@]}" -o cut.safetensors 3>&- &
+  pid=$!
+  for i in $(seq 2000); do
+    [ -e cut.safetensors.checkpoint ] && break
+    sleep 0.01
+  done
+  sleep 0.3
+  kill -9 "$pid" 2>/dev/null || :
+  wait "$pid" || :
+  [ -e cut.safetensors ] || [ -e cut.safetensors.checkpoint ]
+  "$SOTTO" generate train "${long[@]}" -o cut.safetensors
+  cmp whole.safetensors cut.safetensors
+}
+
+@test "what is refused, and how" {
+  run "$SOTTO" generate paint
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: generate: unknown action 'paint'; expected train, sample, score or records" ]
+  run "$SOTTO" generate train "${common[@]}" --dp-sgd -o g.safetensors
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--dp-sgd is not supported"* ]]
+  run "$SOTTO" generate train "${common[@]}" --model gan -o g.safetensors
+  [ "$status" -eq 64 ]
+  run "$SOTTO" generate train --data synthetic-blobs-n100 -o g.safetensors --quiet
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"contains features; a generative model needs images" ]]
+  run "$SOTTO" generate sample --generator m.npy -o G.npy
+  [ "$status" -eq 65 ]
+  run "$SOTTO" generate sample -o G.npy
+  [ "$status" -eq 64 ]
+  [ ! -e G.npy ] && [ ! -e g.safetensors ]
+  "$SOTTO" generate train "${common[@]}" --steps 2 -o g.safetensors
+  run "$SOTTO" attack logan --generator g.safetensors --data "$data" --member-indices m.npy --nonmember-indices m.npy
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: attack: 40 rows are in both --member-indices and --nonmember-indices; expected no common row" ]
+  run "$SOTTO" attack elbo --generator g.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: attack 'elbo' needs a model of kind vae; this one is a dcgan" ]
+}

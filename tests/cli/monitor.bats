@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# sotto monitor: in front of a served model and over a log. The models are tests/support/serve_model.c.
+
+bats_require_minimum_version 1.5.0
+
+# npy FILE SHAPE < bytes: unsigned bytes
+npy() {
+  local header="{'descr': '|u1', 'fortran_order': False, 'shape': ($2), }"
+  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
+  { printf '\x93NUMPY\x01\x00'; printf "\\x$(printf %02x $length)\\x00"; printf "%-$((length - 1))s\n" "$header"; cat; } > "$1"
+}
+
+# bytes SEED COUNT LEVELS
+bytes() { printf "$(awk -v s="$1" -v n="$2" -v k="$3" 'BEGIN { srand(s); for (i = 0; i < n; i++) printf "\\x%02x", int(k * rand()) }')"; }
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  bytes 1 8000 200 | npy benign.npy '2000, 4'
+  bytes 2 400 200 | npy bank.npy '100, 4'
+  for n in 1 2; do
+    bytes 1$n 240 200 | npy "x$n.npy" '60, 4'
+    awk 'BEGIN { for (i = 0; i < 60; i++) printf "\\x0%d", i % 3 }' > y
+    printf "$(cat y)" | npy "y$n.npy" '60,'
+  done
+}
+
+attack() {
+  name=$1
+  shift
+  "$SOTTO" attack "$name" --member-features x1.npy --member-labels y1.npy --nonmember-features x2.npy --nonmember-labels y2.npy "$@"
+}
+serve() { echo "$SOTTO_SERVE_MODEL $*"; }
+behind() { echo "$SOTTO monitor --calibration benign.npy --bank bank.npy --block 10 --log q.log $1 -- $(serve "${2:-softmax}" 3)"; }
+judge() { "$SOTTO" monitor q.log --calibration benign.npy --bank bank.npy --block 10 "$@"; }
+
+@test "a model behind the monitor gives the same answers, and its attack is found" {
+  attack noise --target-command "$(serve softmax 3)" --classes 3 --queries 20 --json > a.json
+  run --separate-stderr attack noise --target-command "$(behind '')" --classes 3 --queries 20 --json
+  [ "$status" -eq 0 ]
+  diff <(echo "$output") a.json
+  [[ "$stderr" == *"'anonymous' raised an alarm after "* ]]
+  judge > text
+  grep -q '^  anonymous  *2[0-9]* ' text
+  grep -q 'The probability of any false alarm in a client.s life is at most 0.001' text
+  grep -q 'is not found; only answers protect there' text
+  grep -q 'Not checked: whether rows of calibration and bank are training records' text
+  judge --json | grep -q '"schema":"sotto.monitor/1".*"threshold":2000.0,.*"alarms":1'
+  judge -o m.json > /dev/null
+  grep -q '"near": {' m.json
+  [ "$(stat -c %a q.log)" = 600 ]
+}
+
+@test "labels pass through as labels" {
+  attack noise --target-command "$(serve labels 3)" --classes 3 --queries 20 --json > a.json
+  attack noise --target-command "$(behind '' labels)" --classes 3 --queries 20 --json 2> /dev/null > b.json
+  cmp a.json b.json
+}
+
+@test "the state survives a restart, and stop stays stopped" {
+  rows() { judge --json | sed 's/.*"name":"anonymous","rows":\([0-9]*\).*/\1/'; }
+  attack noise --target-command "$(behind '--quiet')" --classes 3 --queries 20 --quiet > /dev/null
+  before=$(rows)
+  for i in 1 2 3; do attack ml-leaks-3 --target-command "$(behind '--quiet')" --classes 3 --quiet > /dev/null; done
+  [ "$(rows)" -eq $((before + 3360)) ] # 3 x (120 + 1000)
+  run attack ml-leaks-3 --target-command "$(behind '--on-alarm stop')" --classes 3
+  [ "$status" -eq 74 ]
+  [[ "$output" == *"'anonymous' raised an alarm after "*" rows; the service ended"* ]]
+  [ "$(rows)" -eq $((before + 3360)) ] # nothing more was asked
+}
+
+@test "stop withholds the answer that belongs to the alarm" {
+  run attack noise --target-command "$(behind '--on-alarm stop')" --classes 3 --queries 20 --query-batch 10
+  [ "$status" -eq 74 ]
+  [[ "$output" == *"ended with exit status 1 before it had answered frame"* ]]
+}
+
+@test "client lines name clients; --client allows one" {
+  frame() { cat "$1"; }
+  printf "$(printf '\\x00%.0s' {1..16})" > zeros
+  { header="{'descr': '<f4', 'fortran_order': False, 'shape': (1, 4), }"
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"
+    cat zeros; } > row
+  { printf 'client ada\n'; cat row row; printf 'client bob\n'; cat row; } > ask
+  $(behind '') < ask > answers
+  judge --json | grep -q '"name":"ada","rows":2,.*"name":"bob","rows":1,'
+  run $(behind '--client ada') < ask
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"the client: it calls itself 'bob'; expected 'ada' (--client)"* ]]
+  printf 'client \n' > bad
+  run $(behind '') < bad
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"the client: 'client ?' is no client line; expected 'client NAME' with a name of 1 to 64 bytes"* ]]
+  head -c 100 row > part
+  run $(behind '') < part
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"the client: its input ends within a message of which 100 bytes arrived"* ]]
+}
+
+@test "one monitor for each log" {
+  mkfifo in
+  $(behind '') < in > /dev/null &
+  exec 7> in
+  for _ in 1 2 3 4 5 6 7 8 9 10; do [ -e q.log ] && break; sleep 0.2; done
+  run $(behind '') < /dev/null
+  exec 7>&-
+  wait
+  [ "$status" -eq 75 ] || [ "$status" -eq 71 ]
+  [[ "$output" == *"q.log: another process uses the log; expected one monitor for each log"* ]]
+}
+
+@test "options that contradict each other or files that do" {
+  run "$SOTTO" monitor --calibration benign.npy --bank bank.npy -- true
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"monitor: --log is missing"* ]]
+  run "$SOTTO" monitor q.log --calibration benign.npy --bank bank.npy --client ada
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"monitor: --client needs -- COMMAND"* ]]
+  run "$SOTTO" monitor --json --log q.log --calibration benign.npy --bank bank.npy -- true
+  [ "$status" -eq 64 ]
+  run "$SOTTO" monitor --log q.log --on-alarm shout --calibration benign.npy --bank bank.npy -- true
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--on-alarm must be log or stop (got 'shout')"* ]]
+  : > q.log
+  run judge --bank benign.npy
+  [ "$status" -eq 64 ]
+  run "$SOTTO" monitor q.log --calibration benign.npy --bank benign.npy
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"2000 rows of the calibration are equal to rows of the bank; expected disjoint records"* ]]
+  run judge --training benign.npy
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"2000 rows of the calibration are equal to rows of the training records"* ]]
+  run judge --alpha 0
+  [ "$status" -ne 0 ]
+  run judge
+  [ "$status" -eq 0 ]
+}

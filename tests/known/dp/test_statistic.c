@@ -1,0 +1,227 @@
+/* Statistics of records: the sensitivities that are proved, against all tables of a few people. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "dp/release/statistic.h"
+#include "sotto/io.h"
+#include "support/temporary_folder.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void near(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
+}
+
+/* The statistic of x (n, columns), which is copied; *r has its sensitivity. */
+static sotto_status statistic(double *out, struct sotto_release *r, const struct sotto_protect *p,
+                              const float *x, size_t n, size_t columns)
+{
+    struct sotto_tensors t = {0};
+    assert_int_equal(sotto_tensors_add(&t, "vector", SOTTO_F4, 2, (const size_t[]){n, columns}, x), SOTTO_OK);
+    const sotto_status status = statistic_replace(&t, r, p);
+    if (status == SOTTO_OK) {
+        assert_int_equal(t.items[0].array.count, columns);
+        memcpy(out, t.items[0].array.data, columns * sizeof *out);
+    }
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+static void means_of_genotypes(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n, loci;
+        double l2, sigma;
+    } known[] = {{1000, 3000, 0.054772, 0.231395}, {1000, 100, 0.010000, 0.042247}};
+    const struct sotto_protect p = {.input = "x.npy", .statistic = "mean", .range = {0, 1}};
+    for (size_t i = 0; i < 2; i++) {
+        const size_t n = known[i].n, loci = known[i].loci;
+        float *x = calloc(n * loci, sizeof *x);
+        double *out = calloc(loci, sizeof *out), scale = 0;
+        struct sotto_release r = {0};
+        assert_true(x && out);
+        x[0] = 1, x[loci] = 0.5f; /* the first locus: a share of 1.5 in all */
+        assert_int_equal(statistic(out, &r, &p, x, n, loci), SOTTO_OK);
+        near(out[0], 1.5 / (double)n, 1e-18);
+        near(out[1], 0, 0);
+        assert_int_equal(r.records, n);
+        assert_int_equal(r.sensitivity.source, SOTTO_SENSITIVITY_CLIPPED);
+        assert_true(r.sensitivity.l2 >= sqrt((double)loci) / (double)n);
+        near(r.sensitivity.l2, known[i].l2, 5e-7);
+        near(r.sensitivity.l1, (double)loci / (double)n, 1e-9);
+        assert_int_equal(
+            sotto_calibrate(&scale, "gaussian", &r.sensitivity, (struct sotto_dp){1, 1e-6}, NULL), SOTTO_OK);
+        near(scale, known[i].sigma, 5e-7);
+        free(x);
+        free(out);
+    }
+}
+
+/* Whatever a record holds, it moves a mean by no more than width / n; and no order of records changes a bit. */
+static void a_record_is_clipped(void **state)
+{
+    (void)state;
+    enum { N = 7, WILD = 9 };
+    const float wild[WILD] = {0, 1, -1e30f, 1e30f, INFINITY, -INFINITY, NAN, 0.3f, 1e-40f};
+    const struct sotto_protect p = {.input = "x.npy", .statistic = "mean", .range = {-3, 1e6}};
+    float x[N] = {0.1f, 5e5f, -2, 7, 0.25f, 99, 0};
+    double least = INFINITY, most = -INFINITY, out, again;
+    struct sotto_release r;
+    for (size_t i = 0; i < WILD; i++) {
+        x[3] = wild[i];
+        r = (struct sotto_release){0};
+        assert_int_equal(statistic(&out, &r, &p, x, N, 1), SOTTO_OK);
+        least = fmin(least, out), most = fmax(most, out);
+        float turned[N];
+        for (size_t k = 0; k < N; k++)
+            turned[k] = x[N - 1 - k];
+        r = (struct sotto_release){0};
+        assert_int_equal(statistic(&again, &r, &p, turned, N, 1), SOTTO_OK);
+        assert_true(again == out);
+    }
+    assert_true(most - least <= r.sensitivity.l1);
+    near(most - least, r.sensitivity.l1, 1e-9 * r.sensitivity.l1); /* and some do */
+}
+
+/* All ways to have `people` cases (then as many controls) with genotypes of 3 kinds: one column each. */
+static size_t all_tables(float *x, size_t people, size_t capacity)
+{
+    size_t columns = 0, counts[66][3], ways = 0;
+    for (size_t a = 0; a <= people; a++)
+        for (size_t b = 0; a + b <= people; b++)
+            counts[ways][0] = a, counts[ways][1] = b, counts[ways++][2] = people - a - b;
+    for (size_t c = 0; c < ways; c++)
+        for (size_t k = 0; k < ways; k++, columns++)
+            for (size_t side = 0, row = 0; side < 2; side++)
+                for (size_t g = 0; g < 3; g++)
+                    for (size_t i = 0; i < counts[side ? k : c][g]; i++, row++)
+                        x[row * capacity + columns] = (float)g / 2;
+    return columns;
+}
+
+/* Every table of 6, 10 and 20 people, every person, every other genotype. */
+static void chi_squares_move_as_proved(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"chi-square-genotypes", "chi-square-alleles"};
+    static const struct {
+        size_t n;
+        double most[2];
+    } known[] = {{6, {3, 6}}, {10, {10.0 / 3, 20.0 / 3}}, {20, {40.0 / 11, 80.0 / 11}}};
+    enum { ROOM = 4400 };
+    for (size_t i = 0; i < 3; i++) {
+        const size_t n = known[i].n, half = n / 2, ways = (half + 1) * (half + 2) / 2, columns = ways * ways;
+        float *x = calloc(n * columns, sizeof *x), *moved = calloc(n * columns, sizeof *moved);
+        double *before = calloc(columns, sizeof *before), *after = calloc(columns, sizeof *after);
+        struct sotto_array cases = {0};
+        assert_true(x && moved && before && after && columns <= ROOM);
+        assert_int_equal(all_tables(x, half, columns), columns);
+        assert_int_equal(sotto_array_make(&cases, SOTTO_U1, 1, &n), SOTTO_OK);
+        memset(cases.data, 1, half);
+        assert_int_equal(sotto_npy_save(path_of("cases.npy"), &cases), SOTTO_OK);
+        for (size_t s = 0; s < 2; s++) {
+            char path[128];
+            snprintf(path, sizeof path, "%s", path_of("cases.npy"));
+            const struct sotto_protect p = {.input = "x.npy", .statistic = names[s], .cases = path};
+            struct sotto_release r = {0};
+            double most = 0;
+            assert_int_equal(statistic(before, &r, &p, x, n, columns), SOTTO_OK);
+            for (size_t person = 0; person < n; person++)
+                for (int step = 1; step <= 2; step++) {
+                    struct sotto_release other = {0};
+                    memcpy(moved, x, n * columns * sizeof *x);
+                    for (size_t j = 0; j < columns; j++)
+                        moved[person * columns + j] =
+                            (float)(((int)(2 * x[person * columns + j]) + step) % 3) / 2;
+                    assert_int_equal(statistic(after, &other, &p, moved, n, columns), SOTTO_OK);
+                    for (size_t j = 0; j < columns; j++)
+                        most = fmax(most, fabs(after[j] - before[j]));
+                }
+            near(most, known[i].most[s], 1e-12);
+            assert_true(most * (double)columns <= r.sensitivity.l1);
+            near(r.sensitivity.l1, most * (double)columns, 1e-9 * r.sensitivity.l1);
+            near(r.sensitivity.l2, most * sqrt((double)columns), 1e-9 * r.sensitivity.l2);
+        }
+        sotto_array_clear(&cases);
+        free(x), free(moved), free(before), free(after);
+    }
+}
+
+static void options_are_checked(void **state)
+{
+    (void)state;
+    const float x[4] = {0, 1, 0.5f, 1};
+    double out[4];
+    struct {
+        struct sotto_protect p;
+        double l1;
+        size_t records;
+        sotto_status status;
+        const char *text;
+    } bad[] = {{{.statistic = "mode"},
+                0,
+                0,
+                SOTTO_EUSAGE,
+                "protect: statistic 'mode' is unknown; expected mean, median, chi-square-genotypes or "
+                "chi-square-alleles"},
+               {{.statistic = "mean"},
+                0,
+                0,
+                SOTTO_EUSAGE,
+                "protect: the mean of records needs --range LOW,HIGH with LOW below HIGH"},
+               {{.statistic = "mean", .range = {0, INFINITY}},
+                0,
+                0,
+                SOTTO_EUSAGE,
+                "protect: the mean of records needs --range LOW,HIGH with LOW below HIGH"},
+               {{.statistic = "mean", .range = {0, 1}},
+                1,
+                0,
+                SOTTO_EUSAGE,
+                "protect: the sensitivity of a statistic is proved; omit --l1, --l2 and --sensitivity"},
+               {{.statistic = "mean", .range = {0, 1}},
+                0,
+                3,
+                SOTTO_EINVAL,
+                "protect: x.npy holds 2 records, not 3; omit --records"},
+               {{.statistic = "mean", .range = {0, 1}, .cases = "c.npy"},
+                0,
+                0,
+                SOTTO_EUSAGE,
+                "protect: --cases belongs to a chi-square statistic, not to the mean"},
+               {{.statistic = "chi-square-alleles", .range = {0, 1}},
+                0,
+                0,
+                SOTTO_EUSAGE,
+                "protect: --range belongs to the mean, not to a chi-square statistic"},
+               {{.statistic = "chi-square-alleles"},
+                0,
+                0,
+                SOTTO_EUSAGE,
+                "protect: a chi-square statistic compares cases with controls; give --cases"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct sotto_release r = {.records = bad[i].records, .sensitivity.l1 = bad[i].l1};
+        bad[i].p.input = "x.npy";
+        assert_int_equal(statistic(out, &r, &bad[i].p, x, 2, 2), bad[i].status);
+        assert_string_equal(sotto_error_text(), bad[i].text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(means_of_genotypes),
+        cmocka_unit_test(a_record_is_clipped),
+        cmocka_unit_test(chi_squares_move_as_proved),
+        cmocka_unit_test(options_are_checked),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

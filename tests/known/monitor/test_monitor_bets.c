@@ -1,0 +1,79 @@
+/* The bets of the monitor: f(p) to the digits of the specification, its series near 1, its integral, and the fewest blocks
+ * to an alarm. Double precision; no instruction set and no threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "monitor/bet.h"
+
+#include <math.h>
+
+static void near_to(double found, double expected, double tolerance)
+{
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("%.17g; expected %.17g", found, expected);
+}
+
+static void bets_have_the_printed_digits(void **state)
+{
+    (void)state;
+    static const double known[][2] = {
+        {.5, .638674}, {.1, 1.263211}, {.01, 4.450992}, {.001, 20.791134}, {1.0 / 401, 10.966675}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        near_to(exp(bet_log(known[i][0])), known[i][1], 5e-7);
+    near_to(exp(bet_log(1)), .5, 1e-16);
+    /* so small that p ln p is nothing beside 1 */
+    near_to(bet_log(1e-300), 300 * log(10) - 2 * log(300 * log(10)), 1e-12);
+}
+
+/* With u = 1 - p, f = 1/2 + u/6 + u^2/8 + O(u^3). The plain formula loses more than half of its digits. */
+static void near_one_is_a_series(void **state)
+{
+    (void)state;
+    double worst = 0;
+    for (double u = 1e-9; u < 2e-5; u *= 3) {
+        double p = 1 - u, v = 1 - p, l = log(p), plain = (1 - p + p * l) / (p * l * l);
+        near_to(exp(bet_log(p)), .5 + v / 6 + v * v / 8, 1e-15);
+        worst = fmax(worst, fabs(plain - .5));
+    }
+    assert_true(worst > 1e-8); /* the control: the plain formula */
+    near_to(bet_log(nextafter(.9, 1)), bet_log(nextafter(.9, 0)), 1e-13);
+    for (double p = .001; p < 1; p += .001)
+        assert_true(bet_log(p) > bet_log(p + .0005)); /* f falls */
+}
+
+/* With p = e^-s the integrand is (1 - p (1 + s)) / s^2: Simpson's rule to s = 100, then 1/s^2. */
+static void a_bet_is_fair(void **state)
+{
+    (void)state;
+    enum { STEPS = 20000 };
+    double h = 100.0 / STEPS, sum = .5 /* at s = 0: f(1) */;
+    for (int i = 1; i <= STEPS; i++) {
+        double s = i * h;
+        sum += (i == STEPS ? 1 : i % 2 ? 4 : 2) * exp(bet_log(exp(-s)) - s);
+    }
+    near_to(sum * h / 3 + 1.0 / 100, 1, 1e-9);
+}
+
+static void fewest_blocks_to_an_alarm(void **state)
+{
+    (void)state;
+    double threshold = log(3 / .001);
+    assert_int_equal(bet_fewest(99, threshold), 6);
+    assert_int_equal(bet_fewest(200, threshold), 5);
+    assert_int_equal(bet_fewest(400, threshold), 4);
+    assert_int_equal(bet_fewest(1000, threshold), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bets_have_the_printed_digits),
+        cmocka_unit_test(near_one_is_a_series),
+        cmocka_unit_test(a_bet_is_fair),
+        cmocka_unit_test(fewest_blocks_to_an_alarm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

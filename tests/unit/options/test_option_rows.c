@@ -1,0 +1,203 @@
+/* Every option of the program stands in a table of the library, or is one of the program's own, which are listed here; and an
+ * experiment's keys are those same options. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "options/options_private.h"
+#include "run/config/config_members.h"
+#include "run/config/run_config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW(name, ranks) extern const struct verb verb_##name;
+#include "verbs/verb_list.h"
+#undef ROW
+static const struct verb *const verbs[] = {
+#define ROW(name, ranks) &verb_##name,
+#include "verbs/verb_list.h"
+#undef ROW
+};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+/* What no call of the library takes: how the program speaks, files that it opens or writes, and which call it makes. */
+static const char *const every_verb = "json|threads|progress|color|quiet|alone|help|output|force|arrays";
+static const struct {
+    const char *verb, *options;
+} own[] = {{"demo", "data|row|seed"},
+           {"data", "name|yes|parts"},
+           {"pretrain", "talos"},
+           {"embed", "standardise|join|labels-out|attribute-out|evaluate"},
+           {"head", "features|labels|indices|classes|encoder"},
+           {"sensitivity", "features|labels|indices|classes|head|pairs|local"},
+           {"protect", "head|vector|table"},
+           {"verify", "ledger|released"},
+           {"predict", "head|model|encoder|target-command|features|labels|table|encoding|answers|logits"},
+           {"train", "classes|dp-sgd|certify-inputs"},
+           {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|opacus-history|import|"
+                       "residual-perturbation|points"},
+           {"ledger", "budget|contact"},
+           {"generate", "split|generator|count|latents|dp-sgd"},
+           {"attack", "classes|budget|encoder|shadow-encoder|generator"},
+           {"audit", "power|fail-if|p-values"},
+           {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
+           {"compare", "model"}};
+
+static const char *own_of(const char *verb)
+{
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(own[i].verb, verb) == 0)
+            return own[i].options;
+    return "";
+}
+
+static const struct option_row *find(const struct option_rows *rows, const char *name, size_t length)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (strlen(rows->row[i].name) == length && strncmp(rows->row[i].name, name, length) == 0)
+            return &rows->row[i];
+    return NULL;
+}
+
+static void every_option_stands_in_a_table(void **state)
+{
+    (void)state;
+    static struct option_rows rows;
+    size_t unknown = 0, of_tables = 0;
+    for (size_t v = 0; v < VERBS; v++) {
+        const char *list = own_of(verbs[v]->name), *word;
+        option_rows_of(&rows, verbs[v]);
+        for (size_t i = 0; i < rows.count; i++) {
+            const char *name = rows.row[i].name;
+            of_tables += rows.row[i].member != NULL;
+            if (rows.row[i].member || option_listed(every_verb, name, strlen(name)) ||
+                option_listed(list, name, strlen(name)))
+                continue;
+            print_error("sotto %s --%s: no table of the library states it\n", verbs[v]->name, name);
+            unknown++;
+        }
+        print_message("%s, the program's own: %s\n", verbs[v]->name, list);
+        for (size_t n; (n = option_word(&word, &list));) { /* none that is gone, or has a table by now */
+            const struct option_row *row = find(&rows, word, n);
+            assert_true(row && !row->member);
+        }
+    }
+    assert_int_equal(unknown, 0);
+    assert_true(of_tables > 300);
+}
+
+/* Sections of an experiment that are structs, and the verb that takes the same struct. */
+static const struct {
+    const char *section, *verb;
+    const struct sotto_option *(*tables[2])(void);
+} sections[] = {{"pretrain.", "pretrain", {sotto_pretrain_option_table}},
+                {"head.", "head", {sotto_head_recipe_options}},
+                {"protect[].", "protect", {sotto_release_option_table, sotto_spend_option_table}},
+                {"report.", "audit", {sotto_audit_option_table}}};
+
+static const struct option_row *option_of(const char *verb, const struct sotto_option *member)
+{
+    static struct option_rows rows;
+    for (size_t v = 0; v < VERBS; v++)
+        if (strcmp(verbs[v]->name, verb) == 0)
+            option_rows_of(&rows, verbs[v]);
+    const struct option_row *row = find(&rows, member->name, strlen(member->name));
+    return row && row->member == member ? row : NULL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Returns whether a section holds the key. */
+static bool check_key(const struct config_row *key, const char *path)
+{
+    for (size_t s = 0; s < sizeof sections / sizeof *sections; s++) {
+        size_t length = strlen(sections[s].section);
+        const struct sotto_option *member = NULL;
+        if (strncmp(path, sections[s].section, length) != 0)
+            continue;
+        for (size_t t = 0; t < 2 && sections[s].tables[t] && !member; t++)
+            member = sotto_option_find(sections[s].tables[t](), path + length);
+        if (!member)
+            fail_msg("%s is no member of the struct", path);
+        if (!option_of(sections[s].verb, member))
+            fail_msg("%s: sotto %s has no --%s", path, sections[s].verb, member->name);
+        if (strcmp(path, "head.trainer") != 0 && strcmp(path, "protect[].mechanism") != 0) { /* fewer names */
+            assert_true(same_text(key->help, member->help));
+            assert_true(same_text(key->names ? key->names : key->range, member->range));
+        }
+        return true;
+    }
+    return false;
+}
+
+static void keys_of_an_experiment_are_options(void **state)
+{
+    (void)state;
+    static struct config_rows rows;
+    size_t checked = 0;
+    run_config_rows(&rows);
+    for (size_t i = 0; i < rows.count; i++) {
+        const char *path = rows.row[i].path;
+        path += strncmp(path, "cases[].", 8) == 0 ? 8 : 0;
+        if (strcmp(path, "head.fine_tune") != 0) /* which call the run makes */
+            checked += check_key(&rows.row[i], path);
+    }
+    assert_true(checked > 45);
+}
+
+/* One text, through the program's option and through the experiment's key, sets the member to the same value. */
+static void a_key_and_its_option_read_the_same(void **state)
+{
+    (void)state;
+    static struct run_config c;
+    static struct options o;
+    struct sotto_head_recipe r = {0};
+    struct sotto_spend spend = {0};
+    char *resolved = NULL;
+    char *words[] = {
+        "--hidden",         "64,32", "--lr", "0.25", "--bias-constant", "0.5", "--read-from-data", "clip",
+        "--read-from-data", "l2"};
+    static const char text[] =
+        "name: x\n"
+        "head: {hidden: [64, 32], lr: 0.25, bias: 0.5}\n"
+        "protect: [{mechanism: laplace, scale: 1, l1: 1, read_from_data: [clip, l2]}]\n"
+        "report: {fpr: [0.5, 0.25]}\n";
+    assert_int_equal(run_config_read(&c, &resolved, NULL, text, "x.yaml", NULL), SOTTO_OK);
+    sotto_text_free(resolved);
+    assert_int_equal(options_parse(&o, &verb_head, sizeof words / sizeof *words, words), SOTTO_OK);
+    assert_int_equal(option_members(&r, sotto_head_recipe_options(), &o), SOTTO_OK);
+    assert_int_equal(option_members(&spend, sotto_spend_option_table(), &o), SOTTO_OK);
+    const struct sotto_head_recipe *read = &c.cases[0].recipe;
+    assert_true(r.hidden_count == 2 && read->hidden_count == 2 && r.hidden[1] == read->hidden[1]);
+    assert_true(r.lr == read->lr && r.bias == read->bias && read->bias == 0.5);
+    const char *const *names = c.cases[0].protections[0].release.spend.read_from_data;
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(names[i], spend.read_from_data[i]);
+    assert_true(!names[2] && !spend.read_from_data[2]);
+    assert_true(c.rate_count == 2 && c.rates[1] == 0.25);
+    options_clear(&o);
+    char *audit[] = {"--fpr", "0.5,0.25"}, *bad[] = {"--fpr", "0.5,1"};
+    double rates[2];
+    size_t n;
+    assert_int_equal(options_parse(&o, &verb_audit, 2, audit), SOTTO_OK);
+    assert_int_equal(option_reals(rates, 2, &n, &o, "fpr"), SOTTO_OK);
+    assert_true(n == 2 && rates[0] == c.rates[0] && rates[1] == c.rates[1]);
+    assert_int_equal(options_parse(&o, &verb_audit, 2, bad), SOTTO_OK);
+    assert_int_equal(option_reals(rates, 2, &n, &o, "fpr"), SOTTO_EUSAGE);
+    assert_string_equal(cli_error_text(), "--fpr must be above 0 and below 1 (got 1)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_option_stands_in_a_table),
+                                       cmocka_unit_test(keys_of_an_experiment_are_options),
+                                       cmocka_unit_test(a_key_and_its_option_read_the_same)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
