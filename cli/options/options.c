@@ -385,12 +385,11 @@ static const char *member_text(const struct options *o, const struct sotto_optio
 /* EINVAL for a given 0 which the library would take for "not given". */
 static sotto_status refuse_zero(const struct sotto_option *row, const char *text)
 {
-    const char *dot = strrchr(row->key, '.');
     bool unknown = !row->value || strcmp(row->value, "auto") == 0;
     if (row->type != SOTTO_OPTION_REAL || !unknown || strtod(text, NULL) != 0 ||
         sotto_option_check_number(row, 0) == SOTTO_OK)
         return SOTTO_OK;
-    return cli_fail(SOTTO_EINVAL, "%s must be > 0 (got 0)", dot ? dot + 1 : row->key);
+    return cli_fail(SOTTO_EINVAL, "--%s must be > 0 (got 0)", row->name);
 }
 
 sotto_status option_members_checked(void *out, const struct sotto_option *table, const char *keys,
@@ -409,7 +408,9 @@ sotto_status option_members_checked(void *out, const struct sotto_option *table,
             return SOTTO_EINVAL;
         if (text && option_listed(keys, table->key, strlen(table->key)) &&
             sotto_options_check(out, table, table->key) != SOTTO_OK)
-            return cli_fail(SOTTO_EUSAGE, "%s: %s", o->verb->name, sotto_error_text());
+            return cli_fail(SOTTO_EUSAGE, "%s: --%s%s", o->verb->name,
+                            table->name, /* for the member's name */
+                            sotto_error_text() + strlen(table->key));
     }
     return SOTTO_OK;
 }

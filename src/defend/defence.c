@@ -142,6 +142,9 @@ sotto_status sotto_defence_fit(struct sotto_defence **out, const struct sotto_de
     struct defence_fit fit = {.known = known, .seed = o.seed, .key = o.key, .ctx = ctx};
     double args[DEFENCE_PARAMS];
     TRY(defence_find(&kind, o.name));
+    if (strcmp(kind->name, o.name) != 0)
+        context_log(ctx, SOTTO_LOG_WARNING, "the defence '%s' is now called '%s'; the old name will go",
+                    o.name, kind->name);
     TRY(defence_arguments(args, kind, o.settings));
     fit.args = args;
     fit.budget = isnan(o.budget) ? kind->usual_budget : o.budget;

@@ -30,7 +30,8 @@ struct defence_fit {
 
 struct defence {
     const char *name, *title, *source;
-    const char *unit; /* what the budget limits */
+    const char *old_name; /* of earlier versions: works with a warning; NULL: none */
+    const char *unit;     /* what the budget limits */
     double usual_budget;
     unsigned needs;
     const struct parameter *params; /* ends with a NULL name; NULL: none */

@@ -1,7 +1,7 @@
 /* One row per defence: of posteriors first, then of embeddings. */
 ROW(memguard)
 ROW(uniform_confidence)
-ROW(smoothing)
+ROW(temperature)
 ROW(attriguard)
 ROW(attriguard_table)
 ROW(olympus)

@@ -19,7 +19,8 @@ enum { COUNT = sizeof defence_table / sizeof *defence_table - 1 };
 static const struct defence *look_up(const char *name)
 {
     for (size_t i = 0; i < COUNT; i++)
-        if (name && strcmp(defence_table[i]->name, name) == 0)
+        if (name && (strcmp(defence_table[i]->name, name) == 0 ||
+                     (defence_table[i]->old_name && strcmp(defence_table[i]->old_name, name) == 0)))
             return defence_table[i];
     return NULL;
 }

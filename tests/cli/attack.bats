@@ -159,7 +159,7 @@ refused() {
   refused 64 "--shard: '3/2' is not a part; expected I/N such as 2/4" own shokri --shard 3/2
   refused 64 "--shard needs --cache" own shokri --shard 1/2
   refused 64 "--shadow-data must be real, synthesis, marginals, class-marginals or noisy (got 'fake')" own shokri --shadow-data fake
-  refused 64 "attack: flip must be at least 0 and at most 1 (got 2)" own shokri --flip 2
+  refused 64 "attack: --flip must be at least 0 and at most 1 (got 2)" own shokri --flip 2
 }
 
 @test "shadow models of another recipe are allowed when the option says so" {

@@ -96,3 +96,14 @@ refused() {
   refused 65 "logits.npy: row 1, column 0 is 2; expected probabilities from 0 to 1" \
     "$SOTTO" defend uniform-confidence --input logits.npy -o out.npy
 }
+
+@test "smoothing is now called temperature; the old name works and warns with one line" {
+  "$SOTTO" defend temperature --input n.npy --set temperature=2 --budget 2 -o a.npy > said 2> warned
+  [ ! -s warned ]
+  "$SOTTO" defend smoothing --input n.npy --set temperature=2 --budget 2 -o b.npy > said 2> warned
+  grep -qF "the defence 'smoothing' is now called 'temperature'" warned
+  [ "$(wc -l < warned)" -eq 1 ]
+  cmp a.npy b.npy
+  "$SOTTO" defend --list | grep -q '^temperature '
+  ! "$SOTTO" defend --list | grep -q '^smoothing'
+}

@@ -215,23 +215,45 @@ static void uniform_confidence_is_the_closed_form(void **state)
 }
 
 /* At temperature 2 by hand: square roots over their sum. */
-static void smoothing_is_a_temperature(void **state)
+static size_t warnings;
+
+static void count_warning(void *user, enum sotto_log_level level, const char *text)
 {
-    (void)state;
+    (void)user;
+    warnings += level == SOTTO_LOG_WARNING && strstr(text, "'smoothing' is now called 'temperature'");
+}
+
+static void at_temperature_two(const char *name, size_t warned)
+{
     static const char *const two[] = {"temperature=2", NULL};
     static const float row[3] = {0.64f, 0.36f, 0};
     struct sotto_defence_options o;
     struct sotto_defence_known nothing = {0};
+    const struct sotto_context context = {.log = count_warning};
     struct sotto_defence *d = NULL;
     float out[3];
+    warnings = 0;
     sotto_defence_defaults(&o);
-    o.name = "smoothing";
+    o.name = name;
     o.settings = two;
-    assert_int_equal(sotto_defence_fit(&d, &nothing, &o, NULL), SOTTO_OK);
+    assert_int_equal(sotto_defence_fit(&d, &nothing, &o, &context), SOTTO_OK);
+    assert_int_equal(warnings, warned);
     assert_int_equal(sotto_defence_apply(out, NULL, d, row, 1, 3, NULL), SOTTO_OK);
     assert_true(fabs((double)out[0] - 0.8 / 1.4) < 1e-6 && fabs((double)out[1] - 0.6 / 1.4) < 1e-6 &&
                 out[2] == 0);
     sotto_defence_free(d);
+}
+
+static void temperature_takes_roots(void **state)
+{
+    (void)state;
+    at_temperature_two("temperature", 0);
+}
+
+static void its_old_name_warns_once(void **state)
+{
+    (void)state;
+    at_temperature_two("smoothing", 1);
 }
 
 static double number(const char *json, const char *path)
@@ -489,7 +511,8 @@ int main(void)
         cmocka_unit_test(coins_are_uniform_and_hold_still),
         cmocka_unit_test(classifier_has_the_right_gradient),
         cmocka_unit_test(uniform_confidence_is_the_closed_form),
-        cmocka_unit_test(smoothing_is_a_temperature),
+        cmocka_unit_test(temperature_takes_roots),
+        cmocka_unit_test(its_old_name_warns_once),
         cmocka_unit_test(attackers_find_what_is_there),
         cmocka_unit_test(records_say_what_was_paid),
         cmocka_unit_test(bad_input_is_refused_by_name),

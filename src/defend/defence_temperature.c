@@ -1,4 +1,4 @@
-/* Smoothing: posteriors at a higher temperature, p_k^(1 / T) / sum. The order of the classes stays, and with
+/* Posteriors at a higher temperature, p_k^(1 / T) / sum. The order of the classes stays, and with
  * it all that the order tells; a monotone map of one number hides nothing from a threshold on it that was
  * fixed afterwards. Here as the baseline that a defence must beat. Within a budget as MemGuard's second
  * phase: with probability min(budget / |r|_1, 1) the row is changed, else shown as it is. */
@@ -26,7 +26,7 @@ static sotto_status fit(void **model, const struct defence_fit *in)
 }
 
 /* In log space, shifted by the largest, so that small posteriors survive. */
-static void smooth(float *out, const float *p, size_t d, double temperature)
+static void flatten(float *out, const float *p, size_t d, double temperature)
 {
     double top = log((double)p[defence_top(p, d)]), sum = 0;
     for (size_t k = 0; k < d; k++)
@@ -39,7 +39,7 @@ static sotto_status apply(float *out, double *cost, const void *model, const flo
 {
     const struct model *m = model;
     for (size_t i = 0; i < n; i++, x += d, out += d) {
-        smooth(out, x, d, m->temperature);
+        flatten(out, x, d, m->temperature);
         if (defence_top(out, d) != defence_top(x, d)) /* two that became equal in single precision */
             memcpy(out, x, d * sizeof *out);
         cost[i] = budget_mix(out, x, d, m->budget, m->key);
@@ -52,8 +52,9 @@ static void release(void *model)
     base_free(model);
 }
 
-const struct defence defence_smoothing = {
-    .name = "smoothing",
+const struct defence defence_temperature = {
+    .name = "temperature",
+    .old_name = "smoothing",
     .title = "posteriors at a higher temperature: a baseline for other defences",
     .source = "Shokri et al. 2017, section VIII",
     .unit = "expected L1 distance of a row from its posteriors, at most 2",
