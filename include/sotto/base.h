@@ -89,15 +89,11 @@ struct sotto_team;
  *             called sotto, never from another one and never two at a time. The call waits until they return.
  *             Calls leave the OpenMP settings of the calling thread (number of threads, dynamic, nested levels) as
  *             they found them.
- *  Stopping   All calls that have a context read `stop` at least every 0.2 s (on a machine of 2020), except within one
- *             matrix product or convolution by oneDNN (a 3x3 convolution between 512 channels on 12x12 pixels: 0.10 s
- *             forward and 0.15 s for each gradient, for every 32 images, on one core of an AMD EPYC Zen 5); the making of
- *             a network and its plan (up to 2 s for 11 million weights) and of its result (0.5 s); the update of its
- *             weights, with all steps that the adversary of Talos takes in it; one call of the caller's model function;
- *             one file of weights or embeddings while it is written, hashed or checked; and the files of a stage of an
- *             experiment that has just ended, while they are hashed, as a stop would throw the stage away. The call then
- *             returns ESTOPPED and leaves no file half-written. A training with a checkpoint writes it first, and the same
- *             call continues from there. Steps that were charged to a ledger stay charged.
+ *  Stopping   All calls that have a context read `stop` at least every 0.2 s (on one core of a machine of 2020), except
+ *             within one call of the caller's model function, and while a result, a checkpoint or an entry of a ledger is
+ *             written and hashed: what was computed or charged is kept. The call then returns ESTOPPED and leaves no file
+ *             half-written. A training with a checkpoint writes it first, and the same call continues from there. Steps
+ *             that were charged to a ledger stay charged.
  *             Calls without a context end within 0.2 s, or pass over their arrays or their file once. */
 struct sotto_context {
     /** Size of the OpenMP pool; 0: the CPUs this process may use. */

@@ -122,7 +122,13 @@ void *arena_take(struct arena *a, size_t count, size_t size)
 
 sotto_status arena_reserve(struct arena *a, const char *what)
 {
-    enum { HUGE_PAGE = 2 << 20 };
+    return arena_reserve_asking(a, what, NULL);
+}
+
+sotto_status arena_reserve_asking(struct arena *a, const char *what, const struct sotto_context *ctx)
+{
+    enum { HUGE_PAGE = 2 << 20, PIECE = 32 << 20 };
+    sotto_status status = SOTTO_OK;
     if (a->overflow)
         return status_fail(SOTTO_ENOMEM, "%s: its size does not fit in memory", what);
     size_t bytes = a->peak ? a->peak : ALIGNMENT;
@@ -138,10 +144,14 @@ sotto_status arena_reserve(struct arena *a, const char *what)
         return status_fail(SOTTO_ENOMEM, "%s: cannot allocate %zu bytes", what, bytes);
     if (alignment == HUGE_PAGE)
         madvise(a->base, padded, MADV_HUGEPAGE); /* worth 17-23 % of a bf16 step; failing is harmless */
-    memset(a->base, 0, padded);
     a->capacity = bytes;
     a->used = 0;
-    return SOTTO_OK;
+    for (size_t at = 0; at < padded; at += PIECE) { /* the kernel hands out its pages here */
+        TRY(context_check(ctx, "%s: stopped before its memory was ready", what));
+        memset(a->base + at, 0, padded - at < PIECE ? padded - at : PIECE);
+    }
+done:
+    return status;
 }
 
 void arena_rewind(struct arena *a, size_t mark)

@@ -80,6 +80,8 @@ struct arena {
 void *arena_take(struct arena *a, size_t count, size_t size);
 /** Allocates what was measured (huge pages advised from 2 MiB on) and rewinds. ENOMEM names `what`. */
 sotto_status arena_reserve(struct arena *a, const char *what);
+/** The same, for gigabytes: asks ctx every 32 MiB. ESTOPPED. */
+sotto_status arena_reserve_asking(struct arena *a, const char *what, const struct sotto_context *ctx);
 static inline size_t arena_mark(const struct arena *a)
 {
     return a->used;

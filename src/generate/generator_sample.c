@@ -12,13 +12,12 @@ sotto_status sotto_generator_sample(float *samples, float *latents, const struct
 {
     sotto_status status = SOTTO_OK;
     struct nn_plan *plan = NULL;
-    struct nn_plan_config config = {.batch = BATCH};
+    struct nn_plan_config config = {.batch = BATCH, .ctx = ctx};
     int pool = par_set_threads(par_threads(ctx));
     size_t latent = g->kind->latent, pixels = GENERATOR_SIDE * GENERATOR_SIDE * g->channels;
     float *made = NULL;
     TRY(nn_backend_find(&config.backend, "auto"));
     TRY(nn_plan_create(&plan, g->maker, &config));
-    nn_plan_set_context(plan, ctx);
     NEW_ROWS(made, BATCH, pixels);
     for (size_t first = 0; first < n; first += BATCH) {
         size_t count = n - first < BATCH ? n - first : BATCH;

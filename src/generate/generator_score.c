@@ -23,12 +23,12 @@ struct scoring {
 static sotto_status plan_of(struct nn_plan **out, struct nn_model *m, size_t batch, bool gradient,
                             const struct scoring *s)
 {
-    struct nn_plan_config config = {
-        .batch = batch, .backend = s->backend, .training = gradient, .input_gradient = gradient};
-    sotto_status status = nn_plan_create(out, m, &config);
-    if (status == SOTTO_OK)
-        nn_plan_set_context(*out, s->ctx);
-    return status;
+    struct nn_plan_config config = {.batch = batch,
+                                    .backend = s->backend,
+                                    .training = gradient,
+                                    .input_gradient = gradient,
+                                    .ctx = s->ctx};
+    return nn_plan_create(out, m, &config);
 }
 
 /* Answers of the reader for a batch of records from `first` on; images in [low, 1]. Returns how many. */

@@ -83,8 +83,9 @@ struct nn_model_config {
     int separate_inputs;        /* members: each draws its own noise on the input, instead of sharing it */
     int average_softmax;        /* members: the mean is of their probabilities (outputs are its logarithms) */
     struct nn_adversary adversary;
-    struct nn_freeze freeze; /* decides training alone, nothing in answers */
-    int zero_classifier;     /* the classifier's first weights are 0 */
+    struct nn_freeze freeze;         /* decides training alone, nothing in answers */
+    int zero_classifier;             /* the classifier's first weights are 0 */
+    const struct sotto_context *ctx; /* asked while the network is made; or NULL */
 };
 /** The row's own name (static text), and the smallest side of an image that it takes. EINVAL: unknown; the
  * text lists the known ones. Either out may be NULL. */
@@ -130,6 +131,8 @@ struct nn_plan_config {
     int embedding_only; /* stop before projector / classifier */
     int input_gradient; /* with training: nn_plan_input_gradient() */
     size_t views;       /* > 0: with training, for nn_plan_clipped_sum(); rows of the batch per example */
+    const struct sotto_context *ctx; /* asked while the plan is made, and by its passes until
+                                        nn_plan_set_context(); or NULL */
 };
 /** Borrows the model, which must outlive the plan; several plans may share one. Uses the pool of
  * par_set_threads() as it is now. ENOTSUP: dtype on this backend, or a layer that mixes the examples of a
@@ -167,9 +170,9 @@ const float *nn_plan_input_gradient(const struct nn_plan *p);
 const float *nn_plan_adversary_output(const struct nn_plan *p);
 float *nn_plan_adversary_diff(struct nn_plan *p);
 /** The backward pass for the adversary's parameters only; all other gradients are left as they are. */
-void nn_plan_backward_adversary(struct nn_plan *p);
+sotto_status nn_plan_backward_adversary(struct nn_plan *p);
 /** The adversary's logits again, with its current parameters, on the embeddings of the last forward pass. */
-void nn_plan_forward_adversary(struct nn_plan *p);
+sotto_status nn_plan_forward_adversary(struct nn_plan *p);
 
 /* ---- gradients of single examples (DP-SGD): a plan with views, f32 ----
  *

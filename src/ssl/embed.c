@@ -37,7 +37,8 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
         TRY(encoder_check_rows(data, rows, n));
     TRY(nn_backend_find(&backend, "auto"));
     par_set_threads(threads);
-    struct nn_plan_config config = {.batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = 1};
+    struct nn_plan_config config = {
+        .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = 1, .ctx = ctx};
     struct augment_config augment = {.strength = {.min_area = 1},
                                      .channels = data->channels,
                                      .height = data->height,
@@ -46,7 +47,6 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
                                      .threads = threads,
                                      .ctx = ctx};
     TRY(nn_plan_create(&plan, e->model, &config));
-    nn_plan_set_context(plan, ctx);
     TRY(augmenter_create(&augmenter, &augment));
     for (size_t first = 0; first < n; first += BATCH) {
         size_t count = n - first < BATCH ? n - first : BATCH;

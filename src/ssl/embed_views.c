@@ -97,7 +97,7 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
     TRY(nn_backend_find(&backend, "auto"));
     par_set_threads(threads);
     struct nn_plan_config config = {
-        .batch = v->views, .dtype = NN_F32, .backend = backend, .embedding_only = 1};
+        .batch = v->views, .dtype = NN_F32, .backend = backend, .embedding_only = 1, .ctx = ctx};
     struct augment_config augment = {.strength = {.min_area = v->min_area,
                                                   .brightness = v->brightness,
                                                   .jitter = v->jitter,
@@ -114,7 +114,6 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
     TRY(augment_recipe_find(&augment.strength.recipe, v->augmentation));
     TRY(augmenter_create(&augmenter, &augment));
     TRY(nn_plan_create(&plan, e->model, &config));
-    nn_plan_set_context(plan, ctx);
     for (size_t i = 0; i < n; i++) {
         TRY(augmenter_run(augmenter, nn_plan_input(plan), data->images, rows + i, 1, v->seed,
                           (uint64_t)rows[i]));

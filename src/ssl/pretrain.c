@@ -30,7 +30,8 @@ struct run {
 
 static sotto_status make_model(struct run *r)
 {
-    const struct nn_model_config config = pretrain_model(&r->setup);
+    struct nn_model_config config = pretrain_model(&r->setup);
+    config.ctx = r->ctx;
     sotto_status status = nn_model_create(&r->model, &config, r->setup.options.seed);
     if (status == SOTTO_OK && nn_model_parameter_count(r->model, 0) == 0)
         status = status_fail(SOTTO_EINVAL, "network '%s' has no layers below its head; expected an encoder",
@@ -46,7 +47,8 @@ static sotto_status make_step(struct run *r)
     struct nn_plan_config plan = {.batch = (s->objective->views + s->talos.images) * o->batch,
                                   .dtype = autotune_dtype(&s->choice),
                                   .backend = autotune_backend(&s->choice),
-                                  .training = 1};
+                                  .training = 1,
+                                  .ctx = r->ctx};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     struct augment_config augment = {.strength = {.min_area = o->min_area,
                                                   .brightness = o->brightness,
@@ -65,7 +67,6 @@ static sotto_status make_step(struct run *r)
                                      .ctx = r->ctx};
     TRY(augmenter_create(&r->augmenter, &augment));
     TRY(nn_plan_create(&r->plan, r->model, &plan));
-    nn_plan_set_context(r->plan, r->ctx);
     if (s->talos.on)
         TRY(talos_create(&r->talos, &s->talos, r->model, r->plan, &adam, o->batch, s->objective->views));
     else
@@ -156,13 +157,13 @@ done:
     return status;
 }
 
-static void update(void *state, double lr, uint64_t step)
+static sotto_status update(void *state, double lr, uint64_t step)
 {
     struct run *r = state;
     if (r->talos)
-        talos_update(r->talos, lr, turn_at(r, step));
-    else
-        nn_optimizer_step(r->optimizer, r->model, lr);
+        return talos_update(r->talos, lr, turn_at(r, step));
+    nn_optimizer_step(r->optimizer, r->model, lr);
+    return SOTTO_OK;
 }
 
 static sotto_status log_epoch(void *state, struct metric_log *log, uint64_t step, double seconds)

@@ -114,6 +114,8 @@ struct talos {
     struct tensor_list task, adversary;
     struct nn_optimizer *task_optimizer;
     struct checkpoint_adversary state;
+    struct nn_optimizer *optimizer_before; /* C's, and its weights one after the other: to take steps back */
+    float *weights_before;
     size_t images, rows;   /* of the plan */
     size_t first, read;    /* the run of rows that C reads */
     int64_t *labels;       /* (read) */
@@ -126,6 +128,7 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
 {
     sotto_status status = SOTTO_OK;
     struct talos *t = NULL;
+    size_t weights = 0;
     NEW(t, 1);
     *t = (struct talos){.setup = s,
                         .plan = plan,
@@ -137,6 +140,10 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
                         .read = s->of_images ? images : views * images};
     TRY(optimizer_create(&t->task_optimizer, &t->task, config));
     TRY(optimizer_create(&t->state.optimizer, &t->adversary, config));
+    TRY(optimizer_create(&t->optimizer_before, &t->adversary, config));
+    for (size_t i = 0; i < t->adversary.count; i++)
+        weights += t->adversary.items[i].count;
+    NEW(t->weights_before, weights);
     NEW(t->labels, t->read);
     *out = t;
     t = NULL;
@@ -151,6 +158,8 @@ void talos_free(struct talos *t)
         return;
     nn_optimizer_free(t->task_optimizer);
     nn_optimizer_free(t->state.optimizer);
+    nn_optimizer_free(t->optimizer_before);
+    base_free(t->weights_before);
     base_free(t->labels);
     base_free(t);
 }
@@ -218,19 +227,50 @@ sotto_status talos_loss(struct talos *t, const int64_t *rows)
     return SOTTO_OK;
 }
 
-void talos_update(struct talos *t, double lr, enum talos_turn turn)
+static void keep_adversary(struct talos *t)
 {
+    float *to = t->weights_before;
+    optimizer_copy(t->optimizer_before, t->state.optimizer);
+    for (size_t i = 0; i < t->adversary.count; to += t->adversary.items[i++].count)
+        memcpy(to, t->adversary.items[i].value, t->adversary.items[i].count * sizeof *to);
+}
+
+static void take_back_adversary(struct talos *t)
+{
+    const float *from = t->weights_before;
+    optimizer_copy(t->state.optimizer, t->optimizer_before);
+    for (size_t i = 0; i < t->adversary.count; from += t->adversary.items[i++].count)
+        memcpy(t->adversary.items[i].value, from, t->adversary.items[i].count * sizeof *from);
+}
+
+static sotto_status adversary_steps(struct talos *t, double lr)
+{
+    sotto_status status = SOTTO_OK;
+    keep_adversary(t);
+    for (size_t i = 0; i < t->setup->adversary_steps; i++) {
+        TRY(nn_plan_forward_adversary(t->plan));
+        cross_entropy(t);
+        TRY(nn_plan_backward_adversary(t->plan));
+        optimizer_step(t->state.optimizer, &t->adversary, lr);
+    }
+done:
+    if (status != SOTTO_OK)
+        take_back_adversary(t);
+    return status;
+}
+
+sotto_status talos_update(struct talos *t, double lr, enum talos_turn turn)
+{
+    sotto_status status = SOTTO_OK;
+    if (turn & TALOS_ADVERSARY) /* first, as it may stop */
+        TRY(adversary_steps(t, lr));
+    if (turn & TALOS_ENCODER)
+        optimizer_step(t->task_optimizer, &t->task, lr);
     t->state.loss_sum += t->loss;
     t->state.accuracy_sum += t->accuracy;
     t->state.steps++;
-    if (turn & TALOS_ENCODER)
-        optimizer_step(t->task_optimizer, &t->task, lr);
-    for (size_t i = 0; (turn & TALOS_ADVERSARY) && i < t->setup->adversary_steps; i++) {
-        nn_plan_forward_adversary(t->plan);
-        cross_entropy(t);
-        nn_plan_backward_adversary(t->plan);
-        optimizer_step(t->state.optimizer, &t->adversary, lr);
-    }
+done:
+    return status;
 }
 
 sotto_status talos_log(struct talos *t, struct metric_log *log, uint64_t step, double seconds)

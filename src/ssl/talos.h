@@ -54,8 +54,9 @@ struct nn_optimizer *talos_task_optimizer(struct talos *t);
  * L_C is not finite. */
 sotto_status talos_loss(struct talos *t, const int64_t *rows);
 /** After that and, if it is the encoder's turn, the plan's backward pass: the step of what this turn trains.
- * C learns from the embeddings of this pass, by the whole gradient, whatever the encoder does about them. */
-void talos_update(struct talos *t, double lr, enum talos_turn turn);
+ * C learns from the embeddings of this pass, by the whole gradient, whatever the encoder does about them.
+ * ESTOPPED: nothing has moved. */
+sotto_status talos_update(struct talos *t, double lr, enum talos_turn turn);
 /** Means over the epoch that ends: adversary_loss and adversary_accuracy; starts the next. */
 sotto_status talos_log(struct talos *t, struct metric_log *log, uint64_t step, double seconds);
 /** Means over the last whole epoch. */

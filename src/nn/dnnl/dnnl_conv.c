@@ -26,7 +26,9 @@
 
 #include <string.h>
 
-enum { COLUMN_BYTES = 8 << 20 };                /* of a chunk's columns */
+enum { COLUMN_BYTES = 8 << 20 }; /* of a chunk's columns */
+/* Multiplications of one call of oneDNN, which nothing stops: a tenth of a second or less on one core. */
+static const double CALL_WORK = 0x1p31;
 enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
 enum way { WINOGRAD, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
@@ -37,8 +39,8 @@ struct conv {
     size_t taps;   /* kernel height * width * source channels */
     size_t pixels; /* of one result: P * Q */
     size_t used;   /* images that matter */
-    size_t chunk;  /* images per product over columns; divides the batch */
-    size_t images; /* images per call of oneDNN: likewise */
+    size_t images; /* images per call of oneDNN; divides the batch */
+    size_t chunk;  /* images per product over columns; divides `images` */
     struct product *forward, *backward_data, *backward_weights;
     struct conv_winograd *winograd;           /* instead of all others, if way is WINOGRAD */
     struct conv_image *image;                 /* instead of all others, if way is PICTURE */
@@ -117,18 +119,31 @@ static sotto_status plan_backward_weights(struct conv *c)
     return product_matmul(&c->backward_weights, &diff_dst, &columns, &diff_weights, 0, ACCUMULATE);
 }
 
-/* Images at a time: of columns the largest divisor of the batch at which they stay in cache. For gradients of
- * single examples one: what oneDNN computes of an image cannot depend on the others then. */
-static size_t images_per_chunk(const struct conv *c)
+/* The largest divisor of the batch up to `most`, but at least 1. */
+static size_t divisor(size_t batch, double most)
+{
+    size_t images = most >= (double)batch ? batch : most >= 1 ? (size_t)most : 1;
+    while (batch % images)
+        images--;
+    return images;
+}
+
+/* Images per call of oneDNN. For gradients of single examples one: what it computes of an image cannot depend on the
+ * others then. */
+static size_t images_per_call(const struct conv *c)
 {
     if (c->desc.single_examples)
         return 1;
-    size_t bytes = c->pixels * c->taps * sizeof(float), images = COLUMN_BYTES / bytes, batch = c->desc.batch;
-    if (c->way == DENSE || images >= batch)
-        return batch;
-    for (images = images ? images : 1; batch % images; images--)
-        ;
-    return images;
+    return divisor(c->desc.batch,
+                   CALL_WORK / ((double)c->pixels * (double)c->taps * (double)c->desc.dst.channels));
+}
+
+/* Images per product: fewer where their columns would not stay in cache. */
+static size_t images_per_chunk(const struct conv *c)
+{
+    if (c->way == DENSE || c->images == 1)
+        return c->images;
+    return divisor(c->images, COLUMN_BYTES / ((double)c->pixels * (double)c->taps * sizeof(float)));
 }
 
 static enum way choose(const struct conv_desc *d, int winograd)
@@ -155,7 +170,7 @@ static sotto_status plan_weights_gradient(struct conv *c)
     sotto_status status = SOTTO_OK;
     const struct conv_desc *d = &c->desc;
     if (c->way != DENSE && !d->bias && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32)
-        TRY(weights_gradient_create(&c->library_weights, d));
+        TRY(weights_gradient_create(&c->library_weights, d, c->images));
     if (c->library_weights)
         goto done;
     if (c->way != DENSE && conv_weights_fits(d))
@@ -177,8 +192,8 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
     c->way = choose(desc, winograd);
     c->taps = desc->kernel_height * desc->kernel_width * desc->src.channels;
     c->pixels = desc->dst.height * desc->dst.width;
+    c->images = images_per_call(c);
     c->chunk = images_per_chunk(c);
-    c->images = c->way == DIRECT && !desc->single_examples ? desc->batch : c->chunk;
     if (c->way == WINOGRAD) {
         TRY(conv_winograd_create(&c->winograd, desc));
         goto made;
@@ -306,7 +321,8 @@ void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *
         return;
     }
     product_pack(c->forward, weights);
-    for (size_t n = 0; n < c->used && !par_stopped(d->stop); n += c->images) {
+    const size_t step = c->way == COLUMNS ? c->chunk : c->images;
+    for (size_t n = 0; n < c->used && !par_stopped(d->stop); n += step) {
         const char *from = (const char *)src + n * src_bytes(c);
         product_run(c->forward, (char *)dst + n * dst_bytes(c, d->dst_dtype),
                     c->way == DIRECT ? from : columns_of(c, from), bias);
@@ -322,7 +338,10 @@ static void backward_weights(struct conv *c, float *diff_weights, float *diff_bi
         return;
     }
     if (c->library_weights) {
-        weights_gradient_run(c->library_weights, diff_weights, diff_dst, src);
+        for (size_t n = 0; n < d->batch && !par_stopped(d->stop); n += c->images)
+            weights_gradient_run(c->library_weights, diff_weights,
+                                 (const float *)diff_dst + n * c->pixels * d->dst.channels,
+                                 (const float *)src + n * src_bytes(c) / sizeof(float), n > 0);
         return;
     }
     memset(diff_weights, 0, d->dst.channels * c->taps * sizeof *diff_weights);

@@ -9,7 +9,7 @@
 struct weights_gradient {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    dnnl_primitive_t primitive, unpack;
+    dnnl_primitive_t primitive, unpack[2]; /* storing, adding */
     dnnl_memory_t src, diff_dst, packed, plain, scratch;
     size_t packed_bytes, scratch_bytes;
     void *packed_block, *scratch_block;
@@ -26,22 +26,24 @@ static sotto_status nhwc(struct md *out, size_t a, size_t channels, size_t heigh
 /** What is only needed to make the primitives. */
 struct description {
     struct md src, any, plain, diff_dst;
-    dnnl_primitive_attr_t attributes;
-    dnnl_primitive_desc_t forward, backward, reorder;
+    dnnl_primitive_attr_t attributes, adding;
+    dnnl_primitive_desc_t forward, backward, reorder[2];
 };
 
-static sotto_status describe(struct description *x, struct weights_gradient *w, const struct conv_desc *d)
+static sotto_status describe(struct description *x, struct weights_gradient *w, const struct conv_desc *d,
+                             size_t images)
 {
     sotto_status status = SOTTO_OK;
     const struct conv_window window = {.strides = {(dnnl_dim_t)d->stride, (dnnl_dim_t)d->stride},
                                        .padding = {(dnnl_dim_t)d->pad, (dnnl_dim_t)d->pad}};
     dnnl_dims_t shape = {(dnnl_dim_t)d->dst.channels, (dnnl_dim_t)d->src.channels,
                          (dnnl_dim_t)d->kernel_height, (dnnl_dim_t)d->kernel_width};
-    TRY(nhwc(&x->src, d->batch, d->src.channels, d->src.height, d->src.width));
-    TRY(nhwc(&x->diff_dst, d->batch, d->dst.channels, d->dst.height, d->dst.width));
+    TRY(nhwc(&x->src, images, d->src.channels, d->src.height, d->src.width));
+    TRY(nhwc(&x->diff_dst, images, d->dst.channels, d->dst.height, d->dst.width));
     TRY(nhwc(&x->plain, d->dst.channels, d->src.channels, d->kernel_height, d->kernel_width));
     TRY(md_make(&x->any, 4, shape, NULL, dnnl_f32));
     TRY(attributes_make(&x->attributes, STORE));
+    TRY(attributes_make(&x->adding, ACCUMULATE));
     TRY(describe_conv_forward(&x->forward, w->engine, &x->src, &x->any, NULL, &x->diff_dst, &window,
                               x->attributes));
     TRY(describe_conv_backward_weights(&x->backward, w->engine, &x->src, &x->any, &x->diff_dst, &window,
@@ -58,7 +60,9 @@ static void description_clear(struct description *x)
     md_clear(&x->diff_dst);
     if (x->attributes)
         dnnl_primitive_attr_destroy(x->attributes);
-    const dnnl_primitive_desc_t all[] = {x->forward, x->backward, x->reorder};
+    if (x->adding)
+        dnnl_primitive_attr_destroy(x->adding);
+    const dnnl_primitive_desc_t all[] = {x->forward, x->backward, x->reorder[0], x->reorder[1]};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
             dnnl_primitive_desc_destroy(all[i]);
@@ -81,11 +85,14 @@ static sotto_status make_primitives(struct weights_gradient *w, struct descripti
     sotto_status status = SOTTO_OK;
     md_view packed = dnnl_primitive_desc_query_md(x->backward, dnnl_query_diff_weights_md, 0),
             scratch = dnnl_primitive_desc_query_md(x->backward, dnnl_query_scratchpad_md, 0);
-    TRY(dnnl_check(dnnl_reorder_primitive_desc_create(&x->reorder, packed, w->engine, md_look(&x->plain),
-                                                      w->engine, NULL),
-                   "unpacking of weights"));
     TRY(dnnl_check(dnnl_primitive_create(&w->primitive, x->backward), "convolution backward weights"));
-    TRY(dnnl_check(dnnl_primitive_create(&w->unpack, x->reorder), "unpacking of weights"));
+    for (int add = 0; add < 2; add++) {
+        TRY(dnnl_check(dnnl_reorder_primitive_desc_create(&x->reorder[add], packed, w->engine,
+                                                          md_look(&x->plain), w->engine,
+                                                          add ? x->adding : NULL),
+                       "unpacking of weights"));
+        TRY(dnnl_check(dnnl_primitive_create(&w->unpack[add], x->reorder[add]), "unpacking of weights"));
+    }
     TRY(make_memory(&w->src, md_look(&x->src), w));
     TRY(make_memory(&w->diff_dst, md_look(&x->diff_dst), w));
     TRY(make_memory(&w->plain, md_look(&x->plain), w));
@@ -97,7 +104,7 @@ done:
     return status;
 }
 
-sotto_status weights_gradient_create(struct weights_gradient **out, const struct conv_desc *d)
+sotto_status weights_gradient_create(struct weights_gradient **out, const struct conv_desc *d, size_t images)
 {
     sotto_status status = SOTTO_OK;
     struct description x = {0};
@@ -105,7 +112,7 @@ sotto_status weights_gradient_create(struct weights_gradient **out, const struct
     NEW(w, 1);
     TRY(dnnl_check(dnnl_engine_create(&w->engine, dnnl_cpu, 0), "engine"));
     TRY(dnnl_check(dnnl_stream_create(&w->stream, w->engine, dnnl_stream_default_flags), "stream"));
-    status = describe(&x, w, d);
+    status = describe(&x, w, d, images);
     *out = NULL;
     if (status == SOTTO_ENOTSUP || (status == SOTTO_OK && !is_fast(x.backward))) {
         status = SOTTO_OK;
@@ -136,7 +143,7 @@ static dnnl_exec_arg_t argument(int name, dnnl_memory_t memory, const void *addr
 }
 
 void weights_gradient_run(struct weights_gradient *w, float *diff_weights, const float *diff_dst,
-                          const float *src)
+                          const float *src, bool add)
 {
     const dnnl_exec_arg_t gradient[] = {argument(DNNL_ARG_SRC, w->src, src),
                                         argument(DNNL_ARG_DIFF_DST, w->diff_dst, diff_dst),
@@ -147,7 +154,7 @@ void weights_gradient_run(struct weights_gradient *w, float *diff_weights, const
     /* A failure here can only be a bug: shapes and layouts were accepted when the primitives were made. */
     dnnl_status_t result = dnnl_primitive_execute(w->primitive, w->stream, 4, gradient);
     assert(result == dnnl_success);
-    result = dnnl_primitive_execute(w->unpack, w->stream, 2, unpack);
+    result = dnnl_primitive_execute(w->unpack[add], w->stream, 2, unpack);
     assert(result == dnnl_success);
     result = dnnl_stream_wait(w->stream);
     assert(result == dnnl_success);
@@ -164,8 +171,9 @@ void weights_gradient_free(struct weights_gradient *w)
             dnnl_memory_destroy(memories[i]);
     if (w->primitive)
         dnnl_primitive_destroy(w->primitive);
-    if (w->unpack)
-        dnnl_primitive_destroy(w->unpack);
+    for (int add = 0; add < 2; add++)
+        if (w->unpack[add])
+            dnnl_primitive_destroy(w->unpack[add]);
     if (w->stream)
         dnnl_stream_destroy(w->stream);
     if (w->engine)

@@ -160,11 +160,11 @@ static sotto_status time_candidate(double *out, struct nn_model *m, const struct
     sotto_status status = SOTTO_OK;
     struct nn_plan *plan = NULL;
     double *sum = NULL;
-    struct nn_plan_config config = {.batch = r->batch, .dtype = c->dtype, .training = 1, .views = r->views};
+    struct nn_plan_config config = {
+        .batch = r->batch, .dtype = c->dtype, .training = 1, .views = r->views, .ctx = ctx};
     size_t inputs = r->batch * r->model->input.channels * r->model->input.height * r->model->input.width;
     TRY(nn_backend_find(&config.backend, c->backend));
     TRY(nn_plan_create(&plan, m, &config));
-    nn_plan_set_context(plan, ctx);
     NEW(sum, r->views ? nn_model_trained_count(m) : 1);
     fill(nn_plan_input(plan), inputs, 1);
     TRY(time_plan(out, plan, m, sum, c, r, ctx));
@@ -180,9 +180,13 @@ static sotto_status measure(struct autotune_times *t, bool *whole, const struct 
 {
     sotto_status status = SOTTO_OK;
     struct nn_model *m = NULL;
+    struct nn_model_config config = *r->model;
     *whole = false;
-    if (nn_model_create(&m, r->model, 0) != SOTTO_OK) {
+    config.ctx = ctx;
+    status = nn_model_create(&m, &config, 0);
+    if (status != SOTTO_OK) {
         t->count = 1; /* the run itself will say what is wrong */
+        status = status == SOTTO_ESTOPPED ? status : SOTTO_OK;
         goto done;
     }
     for (size_t i = 1; i < t->count; i++)
@@ -242,10 +246,11 @@ static void take_best(struct sotto_autotune *out, const struct autotune_times *t
 
 /* What the checkpoint was made with, if it may be and this machine has it; a checkpoint that cannot be read
  * is refused where it is loaded. */
-static bool take_checkpoint(struct sotto_autotune *out, const struct autotune_request *r)
+static bool take_checkpoint(struct sotto_autotune *out, const struct autotune_request *r,
+                            const struct sotto_context *ctx)
 {
     struct checkpoint_computed by;
-    if (!r->checkpoint || checkpoint_computed_by(&by, r->checkpoint) != SOTTO_OK)
+    if (!r->checkpoint || checkpoint_computed_by(&by, r->checkpoint, ctx) != SOTTO_OK)
         return false;
     for (size_t i = 0; i < CANDIDATES; i++) {
         const struct autotune_candidate *c = &candidates[i].is;
@@ -287,7 +292,7 @@ static sotto_status resolve(struct sotto_autotune *out, const struct autotune_re
     list_candidates(&times, r);
     if (!is_auto(r->dtype) && !is_auto(r->backend)) {
         take(out, &times.candidate[0], "stated");
-    } else if (take_checkpoint(out, r)) {
+    } else if (take_checkpoint(out, r, ctx)) {
         /* done */
     } else if (times.count == 1 || is_short(r)) {
         take(out, &times.candidate[0], times.count == 1 ? "only" : "short");

@@ -227,12 +227,13 @@ static void find_line(char *out, size_t capacity, const char *lines, const char 
     }
 }
 
-sotto_status checkpoint_computed_by(struct checkpoint_computed *out, const char *path)
+sotto_status checkpoint_computed_by(struct checkpoint_computed *out, const char *path,
+                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
     char title[128];
-    TRY(sotto_safetensors_load(&t, path));
+    TRY(safetensors_load_asking(&t, path, ctx));
     const char *recipe = sotto_tensors_metadata(&t, "recipe"),
                *machine = sotto_tensors_metadata(&t, "machine");
     if (!recipe || !machine)

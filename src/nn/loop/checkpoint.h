@@ -55,6 +55,7 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
 struct checkpoint_computed {
     char backend[16], dtype[8];
 };
-sotto_status checkpoint_computed_by(struct checkpoint_computed *out, const char *path);
+sotto_status checkpoint_computed_by(struct checkpoint_computed *out, const char *path,
+                                    const struct sotto_context *ctx);
 
 #endif

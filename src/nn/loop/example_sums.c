@@ -93,14 +93,14 @@ static sotto_status open_worker(struct worker *w, const struct example_sums *s, 
                                         .dtype = c->dtype,
                                         .backend = c->backend,
                                         .training = 1,
-                                        .views = c->views};
+                                        .views = c->views,
+                                        .ctx = c->ctx};
     w->part = (struct example_part){.model = m,
                                     .backend = c->backend,
                                     .size = s->part,
                                     .views = c->views,
                                     .classes = nn_model_output_width(m)};
     TRY(nn_plan_create(&w->part.plan, m, &plan));
-    nn_plan_set_context(w->part.plan, c->ctx);
     NEW(w->labels, s->part * c->views);
     if (w != s->workers)
         NEW(w->sum, s->parameters);

@@ -66,7 +66,7 @@ static sotto_status step(struct training_loop *l)
         goto done;
     }
     if (l->step.update)
-        l->step.update(l->step.state, schedule_at(&l->schedule, at), at);
+        TRY(l->step.update(l->step.state, schedule_at(&l->schedule, at), at));
     else
         nn_optimizer_step(l->optimizer, l->model, schedule_at(&l->schedule, at));
     l->progress.loss_sum += found.loss;

@@ -24,8 +24,8 @@ struct training_step {
      * anew when the run continues; nothing but the model's running statistics may have changed. */
     sotto_status (*gradient)(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step);
-    /** Follows it; NULL: the loop's optimizer moves the whole model. */
-    void (*update)(void *state, double lr, uint64_t step);
+    /** Follows it; NULL: the loop's optimizer moves the whole model. ESTOPPED: likewise. */
+    sotto_status (*update)(void *state, double lr, uint64_t step);
     /** At the end of an epoch, further metrics beside the loop's own (log may be NULL); NULL: none. */
     sotto_status (*log)(void *state, struct metric_log *log, uint64_t step, double seconds);
 };

@@ -202,6 +202,22 @@ static void over(par_body body, size_t rows, struct pass *pass)
     (void)status;
 }
 
+/* C (m, n) = scale A B, or A' B, or A B'; in runs of rows, as a product cannot be stopped. */
+struct matrix {
+    const float *values;
+    size_t stride;
+    int transposed;
+};
+static void product(float *C, struct ntxent *w, size_t ldc, struct matrix A, struct matrix B, size_t m,
+                    size_t n, size_t k, float scale)
+{
+    const size_t most = ((size_t)1 << 31) / (n * k), rows = most < 1 ? 1 : most < m ? most : m;
+    for (size_t first = 0; first < m && !par_stopped(w->stop); first += rows)
+        nn_sgemm(w->backend, A.transposed, B.transposed, m - first < rows ? m - first : rows, n, k, scale,
+                 A.values + first * (A.transposed ? 1 : A.stride), A.stride, B.values, B.stride, 0,
+                 C + first * ldc, ldc);
+}
+
 double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float *z, float temperature)
 {
     assert(temperature > 0);
@@ -210,9 +226,7 @@ double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float
     float scale = 1 / temperature;
     const float *other = w->form == NTXENT_KERAS ? w->p + n * d : w->p;
     over(normalize_rows, 2 * n, &pass);
-    if (par_stopped(w->stop))
-        return 0;
-    nn_sgemm(w->backend, 0, 1, m, m, d, scale, w->p, d, other, d, 0, w->s, ld);
+    product(w->s, w, ld, (struct matrix){w->p, d, 0}, (struct matrix){other, d, 1}, m, m, d, scale);
     over(row_sums, m, &pass);
     if (w->form == NTXENT_KERAS)
         over(column_sums, m, &pass);
@@ -226,11 +240,10 @@ double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float
         *accuracy = hits / (double)(2 * n);
     if (diff_z) {
         over(logit_gradient, m, &pass);
-        if (par_stopped(w->stop))
-            return 0;
-        nn_sgemm(w->backend, 0, 0, m, d, m, scale, w->g, ld, other, d, 0, w->diff_p, d);
-        if (w->form == NTXENT_KERAS && !par_stopped(w->stop))
-            nn_sgemm(w->backend, 1, 0, m, d, m, scale, w->g, ld, w->p, d, 0, w->diff_p + n * d, d);
+        product(w->diff_p, w, d, (struct matrix){w->g, ld, 0}, (struct matrix){other, d, 0}, m, d, m, scale);
+        if (w->form == NTXENT_KERAS)
+            product(w->diff_p + n * d, w, d, (struct matrix){w->g, ld, 1}, (struct matrix){w->p, d, 0}, m, d,
+                    m, scale);
         over(denormalize_rows, 2 * n, &pass);
     }
     return loss / (double)(2 * n);

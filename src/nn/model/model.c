@@ -313,11 +313,13 @@ sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config
     struct nn_model *m = NULL;
     TRY(build_rows(&m, config));
     place_values(m, &m->memory);
-    TRY(arena_reserve(&m->memory, "model parameters"));
+    TRY(arena_reserve_asking(&m->memory, "model parameters", config->ctx));
     place_values(m, &m->memory);
     list_tensors(m);
-    for (size_t i = 0; i < m->parameter_count; i++)
+    for (size_t i = 0; i < m->parameter_count; i++) {
+        TRY(context_check(config->ctx, "model %s: stopped while it was made", config->name));
         initialise(&m->parameters[i], rng_stream(seed, RNG_INIT, 0, i));
+    }
     *out = m;
     m = NULL;
 done:

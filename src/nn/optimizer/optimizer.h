@@ -46,5 +46,7 @@ const struct optimizer_kernels *optimizer_kernels_best(void);
 sotto_status optimizer_create(struct nn_optimizer **out, const struct tensor_list *tensors,
                               const struct nn_optimizer_config *c);
 void optimizer_step(struct nn_optimizer *o, const struct tensor_list *tensors, double lr);
+/** The state of `from`, made for the same list by the same optimizer. */
+void optimizer_copy(struct nn_optimizer *to, const struct nn_optimizer *from);
 
 #endif

@@ -78,3 +78,12 @@ sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tens
 done:
     return status;
 }
+
+void optimizer_copy(struct nn_optimizer *to, const struct nn_optimizer *from)
+{
+    to->steps = from->steps;
+    for (size_t t = 0; t < from->tensor_count; t++)
+        for (size_t s = 0; s < from->kind->states; s++)
+            memcpy(to->states[t * OPTIMIZER_STATES_MAX + s], from->states[t * OPTIMIZER_STATES_MAX + s],
+                   from->counts[t] * sizeof(float));
+}

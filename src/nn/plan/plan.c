@@ -68,6 +68,7 @@ static sotto_status plan_layers(struct nn_plan *p)
             .dst = plan_activation(p, i),
             .parameters = &p->model->parameters[p->model->first_parameter[i]],
         };
+        TRY(par_check(&p->stop, "stopped while a network was planned"));
         if (spec->layer->plan)
             TRY(spec->layer->plan(&p->runs[i]));
     }
@@ -140,6 +141,7 @@ sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const stru
     NEW(p, 1);
     p->model = m;
     p->config = *config;
+    par_stop_set(&p->stop, config->ctx);
     p->kernels = kernels_best();
     p->threads = par_pool_threads();
     p->row_count = config->embedding_only ? (size_t)m->embedding_row + 1 : m->row_count;
@@ -307,16 +309,18 @@ sotto_status nn_plan_backward_input(struct nn_plan *p)
 }
 
 /* All above the reversal. */
-void nn_plan_backward_adversary(struct nn_plan *p)
+sotto_status nn_plan_backward_adversary(struct nn_plan *p)
 {
     for (int i = p->adversary_row; i > p->output_row + 1; i--)
         plan_backward_row(p, (size_t)i);
+    return plan_go_on(p);
 }
 
-void nn_plan_forward_adversary(struct nn_plan *p)
+sotto_status nn_plan_forward_adversary(struct nn_plan *p)
 {
     for (int i = p->output_row + 2; i <= p->adversary_row; i++)
         forward_row(p, (size_t)i);
+    return plan_go_on(p);
 }
 
 /* ---- what the caller sees ---- */

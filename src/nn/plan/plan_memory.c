@@ -196,8 +196,8 @@ sotto_status plan_memory(struct nn_plan *p)
     else
         assign_results(&a, p);
     place(p, &a);
-    TRY(arena_reserve(&p->keep, "training plan"));
-    TRY(arena_reserve(&p->scratch, "training plan, scratch"));
+    TRY(arena_reserve_asking(&p->keep, "training plan", p->config.ctx));
+    TRY(arena_reserve_asking(&p->scratch, "training plan, scratch", p->config.ctx));
     place(p, &a);
 done:
     return status;

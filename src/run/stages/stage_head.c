@@ -101,7 +101,7 @@ sotto_status run_stage_head(struct run *r, size_t index)
     TRY(sotto_head_train(&head, case_x(r, index), case_y(r, index), c->records, r->width, r->classes, &recipe,
                          r->ctx));
     TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
-    TRY(sha256_file(hash, path));
+    TRY(sha256_file_asking(hash, path, r->ctx));
     TRY(sotto_head_set_encoder(head, hash));
     TRY(run_folder_path(path, &r->folder, name));
     TRY(sotto_head_save(path, head));

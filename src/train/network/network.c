@@ -162,7 +162,7 @@ sotto_status network_query_make(struct network_query *out, const struct sotto_ne
     int pool = par_set_threads(a.threads);
     TRY(nn_backend_find(&backend, "auto"));
     struct nn_plan_config config = {
-        .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = embedding};
+        .batch = BATCH, .dtype = NN_F32, .backend = backend, .embedding_only = embedding, .ctx = ctx};
     TRY(nn_plan_create(&a.plan, n->model, &config));
     a.width = embedding ? nn_model_embedding_width(n->model) : n->config.classes;
     TRY(draw_seed(&a.noise_seed, n));

@@ -85,7 +85,8 @@ static sotto_status make_model(struct tuning *t)
     const struct sotto_fine_tune_options *o = t->options;
     struct nn_model_config config = {.name = t->from->name,
                                      .input = nn_model_input(t->from->model),
-                                     .projector_count = o->hidden_count + 1};
+                                     .projector_count = o->hidden_count + 1,
+                                     .ctx = t->ctx};
     memcpy(config.projector, o->hidden, o->hidden_count * sizeof *config.projector);
     config.projector[o->hidden_count] = t->data->classes;
     const struct autotune_request request = {.dtype = "f32",
@@ -110,8 +111,11 @@ static sotto_status make_step(struct tuning *t, const int64_t *rows)
     const struct sotto_fine_tune_options *o = t->options;
     int threads = par_threads(t->ctx);
     par_set_threads(threads);
-    struct nn_plan_config plan = {
-        .batch = t->batch, .dtype = NN_F32, .backend = autotune_backend(&t->choice), .training = 1};
+    struct nn_plan_config plan = {.batch = t->batch,
+                                  .dtype = NN_F32,
+                                  .backend = autotune_backend(&t->choice),
+                                  .training = 1,
+                                  .ctx = t->ctx};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     struct augment_config augment = {
         .strength = {.min_area = o->min_area, .brightness = o->brightness, .jitter = o->jitter, .flip = 1},
@@ -123,7 +127,6 @@ static sotto_status make_step(struct tuning *t, const int64_t *rows)
         .ctx = t->ctx};
     TRY(augmenter_create(&t->augmenter, &augment));
     TRY(nn_plan_create(&t->plan, t->model, &plan));
-    nn_plan_set_context(t->plan, t->ctx);
     TRY(nn_optimizer_create(&t->optimizer, t->model, &adam));
     TRY(epoch_order_make(&t->order, rows, t->n, t->batch, o->seed));
     NEW(t->labels, t->batch);

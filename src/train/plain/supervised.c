@@ -164,7 +164,9 @@ sotto_status supervised_plan(struct supervised *t)
     struct nn_plan_config plan = {.batch = t->plan_rows,
                                   .dtype = autotune_dtype(&t->choice),
                                   .backend = autotune_backend(&t->choice),
-                                  .training = 1};
+                                  .training = 1,
+                                  .ctx = t->ctx};
+    struct nn_model_config config = t->config;
     struct nn_optimizer_config optimizer = {.name = o->optimizer,
                                             .beta1 = 0.9,
                                             .beta2 = 0.999,
@@ -172,7 +174,8 @@ sotto_status supervised_plan(struct supervised *t)
                                             .momentum = o->momentum,
                                             .weight_decay = o->weight_decay};
     par_set_threads(t->threads);
-    TRY(nn_model_create(&t->model, &t->config, o->seed));
+    config.ctx = t->ctx; /* not in t->config, which goes into the result */
+    TRY(nn_model_create(&t->model, &config, o->seed));
     if (t->encoder)
         TRY(pretrained_import(t->model, t->encoder));
     TRY(nn_optimizer_create(&t->optimizer, t->model, &optimizer));
@@ -354,7 +357,6 @@ sotto_status supervised_train(struct sotto_network **out, struct sotto_train_res
     TRY(check_labels(data, t.rows, n)); /* a private training asks neither */
     TRY(check_values(data, t.rows, n));
     TRY(supervised_plan(&t));
-    nn_plan_set_context(t.plan, ctx);
     supervised_loop(&loop, &t);
     TRY(training_loop_resume(&loop));
     supervised_announce(&t, &loop);

@@ -281,7 +281,6 @@ static sotto_status run(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     supervised_loop(&r->loop, &r->t);
-    nn_plan_set_context(r->t.plan, r->t.ctx);
     r->loop.origin.secret = &r->state;
     r->loop.step.draw = draw;
     TRY(training_loop_resume(&r->loop));

@@ -32,12 +32,13 @@ static struct sotto_network *network;
 static char bits[65];          /* of the weights that the last whole training made */
 static const char *checkpoint; /* or NULL */
 
-static sotto_status pretrain_method(const char *method)
+static sotto_status pretrain_method(const char *method, const struct sotto_talos *talos)
 {
     struct sotto_pretrain_options o;
     struct sotto_encoder *e = NULL;
     sotto_pretrain_defaults(&o);
     o.method = method;
+    o.talos = talos;
     o.encoder = "resnet8";
     o.epochs = 1;
     o.batch = 4;
@@ -53,11 +54,21 @@ static sotto_status pretrain_method(const char *method)
 }
 static sotto_status pretrain(void)
 {
-    return pretrain_method("simclr");
+    return pretrain_method("simclr", NULL);
 }
 static sotto_status rotation(void)
 {
-    return pretrain_method("rotation");
+    return pretrain_method("rotation", NULL);
+}
+/* The classifier takes several steps on each batch, between which a training is stopped too. */
+static sotto_status pretrain_talos(void)
+{
+    int64_t attribute[IMAGES];
+    const struct sotto_talos talos = {
+        .lambda = 1, .alternation = "joint", .adversary_steps = 9, .attribute = attribute};
+    for (size_t i = 0; i < IMAGES; i++)
+        attribute[i] = (int64_t)(i % 3 == 0);
+    return pretrain_method("simclr", &talos);
 }
 
 static sotto_status train(void)
@@ -130,6 +141,7 @@ static void networks_stop(void **state)
     checkpoint = NULL;
     STOPS(pretrain, STEPS * 2 * 8); /* 8 convolutions, forward and backward, and their norms */
     STOPS(rotation, STEPS * 2 * 8);
+    STOPS(pretrain_talos, STEPS * (2 * 8 + 9 * 2));
     STOPS(train, STEPS * 2 * 8);
     STOPS(train_private, STEPS * (IMAGES / 2) * 2 * (8 + 9)); /* also before each layer of each part */
     STOPS(embed, 8);
@@ -138,27 +150,32 @@ static void networks_stop(void **state)
 }
 
 /* Stopped at a question, also in the middle of a pass, a training continues as if nothing had been. */
-static void the_bits_stay(void **state)
+static void bits_stay(sotto_status (*call)(void), size_t stops)
 {
-    (void)state;
     char whole[65];
     checkpoint = NULL;
     reset(0);
-    assert_int_equal(pretrain(), SOTTO_OK);
+    assert_int_equal(call(), SOTTO_OK);
     strcpy(whole, bits);
     size_t all = asked;
     char file[128];
     strcpy(file, path_of("c.safetensors"));
     checkpoint = file;
-    for (size_t at = 3; at < all; at += all / 9) {
+    for (size_t at = 3; at < all; at += all / stops) {
         reset(at);
-        assert_int_equal(pretrain(), SOTTO_ESTOPPED);
+        assert_int_equal(call(), SOTTO_ESTOPPED);
         reset(0);
-        assert_int_equal(pretrain(), SOTTO_OK);
+        assert_int_equal(call(), SOTTO_OK);
         assert_string_equal(bits, whole);
         unlink(checkpoint);
     }
     checkpoint = NULL;
+}
+static void the_bits_stay(void **state)
+{
+    (void)state;
+    bits_stay(pretrain, 9);
+    bits_stay(pretrain_talos, 23);
 }
 
 /* --- queries: a question for each block of rows --- */

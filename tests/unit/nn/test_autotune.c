@@ -473,7 +473,7 @@ static void a_resumed_run_keeps_what_it_began_with(void **state)
 
     o.checkpoint = path_of("run.checkpoint");
     assert_int_equal(sotto_train(&none, NULL, images, NULL, 0, &o, &stopping), SOTTO_ESTOPPED);
-    assert_int_equal(checkpoint_computed_by(&by, o.checkpoint), SOTTO_OK);
+    assert_int_equal(checkpoint_computed_by(&by, o.checkpoint, NULL), SOTTO_OK);
     assert_string_equal(by.backend, kinds[then].backend);
     assert_string_equal(by.dtype, "f32");
 
