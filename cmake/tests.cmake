@@ -67,7 +67,7 @@ set(SOTTO_LONG
     test_stop_stages test_talos_runs test_train test_verification test_verify)
 sotto_label(long ${SOTTO_LONG})
 # They answer the library's question whether to go on (tests/support/stop_questions.h); one knows the number in the library's name.
-foreach(name test_call_size test_stop test_stop_layers test_stop_stages)
+foreach(name test_call_size test_stop test_stop_files test_stop_layers test_stop_stages)
   target_link_options(${name} PRIVATE LINKER:--wrap=context_check,--wrap=context_stopped)
 endforeach()
 target_compile_definitions(test_stop PRIVATE SOTTO_TEST_SOVERSION=$<TARGET_PROPERTY:sotto_shared,SOVERSION>)
