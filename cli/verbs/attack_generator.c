@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char attack_generator_lines[] = "logan, gan-leaks-white, reconstruction, elbo\n                   "
-                                      "Membership in a generative model's training set "
-                                      "(needs --generator, --data, rows of members and non-members)\n";
+const char attack_generator_lines[] =
+    "logan, gan-leaks-white, gan-leaks-partial, reconstruction, elbo\n                   "
+    "Membership in a generative model's training set "
+    "(needs --generator, --data, rows of members and non-members)\n";
 
 enum { MEMBER, NONMEMBER, SIDES };
 static const char *const side_options[SIDES] = {"member-indices", "nonmember-indices"};

@@ -48,7 +48,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         printf(json
                    ? "{\"schema\": \"sotto.generate/1\", \"model\": \"%s\", \"steps\": %llu, \"loss\": %.9g, "
                      "\"seconds\": %.3f, \"images_per_second\": %.1f, \"backend\": \"%s\"}\n"
-                   : "%s: %llu steps, loss %.4f nats, %.1f s, %.0f images/s, %s\n",
+                   : "%s: %llu steps, loss %.4f, %.1f s, %.0f images/s, %s\n",
                model, (unsigned long long)r.steps, r.loss, r.seconds, r.images_per_second, r.backend);
         if (!json)
             printf("no privacy statement is made: the model tells of its training records, its discriminator "

@@ -13,16 +13,16 @@ extern "C" {
 
 /** {0} or NULL: the defaults in brackets. */
 struct sotto_generator_options {
-    /** ["dcgan"] (Radford et al. 2016), or "vae" (Kingma and Welling 2014). */
+    /** ["dcgan"] (Radford et al. 2016), "wgan-gp" (Gulrajani et al. 2017), or "vae" (Kingma and Welling 2014). */
     const char *model;
-    /** [6000] */
+    /** [6000] of the generator; the critic of a wgan-gp makes five in each. */
     size_t steps;
     /** [64] images of a step, at least 2. */
     size_t batch;
-    /** Channels of the widest layers of a dcgan are 4 times this [32]; the hidden layers of a vae have 12.5 times as many
+    /** Channels of the widest layers of a dcgan or wgan-gp are 4 times this [32]; the hidden layers of a vae have 12.5 times as many
      *  units [32: 400]. */
     size_t width;
-    /** [2e-4 of a dcgan, 1e-3 of a vae] of Adam. */
+    /** [2e-4 of a dcgan, 1e-4 of a wgan-gp, 1e-3 of a vae] of Adam. */
     double lr;
     /** [0] of weights, order, latents. */
     uint64_t seed;
@@ -97,21 +97,24 @@ struct sotto_generator_score_options {
     size_t draws;
     /** [0] */
     uint64_t seed;
+    /** [20000] images that "gan-leaks-partial" may ask for about one record. */
+    size_t queries;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
 /** Scores of records, higher = more like the training data.
  *
- *  In:      attack  "logan": logits of a dcgan's discriminator, with running statistics (Hayes et al. 2019)
+ *  In:      attack  "logan": logits of a gan's discriminator, with running statistics (Hayes et al. 2019)
  *                   "reconstruction": of a vae, minus the mean distance between a record and what its decoder makes of draws from
  *                   the encoder's law (Hilprecht et al. 2019)
  *                   "elbo": of a vae, the evidence lower bound
  *                   "gan-leaks-white": minus the least distance of an image that the generator can make, by search with
  *                   gradients from the three nearest of 20,000 samples (Chen et al. 2020)
+ *                   "gan-leaks-partial": likewise by differences of images that the generator makes, without its weights
  *  Out:     scores (n)
  *           *access  what of the model the attack sees, static text; may be NULL
  *  Returns: EUSAGE  no such attack, or not of this kind of model
- *           EINVAL  the set's images do not fit, or a row is outside of it */
+ *           EINVAL  the set's images do not fit, a row is outside of it, or too few queries for one gradient */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_score(
     double *scores, const char **access, const char *attack, const struct sotto_generator *g,
     const struct sotto_dataset *data, const int64_t *rows, size_t n,

@@ -222,7 +222,7 @@ sotto_status sotto_generator_load(struct sotto_generator **out, const char *path
              schema);
     status = generator_kind_find(&kind, model);
     if (status != SOTTO_OK)
-        FAIL(SOTTO_EFORMAT, "%s: model is '%.40s'; expected dcgan or vae", path, model);
+        FAIL(SOTTO_EFORMAT, "%s: model is '%.40s'; expected dcgan, wgan-gp or vae", path, model);
     TRY(read_count(&channels, &t, "channels", 3, path));
     TRY(read_count(&width, &t, "width", 256, path));
     TRY(generator_make(&g, kind, channels, width, 0));

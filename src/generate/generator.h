@@ -23,12 +23,13 @@ struct sotto_generator {
 struct generator_step {
     const struct sotto_generator *g;
     struct nn_plan *maker, *reader; /* in training */
+    struct nn_plan *tangent;        /* of the reader; NULL: the kind needs none */
     struct nn_optimizer *reader_optimizer;
     const struct loss_kernels *losses;
     size_t batch, pixels; /* pixels: values of an image */
     uint64_t seed;
     double lr;
-    float *images;     /* (batch, pixels), in [-1, 1]: the records of this step, NHWC */
+    float *images;     /* (kind->batches, batch, pixels), in [-1, 1]: the records of this step, NHWC */
     float *work;       /* (kind->work() floats) */
     double numbers[4]; /* for metrics, of the last step */
 };
@@ -36,20 +37,26 @@ struct generator_step {
 struct generator_kind {
     const char *name, *title;
     size_t latent;
-    double lr, beta1; /* of Adam */
+    double lr, beta1, beta2; /* of Adam */
+    size_t batches;          /* of records that a step reads */
     const struct model_kind *maker, *reader;
     /* Hidden widths of the two networks: their nn_model_config.hidden. */
     void (*widths)(size_t maker[2], size_t reader[2], size_t width, size_t channels);
     bool maker_gradient, reader_gradient; /* by the network's input, in training */
-    const char *numbers[5];               /* names of generator_step.numbers; NULL ends them */
+    bool reader_tangent;
+    bool
+        encodes; /* the reader gives the law of a record's latents; else a logit, higher of records than of samples */
+    const char *numbers[5]; /* names of generator_step.numbers; NULL ends them */
     /* Floats of generator_step.work. */
     size_t (*work)(const struct generator_step *s);
     /* Moves the reader by its own gradient where that comes first, and leaves the maker's gradient in its model. */
     void (*gradient)(struct training_batch *out, struct generator_step *s, uint64_t step);
     /* x (n): an output of the maker becomes values of an image in [-1, 1]. */
     void (*finish)(float *x, size_t n, const struct sotto_generator *g);
+    /* Its derivative, where it gave x. */
+    float (*slope)(float x, const struct sotto_generator *g);
 };
-extern const struct generator_kind generator_dcgan, generator_vae;
+extern const struct generator_kind generator_dcgan, generator_wgan_gp, generator_vae;
 /* EUSAGE lists the known names. */
 sotto_status generator_kind_find(const struct generator_kind **out, const char *name);
 
@@ -69,6 +76,23 @@ void generator_to_planes(float *out, const float *image, size_t channels);
 /* Latent vector (count) number `index` of a training step, or of samples and draws, which never meet. */
 enum { LATENT_SAMPLES = 1 << 30, LATENT_DRAWS };
 void generator_latent(float *z, size_t count, uint64_t seed, uint64_t step, uint64_t index);
+
+/* ---- adversarial models ---- */
+
+/* Plans of a training step have no context, so their passes cannot stop. */
+static inline void passed(sotto_status status)
+{
+    (void)status;
+}
+/* The step's samples, in training: nn_plan_output(s->maker), of latents number first, first + 1, ... */
+void adversarial_samples(struct generator_step *s, uint64_t step, uint64_t first);
+/* Mean logit of a batch; *positive: how many are above 0, or NULL. */
+double adversarial_mean(const float *logits, size_t n, double *positive);
+/* lambda times the mean over the records in the reader's input of (|gradient of its answer by the record| - 1)^2 (Gulrajani et al.
+ * 2017), and, in the reader's model, its gradient by the weights. The critic is piecewise linear, so that gradient is the one of
+ * <u, gradient by the record>, u fixed, which is linear in each layer's weights: a pass of u through the tangent and back. */
+double gradient_penalty(struct nn_plan *reader, struct nn_plan *tangent, struct nn_model *critic,
+                        size_t batch, double lambda);
 
 /* ---- variational auto-encoders ---- */
 

@@ -19,12 +19,21 @@ static size_t work(const struct generator_step *s)
     return s->batch + s->g->reader->trainable;
 }
 
-static double mean_of(const float *x, size_t n, double *positive)
+void adversarial_samples(struct generator_step *s, uint64_t step, uint64_t first)
 {
-    double sum = 0;
-    *positive = 0;
+    size_t latent = s->g->kind->latent;
+    for (size_t i = 0; i < s->batch; i++)
+        generator_latent(nn_plan_input(s->maker) + i * latent, latent, s->seed, step, first + i);
+    passed(nn_plan_forward(s->maker, 1, s->seed, step));
+}
+
+double adversarial_mean(const float *logits, size_t n, double *positive)
+{
+    double sum = 0, above = 0;
     for (size_t i = 0; i < n; i++)
-        sum += (double)x[i] / (double)n, *positive += x[i] > 0;
+        sum += (double)logits[i] / (double)n, above += logits[i] > 0;
+    if (positive)
+        *positive = above;
     return sum;
 }
 
@@ -38,42 +47,33 @@ static double answer(struct generator_step *s, float target)
            (double)s->batch;
 }
 
-/* Plans of a training step have no context, so passes cannot stop. */
-#define PASS(call)                                                                                           \
-    do {                                                                                                     \
-        sotto_status pass = (call);                                                                          \
-        (void)pass;                                                                                          \
-    } while (0)
-
 static void gradient(struct training_batch *out, struct generator_step *s, uint64_t step)
 {
     struct nn_model *d = s->g->reader;
     float *kept = s->work + s->batch, *input = nn_plan_input(s->reader);
-    size_t bytes = s->batch * s->pixels * sizeof(float), latent = s->g->kind->latent;
+    size_t bytes = s->batch * s->pixels * sizeof(float);
     double right[2];
     memcpy(input, s->images, bytes);
-    PASS(nn_plan_forward(s->reader, 1, s->seed, step));
+    passed(nn_plan_forward(s->reader, 1, s->seed, step));
     s->numbers[0] = answer(s, 1);
-    s->numbers[1] = mean_of(nn_plan_output(s->reader), s->batch, &right[0]);
-    PASS(nn_plan_backward(s->reader));
+    s->numbers[1] = adversarial_mean(nn_plan_output(s->reader), s->batch, &right[0]);
+    passed(nn_plan_backward(s->reader));
     memcpy(kept, d->diffs, d->trainable * sizeof *kept);
 
-    for (size_t i = 0; i < s->batch; i++)
-        generator_latent(nn_plan_input(s->maker) + i * latent, latent, s->seed, step, i);
-    PASS(nn_plan_forward(s->maker, 1, s->seed, step));
+    adversarial_samples(s, step, 0);
     memcpy(input, nn_plan_output(s->maker), bytes);
-    PASS(nn_plan_forward(s->reader, 1, s->seed, step));
+    passed(nn_plan_forward(s->reader, 1, s->seed, step));
     s->numbers[0] += answer(s, 0);
-    s->numbers[2] = mean_of(nn_plan_output(s->reader), s->batch, &right[1]);
-    PASS(nn_plan_backward(s->reader));
+    s->numbers[2] = adversarial_mean(nn_plan_output(s->reader), s->batch, &right[1]);
+    passed(nn_plan_backward(s->reader));
     tensor_add(kernels_best(), NN_F32, d->diffs, kept, d->trainable, 1, NULL);
     nn_optimizer_step(s->reader_optimizer, d, s->lr);
 
-    PASS(nn_plan_forward(s->reader, 1, s->seed, step)); /* the same samples, judged again */
+    passed(nn_plan_forward(s->reader, 1, s->seed, step)); /* the same samples, judged again */
     out->loss = answer(s, 1);
-    PASS(nn_plan_backward_input(s->reader));
+    passed(nn_plan_backward_input(s->reader));
     memcpy(nn_plan_diff_output(s->maker), nn_plan_input_gradient(s->reader), bytes);
-    PASS(nn_plan_backward(s->maker));
+    passed(nn_plan_backward(s->maker));
     out->accuracy = (right[0] + (double)s->batch - right[1]) / (2 * (double)s->batch);
 }
 
@@ -85,12 +85,21 @@ static void finish(float *x, size_t n, const struct sotto_generator *g)
     (void)g;
 }
 
+static float slope(float x, const struct sotto_generator *g)
+{
+    (void)x;
+    (void)g;
+    return 1;
+}
+
 const struct generator_kind generator_dcgan = {
     .name = "dcgan",
     .title = "deep convolutional GAN",
     .latent = 100,
     .lr = 2e-4,
     .beta1 = 0.5,
+    .beta2 = 0.999,
+    .batches = 1,
     .maker = &model_dcgan_generator,
     .reader = &model_dcgan_discriminator,
     .widths = widths,
@@ -98,4 +107,5 @@ const struct generator_kind generator_dcgan = {
     .numbers = {"discriminator_loss", "mean_logit_real", "mean_logit_fake"},
     .work = work,
     .gradient = gradient,
-    .finish = finish};
+    .finish = finish,
+    .slope = slope};

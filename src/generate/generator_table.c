@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const struct generator_kind *const kinds[] = {&generator_dcgan, &generator_vae};
+static const struct generator_kind *const kinds[] = {&generator_dcgan, &generator_wgan_gp, &generator_vae};
 
 sotto_status generator_kind_find(const struct generator_kind **out, const char *name)
 {
@@ -11,5 +11,6 @@ sotto_status generator_kind_find(const struct generator_kind **out, const char *
             *out = kinds[i];
             return SOTTO_OK;
         }
-    return status_fail(SOTTO_EUSAGE, "generative model '%s' is unknown; expected dcgan or vae", name);
+    return status_fail(SOTTO_EUSAGE, "generative model '%s' is unknown; expected dcgan, wgan-gp or vae",
+                       name);
 }

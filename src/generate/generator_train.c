@@ -27,6 +27,7 @@ struct run {
     struct nn_optimizer *optimizer; /* the maker's */
     struct generator_step step;
     struct epoch_order order;
+    int64_t *chosen; /* (batches of a step, batch) */
     struct checkpoint_second second;
     struct training_loop loop;
     char recipe[1024], machine[160];
@@ -72,7 +73,8 @@ static sotto_status make_step(struct run *r)
     const struct generator_kind *kind = r->g->kind;
     struct generator_step *s = &r->step;
     struct nn_plan_config plan = {.batch = o->batch, .dtype = NN_F32, .backend = r->backend, .training = 1};
-    struct nn_optimizer_config adam = {.name = "adam", .beta1 = kind->beta1, .beta2 = 0.999, .epsilon = 1e-8};
+    struct nn_optimizer_config adam = {
+        .name = "adam", .beta1 = kind->beta1, .beta2 = kind->beta2, .epsilon = 1e-8};
     *s = (struct generator_step){.g = r->g,
                                  .losses = loss_kernels_best(),
                                  .batch = o->batch,
@@ -83,9 +85,13 @@ static sotto_status make_step(struct run *r)
     TRY(nn_plan_create(&s->maker, r->g->maker, &plan));
     plan.input_gradient = kind->reader_gradient;
     TRY(nn_plan_create(&s->reader, r->g->reader, &plan));
+    plan.input_gradient = 0, plan.tangent_of = s->reader;
+    if (kind->reader_tangent)
+        TRY(nn_plan_create(&s->tangent, r->g->reader, &plan));
     TRY(nn_optimizer_create(&r->optimizer, r->g->maker, &adam));
     TRY(nn_optimizer_create(&s->reader_optimizer, r->g->reader, &adam));
-    NEW_ROWS(s->images, o->batch, s->pixels);
+    NEW_ROWS(s->images, kind->batches * o->batch, s->pixels);
+    NEW(r->chosen, kind->batches * o->batch);
     NEW(s->work, kind->work(s));
     TRY(epoch_order_make(&r->order, r->rows, r->n, o->batch, o->seed));
 done:
@@ -95,8 +101,12 @@ done:
 static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     struct run *r = state;
-    *rows = epoch_order_batch(&r->order, step);
-    *n = r->order.batch;
+    size_t batches = r->g->kind->batches, batch = r->order.batch;
+    for (size_t i = 0; i < batches; i++)
+        memcpy(r->chosen + i * batch, epoch_order_batch(&r->order, step * batches + i),
+               batch * sizeof *r->chosen);
+    *rows = r->chosen;
+    *n = batches * batch;
     return SOTTO_OK;
 }
 
@@ -123,7 +133,7 @@ done:
 static void make_loop(struct run *r)
 {
     const struct sotto_generator_options *o = &r->options;
-    size_t pass = r->n / o->batch;
+    size_t records = r->g->kind->batches * o->batch, pass = r->n < records ? 1 : r->n / records;
     r->second = (struct checkpoint_second){r->g->reader, r->step.reader_optimizer};
     r->loop = (struct training_loop){
         .stage = "generate",
@@ -133,7 +143,7 @@ static void make_loop(struct run *r)
         .metrics = o->metrics,
         .origin = {.recipe = r->recipe, .machine = r->machine, .steps = o->steps, .second = &r->second},
         .schedule = {.kind = SCHEDULE_CONSTANT, .lr = o->lr},
-        .batch = o->batch,
+        .batch = records,
         .steps_per_epoch = (REPORT_STEPS + pass - 1) / pass * pass,
         .model = r->g->maker,
         .optimizer = r->optimizer,
@@ -204,11 +214,13 @@ sotto_status sotto_generator_train(struct sotto_generator **out, struct sotto_ge
     status = train(&r, result, options);
     nn_plan_free(r.step.maker);
     nn_plan_free(r.step.reader);
+    nn_plan_free(r.step.tangent);
     nn_optimizer_free(r.optimizer);
     nn_optimizer_free(r.step.reader_optimizer);
     base_free(r.step.images);
     base_free(r.step.work);
     base_free(r.order.order);
+    base_free(r.chosen);
     if (status == SOTTO_OK)
         *out = r.g;
     else

@@ -137,16 +137,25 @@ static void finish(float *x, size_t n, const struct sotto_generator *g)
     }
 }
 
+static float slope(float x, const struct sotto_generator *g)
+{
+    return g->channels == 1 ? 0.5F * (1 - x * x) : x > -1 && x < 1 ? 2 : 0;
+}
+
 const struct generator_kind generator_vae = {.name = "vae",
                                              .title = "variational auto-encoder",
                                              .latent = 20,
                                              .lr = 1e-3,
                                              .beta1 = 0.9,
+                                             .beta2 = 0.999,
+                                             .batches = 1,
                                              .maker = &model_vae_half,
                                              .reader = &model_vae_half,
                                              .widths = widths,
                                              .maker_gradient = true,
+                                             .encodes = true,
                                              .numbers = {"reconstruction", "divergence"},
                                              .work = work,
                                              .gradient = gradient,
-                                             .finish = finish};
+                                             .finish = finish,
+                                             .slope = slope};

@@ -133,6 +133,9 @@ struct nn_plan_config {
     size_t views;       /* > 0: with training, for nn_plan_clipped_sum(); rows of the batch per example */
     const struct sotto_context *ctx; /* asked while the plan is made, and by its passes until
                                         nn_plan_set_context(); or NULL */
+    /* a plan of the same model, batch and dtype, which must outlive this one. This one is then linear: no biases, and each
+     * activation has the slopes that it had in the other's last forward pass. It maps directions as the network maps inputs */
+    const struct nn_plan *tangent_of;
 };
 /** Borrows the model, which must outlive the plan; several plans may share one. Uses the pool of
  * par_set_threads() as it is now. ENOTSUP: dtype on this backend, or a layer that mixes the examples of a

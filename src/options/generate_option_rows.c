@@ -4,16 +4,19 @@
 #include "options/option_row.h"
 
 static const struct sotto_option rows[] = {
-    {"model", TEXT(model, "NAME"), .value = "dcgan", .range = "dcgan|vae", .group = "Training",
-     .help = "dcgan (generative adversarial network) or vae (variational auto-encoder)"},
+    {"model", TEXT(model, "NAME"), .value = "dcgan", .range = "dcgan|wgan-gp|vae", .group = "Training",
+     .help =
+         "dcgan (generative adversarial network), wgan-gp (Wasserstein GAN with a gradient penalty) or vae "
+         "(variational auto-encoder)"},
     {"steps", COUNT(steps, "N"), .value = "6000", .range = "[1,1000000000]", .group = "Training",
-     .help = "steps of training, one batch each"},
+     .help =
+         "steps of training, one batch each; wgan-gp: of the generator, with five batches for the critic"},
     {"batch", COUNT(batch, "N"), .value = "64", .range = "[2,65536]", .group = "Training",
      .help = "images per step; the last, incomplete batch of a pass is dropped"},
     {"width", COUNT(width, "W"), .value = "32", .range = "[2,256]", .group = "Training",
-     .help = "channels of the narrowest layers of a dcgan; a vae has 12.5 W hidden units"},
+     .help = "channels of the narrowest layers of a dcgan or wgan-gp; a vae has 12.5 W hidden units"},
     {"lr", REAL(lr, "RATE"), .value = "auto", .range = "(0,inf)", .group = "Training",
-     .help = "learning rate of Adam (default: 0.0002 of a dcgan, 0.001 of a vae)"},
+     .help = "learning rate of Adam (default: 0.0002 of a dcgan, 0.0001 of a wgan-gp, 0.001 of a vae)"},
     {"seed", SEED(seed), .value = "0", .group = "Training",
      .help = "seed of weights, order and latents; sample and reconstruction: of the draws"},
     {"backend", TEXT(backend, "NAME"), .value = "auto", .range = "auto|dnnl|winograd|ref",
@@ -40,7 +43,10 @@ static const struct sotto_option score_rows[] = {
      .group = "Attack on a generative model",
      .help = "draws of the latent vector for each record (default: 300 of reconstruction, 20 of elbo)"},
     {"draw-seed", SEED(seed), .value = "0", .group = "Attack on a generative model",
-     .help = "seed of these draws"},
+     .help = "seed of these draws, and of the samples that searches start from"},
+    {"image-queries", COUNT(queries, "N"), .value = "20000", .range = "[1,1000000000]",
+     .group = "Attack on a generative model",
+     .help = "images that gan-leaks-partial may ask the generator for about one record"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_generator_score_option_table(void)

@@ -18,7 +18,7 @@ rows() {
 }
 
 @test "train, sample, records, score, attack, audit" {
-  for model in dcgan vae; do
+  for model in dcgan wgan-gp vae; do
     run "$SOTTO" generate train "${common[@]}" --indices m.npy --model "$model" --steps 20 --metrics "$model.jsonl" -o "$model.safetensors" --json
     [ "$status" -eq 0 ]
     [[ "$output" == '{"schema": "sotto.generate/1", "model": "'"$model"'", "steps": 20, '* ]]
@@ -90,4 +90,6 @@ rows() {
   run "$SOTTO" attack elbo --generator g.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: attack 'elbo' needs a model of kind vae; this one is a dcgan" ]
+  run "$SOTTO" attack gan-leaks-partial --image-queries 10 --generator g.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy
+  [ "$status" -eq 65 ]
 }

@@ -84,8 +84,10 @@ struct layer_run {
     struct par_stop
         *stop;    /* asked between pieces; a layer that was stopped leaves the rest undone. NULL: not asked */
     int training; /* backward is planned */
-    int relu;     /* this layer must apply the ReLU itself (only if it fuses_relu) */
-    size_t views; /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
+    const struct activation
+        *gate;         /* tangents: the same row's result in the plan that has the slopes; else NULL */
+    int relu;          /* this layer must apply the ReLU itself (only if it fuses_relu) */
+    size_t views;      /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
     int keep_diff;     /* set by plan(): dst->diff must outlast the backward pass */
     int need_diff_src; /* 0: src->diff is never read; skip it */
     int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
@@ -111,6 +113,7 @@ struct layer {
     int in_place;              /* backward may overwrite dst->diff by a src->diff of the same shape */
     int adds;                  /* backward adds to src->diff when run->add_diff_src */
     int ends_gradient;         /* nothing below it has parameters: its dst->diff is not needed */
+    int tangent;               /* heeds run->gate: then it is linear, without bias */
     int writes_f32;            /* can write a f32 dst (and read its diff) in a bf16 plan */
     /** Shape of the result. EINVAL: the source does not fit (say why). */
     sotto_status (*shape)(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);

@@ -42,6 +42,7 @@ static sotto_status plan(struct layer_run *run)
 const struct layer layer_dense = {.name = "dense",
                                   .fuses_relu = 1,
                                   .fuses_mask = 1,
+                                  .tangent = 1,
                                   .writes_f32 = 1,
                                   .shape = shape,
                                   .parameters = parameters,

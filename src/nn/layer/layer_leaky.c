@@ -23,8 +23,13 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
     (void)thread;
     struct layer_run *run = arg;
     size_t each = run->dst->count / run->batch, at = image * each * dtype_size(run->dst->dtype);
-    run->kernels->leaky[run->dst->dtype]((char *)run->dst->data + at, (const char *)run->src->data + at,
-                                         (float)run->spec->rate, each);
+    char *to = (char *)run->dst->data + at;
+    const char *from = (const char *)run->src->data + at;
+    if (run->gate) /* a direction goes up as a gradient goes down */
+        run->kernels->leaky_back[run->dst->dtype](to, from, (const char *)run->gate->data + at,
+                                                  (float)run->spec->rate, each);
+    else
+        run->kernels->leaky[run->dst->dtype](to, from, (float)run->spec->rate, each);
     return SOTTO_OK;
 }
 
@@ -33,9 +38,9 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     (void)thread;
     struct layer_run *run = arg;
     size_t each = run->dst->count / run->batch, at = image * each * dtype_size(run->dst->dtype);
+    const struct activation *side = run->gate ? run->gate : run->dst;
     run->kernels->leaky_back[run->dst->dtype]((char *)run->src->diff + at, (const char *)run->dst->diff + at,
-                                              (const char *)run->dst->data + at, (float)run->spec->rate,
-                                              each);
+                                              (const char *)side->data + at, (float)run->spec->rate, each);
     return SOTTO_OK;
 }
 
@@ -53,5 +58,9 @@ static void backward(struct layer_run *run, const struct pass *pass)
         layer_each_image(backward_image, run);
 }
 
-const struct layer layer_leaky = {
-    .name = "leaky ReLU", .in_place = 1, .shape = shape, .forward = forward, .backward = backward};
+const struct layer layer_leaky = {.name = "leaky ReLU",
+                                  .in_place = 1,
+                                  .tangent = 1,
+                                  .shape = shape,
+                                  .forward = forward,
+                                  .backward = backward};

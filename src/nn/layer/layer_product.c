@@ -9,10 +9,10 @@ struct product {
     struct example_product *examples; /* NULL unless run->views */
 };
 
-/* parameters[0] is the weight, parameters[1] the bias (absent where a normalisation follows). */
+/* parameters[0] is the weight, parameters[1] the bias (absent where a normalisation follows, and from tangents). */
 static int has_bias(const struct layer_run *run)
 {
-    return !run->spec->no_bias;
+    return !run->spec->no_bias && !run->gate;
 }
 
 sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t kernel_width, size_t stride,

@@ -73,7 +73,7 @@ struct model_kind {
 };
 /** The two halves of generative models, which users do not name: config.hidden is {width, channels} of images of 32 x 32
  * pixels for the DCGAN (Radford et al. 2016), {width of the hidden layer, outputs} for the variational auto-encoder. */
-extern const struct model_kind model_dcgan_generator, model_dcgan_discriminator, model_vae_half;
+extern const struct model_kind model_dcgan_generator, model_dcgan_discriminator, model_wgan_critic, model_vae_half;
 /** EINVAL lists the known names. */
 sotto_status model_kind_find(const struct model_kind **out, const char *name);
 

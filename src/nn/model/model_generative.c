@@ -43,8 +43,8 @@ done:
 const struct model_kind model_dcgan_generator = {
     .name = "dcgan-generator", .title = "DCGAN generator", .build = build_generator};
 
-static sotto_status build_discriminator(int *embedding_row, struct nn_model *m,
-                                        const struct nn_model_config *config)
+static sotto_status build_reader(int *embedding_row, struct nn_model *m, const struct nn_model_config *config,
+                                 bool norms)
 {
     sotto_status status = SOTTO_OK;
     size_t w = config->hidden[0], module = 0;
@@ -56,9 +56,9 @@ static sotto_status build_discriminator(int *embedding_row, struct nn_model *m,
                                     .kernel = 4,
                                     .stride = i < 3 ? 2 : 1,
                                     .pad = i < 3 ? 1 : 0,
-                                    .no_bias = 1,
+                                    .no_bias = norms,
                                     .init = INIT_NORMAL_002}));
-        if (i == 1 || i == 2)
+        if (norms && (i == 1 || i == 2))
             TRY(add(&row, m, module++, (struct layer_spec){.layer = &layer_batch_norm}));
         if (i < 3)
             TRY(add(&row, m, module++, (struct layer_spec){.layer = &layer_leaky, .rate = slope}));
@@ -68,8 +68,23 @@ done:
     return status;
 }
 
+static sotto_status build_discriminator(int *embedding_row, struct nn_model *m,
+                                        const struct nn_model_config *config)
+{
+    return build_reader(embedding_row, m, config, true);
+}
+
 const struct model_kind model_dcgan_discriminator = {
     .name = "dcgan-discriminator", .title = "DCGAN discriminator", .build = build_discriminator};
+
+/* Piecewise linear, and no record acts on another: what the gradient penalty needs. */
+static sotto_status build_critic(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
+{
+    return build_reader(embedding_row, m, config, false);
+}
+
+const struct model_kind model_wgan_critic = {
+    .name = "wgan-critic", .title = "WGAN critic", .build = build_critic};
 
 /* ---- variational auto-encoder (Kingma and Welling 2014): each half has one hidden layer ---- */
 

@@ -61,6 +61,7 @@ static sotto_status plan_layers(struct nn_plan *p)
             .stop = &p->stop,
             .training = p->config.training && i >= (int)p->model->frozen_rows,
             .views = p->config.views,
+            .gate = p->config.tangent_of ? &p->config.tangent_of->activations[i + 1] : NULL,
             .relu = spec->relu && spec->residual == SOURCE_NONE && spec->noise.kind == NN_NOISE_NONE &&
                     spec->layer->fuses_relu,
             .need_diff_src = p->config.training && needs_gradient(p, spec->src),
@@ -118,6 +119,23 @@ done:
     return status;
 }
 
+static sotto_status check_tangent(const struct nn_model *m, const struct nn_plan_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_plan *from = config->tangent_of;
+    if (!from)
+        goto done;
+    REQUIRE(from->model == m && from->config.batch == config->batch && from->config.dtype == config->dtype &&
+                from->config.training && from->row_count == m->row_count && !config->embedding_only,
+            "plan: tangents need a training plan of the same model, batch and dtype");
+    for (size_t i = 0; i < m->row_count; i++)
+        if (!m->rows[i].layer->tangent || m->rows[i].relu || m->rows[i].residual != SOURCE_NONE ||
+            m->rows[i].noise.kind != NN_NOISE_NONE)
+            FAIL(SOTTO_ENOTSUP, "%s: this layer has no tangent", m->rows[i].path);
+done:
+    return status;
+}
+
 static sotto_status check_config(const struct nn_model *m, const struct nn_plan_config *config)
 {
     sotto_status status = SOTTO_OK;
@@ -125,6 +143,7 @@ static sotto_status check_config(const struct nn_model *m, const struct nn_plan_
     REQUIRE(config->backend != NULL, "plan: backend is missing");
     TRY(check_views(m, config));
     TRY(check_input_gradient(m, config));
+    TRY(check_tangent(m, config));
     REQUIRE(!config->embedding_only || m->embedding_row >= 0,
             "plan: this model has no encoder; its embedding is its input");
     if (config->dtype == NN_BF16 && !config->backend->supports_bf16())

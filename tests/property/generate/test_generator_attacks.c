@@ -1,0 +1,202 @@
+/* Attacks on generative models: a model tells of its records but not of others, and searches find what a generator can make.
+ * f32, the machine's backend and threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "generate/generator.h"
+#include "rng/rng.h"
+#include "sotto/audit.h"
+#include "sotto/sotto.h"
+#include "support/machine.h"
+
+#include <math.h>
+
+enum { ROWS = 48, SIDE = 28 };
+static uint8_t images[ROWS * SIDE * SIDE];
+static struct sotto_dataset data = {.name = "noise",
+                                    .n = ROWS,
+                                    .n_train = ROWS,
+                                    .channels = 1,
+                                    .height = SIDE,
+                                    .width = SIDE,
+                                    .images = images};
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct rng r = rng_stream(9, RNG_TEST, 0, 0);
+    for (size_t i = 0; i < sizeof images; i++)
+        images[i] = (uint8_t)rng_below(&r, 256);
+    return 0;
+}
+
+static struct sotto_generator_options small(const char *model, size_t steps, size_t width)
+{
+    return (struct sotto_generator_options){
+        .model = model, .steps = steps, .batch = 8, .width = width, .seed = 3, .backend = machine.backend};
+}
+
+/* Noise cannot be generalised: what was trained on is found, and what was not looks like other noise. */
+static void members_are_found_and_others_are_not(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *attack;
+        size_t steps;
+    } cases[] = {{"dcgan", "logan", 150}, {"vae", "reconstruction", 300}, {"vae", "elbo", 300}};
+    int64_t rows[ROWS];
+    double scores[ROWS];
+    struct sotto_estimate found, control;
+    for (int64_t i = 0; i < ROWS; i++)
+        rows[i] = i;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct sotto_generator_options o = small(cases[k].model, cases[k].steps, 8);
+        struct sotto_generator_score_options how = {.draws = 20};
+        struct sotto_generator *g;
+        const char *access = NULL;
+        assert_int_equal(sotto_generator_train(&g, NULL, &data, rows, 16, &o, &machine.context), SOTTO_OK);
+        assert_int_equal(sotto_generator_score(scores, &access, cases[k].attack, g, &data, rows, ROWS, &how,
+                                               &machine.context),
+                         SOTTO_OK);
+        assert_non_null(access);
+        assert_int_equal(sotto_auc(&found, scores, 16, scores + 16, 32, .95), SOTTO_OK);
+        assert_int_equal(sotto_auc(&control, scores + 16, 16, scores + 32, 16, .95), SOTTO_OK);
+        if (!(found.estimate >= .9 && control.lower <= .5 && control.upper >= .5))
+            fail_msg("%s of %s: AUC %g, of others %g [%g, %g]", cases[k].attack, cases[k].model,
+                     found.estimate, control.estimate, control.lower, control.upper);
+        sotto_generator_free(g);
+    }
+}
+
+/* The critic of a wgan-gp tells bright records from samples, but its slope is bounded: it rates others as high as the records. */
+static void a_critic_tells_records_from_samples(void **state)
+{
+    (void)state;
+    enum { MADE = 32, PIXELS = 32 * 32 };
+    static float made[MADE * PIXELS];
+    static uint8_t pixels[MADE * PIXELS];
+    static struct sotto_dataset samples = {.name = "samples",
+                                           .n = MADE,
+                                           .n_train = MADE,
+                                           .channels = 1,
+                                           .height = 32,
+                                           .width = 32,
+                                           .images = pixels};
+    static uint8_t brighter[sizeof images];
+    struct sotto_dataset bright = data;
+    struct sotto_generator_options o = small("wgan-gp", 25, 8);
+    struct sotto_generator *g;
+    struct sotto_estimate learnt, control;
+    int64_t rows[ROWS];
+    double scores[ROWS], of_samples[MADE];
+    for (int64_t i = 0; i < ROWS; i++)
+        rows[i] = i;
+    for (size_t i = 0; i < sizeof images; i++)
+        brighter[i] = 128 | images[i] >> 1;
+    bright.images = brighter;
+    assert_int_equal(sotto_generator_train(&g, NULL, &bright, rows, 16, &o, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_generator_sample(made, NULL, g, MADE, 1, &machine.context), SOTTO_OK);
+    for (size_t i = 0; i < MADE * PIXELS; i++)
+        pixels[i] = (uint8_t)lrintf((made[i] + 1) * 127.5F);
+    assert_int_equal(
+        sotto_generator_score(scores, NULL, "logan", g, &bright, rows, ROWS, NULL, &machine.context),
+        SOTTO_OK);
+    assert_int_equal(
+        sotto_generator_score(of_samples, NULL, "logan", g, &samples, rows, MADE, NULL, &machine.context),
+        SOTTO_OK);
+    assert_int_equal(sotto_auc(&learnt, scores, 16, of_samples, MADE, .95), SOTTO_OK);
+    assert_int_equal(sotto_auc(&control, scores + 16, 16, scores + 32, 16, .95), SOTTO_OK);
+    if (!(learnt.estimate >= .95 && control.lower <= .5 && control.upper >= .5))
+        fail_msg("AUC %g, of others %g [%g, %g]", learnt.estimate, control.estimate, control.lower,
+                 control.upper);
+    sotto_generator_free(g);
+}
+
+/* Of an untrained pair nothing can be learnt. */
+static void an_untrained_pair_tells_nothing(void **state)
+{
+    (void)state;
+    static const struct generator_kind *const kinds[] = {&generator_dcgan, &generator_wgan_gp};
+    int64_t rows[ROWS];
+    double scores[ROWS];
+    struct sotto_estimate auc;
+    for (int64_t i = 0; i < ROWS; i++)
+        rows[i] = i;
+    for (size_t k = 0; k < 2; k++) {
+        struct sotto_generator *g;
+        assert_int_equal(generator_make(&g, kinds[k], 1, 8, 5), SOTTO_OK);
+        assert_int_equal(
+            sotto_generator_score(scores, NULL, "logan", g, &data, rows, ROWS, NULL, &machine.context),
+            SOTTO_OK);
+        assert_int_equal(sotto_auc(&auc, scores, 24, scores + 24, 24, .95), SOTTO_OK);
+        assert_true(auc.lower <= .5 && auc.upper >= .5);
+        sotto_generator_free(g);
+    }
+}
+
+/* A record that the generator can make, and one that it cannot. */
+static void searches_find_what_the_generator_can_make(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *attack;
+        size_t queries;
+        double least; /* of the score of what can be made */
+    } cases[] = {{"dcgan", "gan-leaks-white", 0, -.05},
+                 {"vae", "gan-leaks-white", 0, -.002},
+                 {"vae", "gan-leaks-partial", 6000, -.002}};
+    static float made[32 * 32];
+    static uint8_t pixels[2 * 32 * 32];
+    static struct sotto_dataset two = {
+        .name = "two", .n = 2, .n_train = 2, .channels = 1, .height = 32, .width = 32, .images = pixels};
+    double scores[2];
+    const int64_t rows[] = {0, 1};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct sotto_generator_options o = small(cases[k].model, 60, 4);
+        struct sotto_generator_score_options how = {.seed = 1, .queries = cases[k].queries};
+        struct sotto_generator *g;
+        assert_int_equal(sotto_generator_train(&g, NULL, &data, NULL, 0, &o, &machine.context), SOTTO_OK);
+        assert_int_equal(sotto_generator_sample(made, NULL, g, 1, 77, &machine.context), SOTTO_OK);
+        struct rng r = rng_stream(10, RNG_TEST, 0, 0);
+        for (size_t i = 0; i < 32 * 32; i++) {
+            pixels[i] = (uint8_t)lrintf((made[i] + 1) * 127.5F);
+            pixels[32 * 32 + i] = (uint8_t)rng_below(&r, 256);
+        }
+        assert_int_equal(
+            sotto_generator_score(scores, NULL, cases[k].attack, g, &two, rows, 2, &how, &machine.context),
+            SOTTO_OK);
+        if (!(scores[0] > scores[1] && scores[0] > cases[k].least))
+            fail_msg("%s of %s: %g and %g", cases[k].attack, cases[k].model, scores[0], scores[1]);
+        sotto_generator_free(g);
+    }
+}
+
+static void too_few_queries_are_refused(void **state)
+{
+    (void)state;
+    struct sotto_generator *g;
+    struct sotto_generator_score_options how = {.queries = 122};
+    double score;
+    const int64_t row = 0;
+    assert_int_equal(generator_make(&g, &generator_vae, 1, 4, 0), SOTTO_OK);
+    assert_int_equal(
+        sotto_generator_score(&score, NULL, "gan-leaks-partial", g, &data, &row, 1, &how, &machine.context),
+        SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "queries: 122 for a record are too few for one gradient of each "
+                                            "of 3 searches; expected at least 123");
+    sotto_generator_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(members_are_found_and_others_are_not),
+                                       cmocka_unit_test(a_critic_tells_records_from_samples),
+                                       cmocka_unit_test(an_untrained_pair_tells_nothing),
+                                       cmocka_unit_test(searches_find_what_the_generator_can_make),
+                                       cmocka_unit_test(too_few_queries_are_refused)};
+    machine_set(NN_F32);
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
