@@ -1,11 +1,22 @@
-/* Samples, and answers of a trained model, in batches: running statistics, so no image acts on another. */
-#include "generate/generator.h"
+/* Samples, and plans for answers of a trained model: running statistics, so no image acts on another. */
+#include "generate/generator_score.h"
 
 #include "par/par.h"
 
 #include <string.h>
 
 enum { BATCH = 64 };
+
+sotto_status scoring_plan(struct nn_plan **out, struct nn_model *m, size_t batch, bool gradient,
+                          const struct scoring *s)
+{
+    struct nn_plan_config config = {.batch = batch,
+                                    .backend = s->backend,
+                                    .training = gradient,
+                                    .input_gradient = gradient,
+                                    .ctx = s->ctx};
+    return nn_plan_create(out, m, &config);
+}
 
 sotto_status sotto_generator_sample(float *samples, float *latents, const struct sotto_generator *g, size_t n,
                                     uint64_t seed, const struct sotto_context *ctx)

@@ -9,17 +9,6 @@
 
 enum { BATCH = 64 };
 
-sotto_status scoring_plan(struct nn_plan **out, struct nn_model *m, size_t batch, bool gradient,
-                          const struct scoring *s)
-{
-    struct nn_plan_config config = {.batch = batch,
-                                    .backend = s->backend,
-                                    .training = gradient,
-                                    .input_gradient = gradient,
-                                    .ctx = s->ctx};
-    return nn_plan_create(out, m, &config);
-}
-
 /* Answers of the reader for a batch of records from `first` on; images in [low, 1]. Returns how many. */
 static size_t fill(float *input, const struct scoring *s, size_t first, float low)
 {
