@@ -133,6 +133,9 @@ static const struct nn_model_config last_block = {
     .name = "resnet8", .input = {3, 16, 16}, .classes = 10, .freeze = {.blocks = 2, .norms = 1}};
 static const struct nn_model_config post_block = {
     .name = "resnet18", .input = {3, 16, 16}, .classes = 10, .freeze = {.blocks = 7, .norms = 1}};
+/* Its last convolutions have one position. */
+static const struct nn_model_config shrunk = {
+    .name = "resnet18", .input = {3, 8, 8}, .classes = 10, .norm = "group", .freeze = {.blocks = 5}};
 static const struct nn_model_config last_layer = {
     .name = "resnet8", .input = {3, 16, 16}, .classes = 10, .freeze = {.encoder = 1}};
 static const struct nn_model_config upper_keras = {

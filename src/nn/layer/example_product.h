@@ -4,7 +4,7 @@
  * Let T be the rows of an example times their output positions, d the values under the kernel, p the outputs.
  * Three ways:
  *
- *   vector  T = 1: |G| = |a| |g| (Goodfellow 2015); the sum goes by chains of examples
+ *   vector  T = 1 and the whole source under the kernel: |G| = |a| |g| (Goodfellow 2015); the sum goes by chains of examples
  *   ghost   2 T^2 <= d p: |G|^2 from two Gram matrices (Li et al. 2022; Bu et al. 2022); the sum makes each G
  *   stored  otherwise: G itself, kept until the weights are known
  *

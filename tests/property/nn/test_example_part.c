@@ -17,6 +17,7 @@ static const struct nn_model_config models[] = {
     {.name = "cnn", .input = {1, 8, 8}, .classes = 3, .hidden = {4, 8}, .hidden_count = 2},
     {.name = "tanh-cnn", .input = {3, 12, 10}, .classes = 10, .hidden = {6, 5, 9}, .hidden_count = 3},
     {.name = "resnet8", .input = {3, 8, 8}, .classes = 10, .norm = "group"},
+    {.name = "resnet8", .input = {3, 8, 8}, .classes = 10, .freeze = {.blocks = 1, .norms = 1}},
 };
 enum { MODELS = sizeof models / sizeof *models };
 

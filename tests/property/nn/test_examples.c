@@ -127,6 +127,10 @@ static void ghost_layers_match_a_loop_in_double(void **state)
     check_layer(conv_of((struct nn_shape){128, 7, 7}, 128, 3, 2, 0, 1), 1, 0);
     check_layer(conv_of((struct nn_shape){19, 5, 5}, 21, 3, 2, 0, 1), 2, 0); /* 8 positions, odd widths */
     check_layer(conv_of((struct nn_shape){33, 3, 3}, 17, 3, 1, 1, 1), 1, 0);
+    check_layer(conv_of((struct nn_shape){24, 1, 1}, 17, 3, 1, 1, 1), 1,
+                0); /* one position, most of it padding */
+    check_layer(conv_of((struct nn_shape){24, 2, 2}, 32, 3, 2, 1, 0), 1, 0);
+    check_layer(conv_of((struct nn_shape){24, 2, 2}, 32, 1, 2, 0, 0), 1, 0); /* or a quarter of the source */
 }
 
 static void dense_layers_match_a_loop_in_double(void **state)
@@ -266,6 +270,7 @@ static void whole_models_match_a_loop_over_single_records(void **state)
     check_model(&residual, machine.backend, 6, 1, 1e-5); /* oneDNN's activations differ with the batch */
     check_model(&keras, machine.backend, 4, 1, 1e-5);
     check_model(&bounded, "ref", 4, 1, 1e-6);
+    check_model(&shrunk, machine.backend, 3, 1, 1e-5);
     check_model(&bounded, machine.backend, 4, 1, 1e-5);
 }
 
