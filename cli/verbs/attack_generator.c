@@ -7,52 +7,101 @@
 #include <string.h>
 
 const char attack_generator_lines[] =
-    "logan, gan-leaks-white, gan-leaks-partial, reconstruction, elbo\n                   "
+    "logan, logan-blackbox, gan-leaks-white, gan-leaks-partial, reconstruction, elbo\n                   "
     "Membership in a generative model's training set "
     "(needs --generator, --data, rows of members and non-members)\n";
 
-enum { MEMBER, NONMEMBER, SIDES };
-static const char *const side_options[SIDES] = {"member-indices", "nonmember-indices"};
+/* The sides that are attacked, and what the attacker knows already. */
+enum { MEMBER, NONMEMBER, SIDES, KNOWN_MEMBER = SIDES, KNOWN_NONMEMBER, LISTS };
+static const char *const row_options[LISTS] = {"member-indices", "nonmember-indices", "known-member-indices",
+                                               "known-nonmember-indices"};
 
 struct work {
     struct sotto_dataset *data;
-    struct sotto_generator *g;
-    struct sotto_array rows[SIDES];
+    struct sotto_generator *g, *own; /* own: the attacker's; or NULL */
+    struct sotto_array rows[LISTS];
     double *scores[SIDES];
     const char *access;
 };
 
-static sotto_status open_files(struct work *w, const struct options *o, const struct sotto_context *ctx)
+static int blackbox(const char *attack)
+{
+    return strcmp(attack, "logan-blackbox") == 0;
+}
+
+static sotto_status check_known(const char *attack, const struct options *o)
+{
+    int members = option_given(o, row_options[KNOWN_MEMBER]),
+        nonmembers = option_given(o, row_options[KNOWN_NONMEMBER]);
+    if ((members || nonmembers) && !blackbox(attack))
+        return cli_fail(SOTTO_EUSAGE, "attack '%s' uses no known records; remove --%s and --%s", attack,
+                        row_options[KNOWN_MEMBER], row_options[KNOWN_NONMEMBER]);
+    if (members != nonmembers)
+        return cli_fail(SOTTO_EUSAGE, "attack: known records need both --%s and --%s",
+                        row_options[KNOWN_MEMBER], row_options[KNOWN_NONMEMBER]);
+    return SOTTO_OK;
+}
+
+static sotto_status open_files(struct work *w, const char *attack, const struct options *o,
+                               const struct sotto_context *ctx)
 {
     sotto_status status = option_require(o, "data");
     for (int k = 0; status == SOTTO_OK && k < SIDES; k++)
-        status = option_require(o, side_options[k]);
+        status = option_require(o, row_options[k]);
+    if (status == SOTTO_OK)
+        status = check_known(attack, o);
     if (status == SOTTO_OK)
         status = sotto_generator_load(&w->g, option_text(o, "generator"));
     if (status == SOTTO_OK)
         status = sotto_dataset_open(&w->data, option_text(o, "data"), ctx);
-    for (int k = 0; status == SOTTO_OK && k < SIDES; k++)
-        status = image_rows_file(&w->rows[k], w->data, option_text(o, side_options[k]));
+    for (int k = 0; status == SOTTO_OK && k < LISTS; k++)
+        if (option_given(o, row_options[k]))
+            status = image_rows_file(&w->rows[k], w->data, option_text(o, row_options[k]));
     return status;
 }
 
-/* A record that both sides claim is no test of anything. */
-static sotto_status check_disjoint(const struct work *w)
+static sotto_status check_pair(char *seen, const struct work *w, int first, int second)
 {
-    const int64_t *a = w->rows[MEMBER].data, *b = w->rows[NONMEMBER].data;
-    char *seen = calloc(w->data->n, 1);
+    const int64_t *a = w->rows[first].data, *b = w->rows[second].data;
     size_t shared = 0;
-    if (!seen)
-        return cli_fail(SOTTO_ENOMEM, "attack: out of memory");
-    for (size_t i = 0; i < w->rows[MEMBER].count; i++)
+    memset(seen, 0, w->data->n);
+    for (size_t i = 0; i < w->rows[first].count; i++)
         seen[a[i]] = 1;
-    for (size_t i = 0; i < w->rows[NONMEMBER].count; i++)
+    for (size_t i = 0; i < w->rows[second].count; i++)
         shared += (size_t)seen[b[i]];
-    free(seen);
     return shared
                ? cli_fail(SOTTO_EINVAL, "attack: %zu rows are in both --%s and --%s; expected no common row",
-                          shared, side_options[MEMBER], side_options[NONMEMBER])
+                          shared, row_options[first], row_options[second])
                : SOTTO_OK;
+}
+
+/* A record that two lists claim is no test of anything. */
+static sotto_status check_disjoint(const struct work *w)
+{
+    char *seen = malloc(w->data->n);
+    sotto_status status = seen ? SOTTO_OK : cli_fail(SOTTO_ENOMEM, "attack: out of memory");
+    for (int first = 0; first < LISTS; first++)
+        for (int second = first + 1; status == SOTTO_OK && second < LISTS; second++)
+            status = check_pair(seen, w, first, second);
+    free(seen);
+    return status;
+}
+
+static sotto_status imitate(struct work *w, const struct options *o, const struct sotto_context *ctx)
+{
+    struct sotto_imitation_options options = {0};
+    struct sotto_known_records known = {.data = w->data,
+                                        .member = w->rows[KNOWN_MEMBER].data,
+                                        .n_member = w->rows[KNOWN_MEMBER].count,
+                                        .nonmember = w->rows[KNOWN_NONMEMBER].data,
+                                        .n_nonmember = w->rows[KNOWN_NONMEMBER].count};
+    int knows = option_given(o, row_options[KNOWN_MEMBER]);
+    sotto_status status = option_members(&options, sotto_imitation_option_table(), o);
+    if (status == SOTTO_OK)
+        status = sotto_generator_imitate(&w->own, w->g, knows ? &known : NULL, &options, ctx);
+    if (status == SOTTO_OK)
+        w->access = knows ? "samples, known records" : "samples";
+    return status;
 }
 
 static sotto_status score(struct work *w, const char *attack, const struct options *o,
@@ -60,11 +109,14 @@ static sotto_status score(struct work *w, const char *attack, const struct optio
 {
     struct sotto_generator_score_options options = {0};
     sotto_status status = option_members(&options, sotto_generator_score_option_table(), o);
+    if (status == SOTTO_OK && blackbox(attack))
+        status = imitate(w, o, ctx);
     for (int k = 0; status == SOTTO_OK && k < SIDES; k++) {
         if (!(w->scores[k] = calloc(w->rows[k].count, sizeof(double))))
             return cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", w->rows[k].count);
-        status = sotto_generator_score(w->scores[k], &w->access, attack, w->g, w->data, w->rows[k].data,
-                                       w->rows[k].count, &options, ctx);
+        status = sotto_generator_score(w->scores[k], w->own ? NULL : &w->access, w->own ? "logan" : attack,
+                                       w->own ? w->own : w->g, w->data, w->rows[k].data, w->rows[k].count,
+                                       &options, ctx);
     }
     return status;
 }
@@ -73,8 +125,8 @@ static sotto_status report(const struct sotto_audit_result *result, const struct
 {
     const char *folder = option_text(o, "output");
     struct sotto_report_input files[] = {{"generator", option_text(o, "generator")},
-                                         {side_options[MEMBER], option_text(o, side_options[MEMBER])},
-                                         {side_options[NONMEMBER], option_text(o, side_options[NONMEMBER])}};
+                                         {row_options[MEMBER], option_text(o, row_options[MEMBER])},
+                                         {row_options[NONMEMBER], option_text(o, row_options[NONMEMBER])}};
     struct sotto_audit_facts facts = {option_text(o, "title"), files, sizeof files / sizeof *files};
     char *text = NULL;
     sotto_status status = folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK;
@@ -94,7 +146,7 @@ sotto_status attack_generator_run(const struct options *o, const char *attack,
 {
     struct work w = {0};
     struct sotto_audit_result result = {0};
-    sotto_status status = open_files(&w, o, ctx);
+    sotto_status status = open_files(&w, attack, o, ctx);
     if (status == SOTTO_OK)
         status = check_disjoint(&w);
     if (status == SOTTO_OK)
@@ -110,11 +162,12 @@ sotto_status attack_generator_run(const struct options *o, const char *attack,
     if (status == SOTTO_OK)
         status = report(&result, o, json);
     sotto_audit_result_free(&result);
-    for (int k = 0; k < SIDES; k++) {
+    for (int k = 0; k < LISTS; k++)
         sotto_array_clear(&w.rows[k]);
+    for (int k = 0; k < SIDES; k++)
         free(w.scores[k]);
-    }
     sotto_generator_free(w.g);
+    sotto_generator_free(w.own);
     sotto_dataset_free(w.data);
     return status;
 }

@@ -120,6 +120,42 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_score(
     const struct sotto_dataset *data, const int64_t *rows, size_t n,
     const struct sotto_generator_score_options *options, const struct sotto_context *ctx);
 
+/** Records of which an attacker knows the membership. */
+struct sotto_known_records {
+    const struct sotto_dataset *data;
+    const int64_t *member; /**< (n_member) rows of `data`, at least 2 */
+    size_t n_member;
+    const int64_t *nonmember; /**< (n_nonmember) rows of `data`, at least 1 */
+    size_t n_nonmember;
+};
+/** {0} or NULL: the defaults in brackets. */
+struct sotto_imitation_options {
+    /** [20000] of the target, at least 2. */
+    size_t samples;
+    /** [as many as the target's; 6000 where it is a vae] */
+    size_t steps;
+    /** [0] of samples, weights, order. */
+    uint64_t seed;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** An attacker's own discriminator from samples of the target: sotto_generator_score() of it with "logan" is the attack
+ *  "logan-blackbox" (Hayes et al. 2019).
+ *
+ *  Without known records, a model of the target's recipe (a dcgan, where it is a vae) whose training records are the samples. With
+ *  them a discriminator alone: known members on one side; known non-members and samples, half of each batch, on the other. Attack
+ *  other records than the known ones.
+ *
+ *  In:      known    may be NULL
+ *  Out:     *out     free with sotto_generator_free()
+ *  Returns: EINVAL   the known records do not fit, or are too few
+ *           EDIVERGED, ESTOPPED, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_imitate(struct sotto_generator **out,
+                                                                const struct sotto_generator *target,
+                                                                const struct sotto_known_records *known,
+                                                                const struct sotto_imitation_options *options,
+                                                                const struct sotto_context *ctx);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,6 +63,8 @@ SOTTO_API const struct sotto_option *sotto_fine_tune_option_table(void);
 SOTTO_API const struct sotto_option *sotto_generator_option_table(void);
 /** Of struct sotto_generator_score_options. */
 SOTTO_API const struct sotto_option *sotto_generator_score_option_table(void);
+/** Of struct sotto_imitation_options. */
+SOTTO_API const struct sotto_option *sotto_imitation_option_table(void);
 /** Of struct sotto_view_options. */
 SOTTO_API const struct sotto_option *sotto_view_option_table(void);
 /** Of struct sotto_scattering. */

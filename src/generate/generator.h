@@ -19,6 +19,18 @@ struct sotto_generator {
     char *facts[2 * GENERATOR_FACTS]; /* keys and values of the file's metadata */
 };
 
+/* What a discriminator is taught to tell from the records in place of its generator's samples: rows of the same set, half of each
+ * batch from either list. The generator stays as it began. */
+struct generator_others {
+    const int64_t *rows[2];
+    size_t n[2];
+};
+/* sotto_generator_train(); others: of a dcgan, or NULL. */
+sotto_status generator_train(struct sotto_generator **out, struct sotto_generator_result *result,
+                             const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                             const struct generator_others *others,
+                             const struct sotto_generator_options *options, const struct sotto_context *ctx);
+
 /* One step of training, between drawing its records and moving the maker's weights. */
 struct generator_step {
     const struct sotto_generator *g;
@@ -30,6 +42,7 @@ struct generator_step {
     uint64_t seed;
     double lr;
     float *images;     /* (kind->batches, batch, pixels), in [-1, 1]: the records of this step, NHWC */
+    float *others;     /* (batch, pixels), likewise, of struct generator_others; or NULL */
     float *work;       /* (kind->work() floats) */
     double numbers[4]; /* for metrics, of the last step */
 };

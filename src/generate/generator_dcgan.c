@@ -60,21 +60,27 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
     passed(nn_plan_backward(s->reader));
     memcpy(kept, d->diffs, d->trainable * sizeof *kept);
 
-    adversarial_samples(s, step, 0);
-    memcpy(input, nn_plan_output(s->maker), bytes);
+    if (!s->others)
+        adversarial_samples(s, step, 0);
+    memcpy(input, s->others ? s->others : nn_plan_output(s->maker), bytes);
     passed(nn_plan_forward(s->reader, 1, s->seed, step));
     s->numbers[0] += answer(s, 0);
     s->numbers[2] = adversarial_mean(nn_plan_output(s->reader), s->batch, &right[1]);
     passed(nn_plan_backward(s->reader));
     tensor_add(kernels_best(), NN_F32, d->diffs, kept, d->trainable, 1, NULL);
     nn_optimizer_step(s->reader_optimizer, d, s->lr);
+    out->accuracy = (right[0] + (double)s->batch - right[1]) / (2 * (double)s->batch);
+    if (s->others) {
+        out->loss = s->numbers[0];
+        memset(s->g->maker->diffs, 0, s->g->maker->trainable * sizeof(float));
+        return;
+    }
 
     passed(nn_plan_forward(s->reader, 1, s->seed, step)); /* the same samples, judged again */
     out->loss = answer(s, 1);
     passed(nn_plan_backward_input(s->reader));
     memcpy(nn_plan_diff_output(s->maker), nn_plan_input_gradient(s->reader), bytes);
     passed(nn_plan_backward(s->maker));
-    out->accuracy = (right[0] + (double)s->batch - right[1]) / (2 * (double)s->batch);
 }
 
 /* tanh ends the generator. */

@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "io/table/metric_log.h"
 #include "par/par.h"
+#include "rng/rng.h"
 #include "sotto/option.h"
 #include "sotto/sotto.h"
 
@@ -21,6 +22,7 @@ struct run {
     const struct sotto_dataset *data;
     const int64_t *rows;
     size_t n;
+    const struct generator_others *others;
     const struct sotto_context *ctx;
     const struct nn_backend *backend;
     struct sotto_generator *g;
@@ -91,6 +93,8 @@ static sotto_status make_step(struct run *r)
     TRY(nn_optimizer_create(&r->optimizer, r->g->maker, &adam));
     TRY(nn_optimizer_create(&s->reader_optimizer, r->g->reader, &adam));
     NEW_ROWS(s->images, kind->batches * o->batch, s->pixels);
+    if (r->others)
+        NEW_ROWS(s->others, o->batch, s->pixels);
     NEW(r->chosen, kind->batches * o->batch);
     NEW(s->work, kind->work(s));
     TRY(epoch_order_make(&r->order, r->rows, r->n, o->batch, o->seed));
@@ -110,12 +114,25 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     return SOTTO_OK;
 }
 
+/* One of each list in turn; drawn with numbers that latents do not have. */
+static void draw_others(struct run *r, uint64_t step)
+{
+    for (size_t i = 0; i < r->step.batch; i++) {
+        struct rng random = rng_stream(r->options.seed, RNG_LATENT, step, (uint64_t)1 << 33 | i);
+        const int64_t *rows = r->others->rows[i % 2];
+        generator_image(r->step.others + i * r->step.pixels, r->data,
+                        rows[rng_below(&random, r->others->n[i % 2])]);
+    }
+}
+
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step)
 {
     struct run *r = state;
     for (size_t i = 0; i < n; i++)
         generator_image(r->step.images + i * r->step.pixels, r->data, rows[i]);
+    if (r->others)
+        draw_others(r, step);
     r->g->kind->gradient(out, &r->step, step);
     return SOTTO_OK;
 }
@@ -195,10 +212,10 @@ done:
     return status;
 }
 
-sotto_status sotto_generator_train(struct sotto_generator **out, struct sotto_generator_result *result,
-                                   const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                                   const struct sotto_generator_options *options,
-                                   const struct sotto_context *ctx)
+sotto_status generator_train(struct sotto_generator **out, struct sotto_generator_result *result,
+                             const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                             const struct generator_others *others,
+                             const struct sotto_generator_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
@@ -209,7 +226,7 @@ sotto_status sotto_generator_train(struct sotto_generator **out, struct sotto_ge
         for (size_t i = 0; i < n; i++)
             all[i] = (int64_t)i;
     }
-    struct run r = {.data = data, .rows = rows ? rows : all, .n = n, .ctx = ctx};
+    struct run r = {.data = data, .rows = rows ? rows : all, .n = n, .others = others, .ctx = ctx};
     par_set_threads(par_threads(ctx));
     status = train(&r, result, options);
     nn_plan_free(r.step.maker);
@@ -218,6 +235,7 @@ sotto_status sotto_generator_train(struct sotto_generator **out, struct sotto_ge
     nn_optimizer_free(r.optimizer);
     nn_optimizer_free(r.step.reader_optimizer);
     base_free(r.step.images);
+    base_free(r.step.others);
     base_free(r.step.work);
     base_free(r.order.order);
     base_free(r.chosen);
@@ -229,4 +247,12 @@ done:
     par_set_threads(pool);
     base_free(all);
     return status;
+}
+
+sotto_status sotto_generator_train(struct sotto_generator **out, struct sotto_generator_result *result,
+                                   const struct sotto_dataset *data, const int64_t *rows, size_t n,
+                                   const struct sotto_generator_options *options,
+                                   const struct sotto_context *ctx)
+{
+    return generator_train(out, result, data, rows, n, NULL, options, ctx);
 }

@@ -53,3 +53,22 @@ const struct sotto_option *sotto_generator_score_option_table(void)
 {
     return score_rows;
 }
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_imitation_options
+
+static const struct sotto_option imitation_rows[] = {
+    {"imitation-samples", COUNT(samples, "N"), .value = "20000", .range = "[2,100000000]",
+     .group = "Attack on a generative model",
+     .help = "samples of the generator that logan-blackbox trains its own discriminator on"},
+    {"imitation-steps", COUNT(steps, "N"), .value = "auto", .range = "[1,1000000000]",
+     .group = "Attack on a generative model",
+     .help = "steps of that training (default: those of the target; 6000 where it is a vae)"},
+    {"imitation-seed", SEED(seed), .value = "0", .group = "Attack on a generative model",
+     .help = "seed of these samples and that training"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_imitation_option_table(void)
+{
+    return imitation_rows;
+}

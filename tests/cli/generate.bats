@@ -45,6 +45,16 @@ rows() {
     [ "$status" -eq 0 ]
     grep -q 'id="generative"' "$attack/report.html"
   done
+  rows km.npy 80 90
+  rows kn.npy 90 100
+  for known in "" "--known-member-indices km.npy --known-nonmember-indices kn.npy"; do
+    # shellcheck disable=SC2086
+    run "$SOTTO" attack logan-blackbox --generator vae.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy \
+      --imitation-samples 20 --imitation-steps 3 $known --json --quiet
+    [ "$status" -eq 0 ]
+    [[ "$output" == *'"name":"logan-blackbox"'* ]]
+    if [ -n "$known" ]; then [[ "$output" == *'"access":"samples, known records"'* ]]; else [[ "$output" == *'"access":"samples"'* ]]; fi
+  done
   run "$SOTTO" attack list
   [[ "$output" == *reconstruction* ]]
 }
@@ -90,6 +100,17 @@ rows() {
   run "$SOTTO" attack elbo --generator g.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: attack 'elbo' needs a model of kind vae; this one is a dcgan" ]
+  common=(--generator g.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy)
+  rows km.npy 80 90
+  run "$SOTTO" attack logan "${common[@]}" --known-member-indices km.npy
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: attack 'logan' uses no known records; remove --known-member-indices and --known-nonmember-indices" ]
+  run "$SOTTO" attack logan-blackbox "${common[@]}" --known-member-indices km.npy
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: attack: known records need both --known-member-indices and --known-nonmember-indices" ]
+  run "$SOTTO" attack logan-blackbox "${common[@]}" --known-member-indices km.npy --known-nonmember-indices n.npy
+  [ "$status" -eq 65 ]
+  [ "$output" = "sotto: error: attack: 40 rows are in both --nonmember-indices and --known-nonmember-indices; expected no common row" ]
   run "$SOTTO" attack gan-leaks-partial --image-queries 10 --generator g.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy
   [ "$status" -eq 65 ]
 }

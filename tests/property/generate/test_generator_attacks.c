@@ -174,6 +174,87 @@ static void searches_find_what_the_generator_can_make(void **state)
     }
 }
 
+/* An attacker's own discriminator: without knowledge, of a vae that makes mixtures of its few records. */
+static void samples_alone_may_tell(void **state)
+{
+    (void)state;
+    struct sotto_generator_options o = small("vae", 300, 8);
+    struct sotto_imitation_options how = {.samples = 100, .steps = 30};
+    struct sotto_generator *g, *own;
+    int64_t rows[ROWS];
+    double scores[ROWS];
+    struct sotto_estimate found, control;
+    for (int64_t i = 0; i < ROWS; i++)
+        rows[i] = i;
+    assert_int_equal(sotto_generator_train(&g, NULL, &data, rows, 16, &o, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_generator_imitate(&own, g, NULL, &how, &machine.context), SOTTO_OK);
+    assert_int_equal(
+        sotto_generator_score(scores, NULL, "logan", own, &data, rows, ROWS, NULL, &machine.context),
+        SOTTO_OK);
+    assert_int_equal(sotto_auc(&found, scores, 16, scores + 16, 32, .95), SOTTO_OK);
+    assert_int_equal(sotto_auc(&control, scores + 16, 16, scores + 32, 16, .95), SOTTO_OK);
+    if (!(found.estimate >= .9 && control.lower <= .5 && control.upper >= .5))
+        fail_msg("AUC %g, of others %g [%g, %g]", found.estimate, control.estimate, control.lower,
+                 control.upper);
+    sotto_generator_free(own);
+    sotto_generator_free(g);
+}
+
+/* With knowledge, where members are brighter: the known ones show it of the others. Two lots of bright records are the control, and
+ * so is an attacker whose known records are swapped. */
+static void known_records_teach(void **state)
+{
+    (void)state;
+    enum { BRIGHT = ROWS * 2 / 3, KNOWN = 8 };
+    static uint8_t pixels[sizeof images];
+    static const int64_t known[2][KNOWN] = {{0, 1, 2, 3, 4, 5, 6, 7}, {32, 33, 34, 35, 36, 37, 38, 39}};
+    struct sotto_dataset bright = data;
+    struct sotto_imitation_options how = {.samples = 64, .steps = 60};
+    struct sotto_generator *g, *own;
+    int64_t rows[ROWS];
+    double scores[ROWS];
+    struct sotto_estimate found, control;
+    for (int64_t i = 0; i < ROWS; i++)
+        rows[i] = i;
+    for (size_t i = 0; i < sizeof images; i++)
+        pixels[i] = i < sizeof images / ROWS * BRIGHT ? 128 | images[i] >> 1 : images[i] >> 1;
+    bright.images = pixels;
+    assert_int_equal(generator_make(&g, &generator_dcgan, 1, 8, 5), SOTTO_OK); /* grey samples */
+    for (int swapped = 0; swapped < 2; swapped++) {
+        struct sotto_known_records side = {&bright, known[swapped], KNOWN, known[!swapped], KNOWN};
+        assert_int_equal(sotto_generator_imitate(&own, g, &side, &how, &machine.context), SOTTO_OK);
+        assert_int_equal(
+            sotto_generator_score(scores, NULL, "logan", own, &bright, rows, ROWS, NULL, &machine.context),
+            SOTTO_OK);
+        assert_int_equal(
+            sotto_auc(&found, scores + KNOWN, BRIGHT - KNOWN, scores + BRIGHT + KNOWN, KNOWN, .95), SOTTO_OK);
+        assert_int_equal(sotto_auc(&control, scores + KNOWN, 12, scores + KNOWN + 12, 12, .95), SOTTO_OK);
+        if (!((swapped ? found.estimate <= .1 : found.estimate >= .9) && control.lower <= .5 &&
+              control.upper >= .5))
+            fail_msg("swapped %d: AUC %g, of others %g [%g, %g]", swapped, found.estimate, control.estimate,
+                     control.lower, control.upper);
+        sotto_generator_free(own);
+    }
+    sotto_generator_free(g);
+}
+
+static void known_records_are_checked(void **state)
+{
+    (void)state;
+    struct sotto_generator *g, *own;
+    const int64_t rows[] = {0, ROWS};
+    struct sotto_imitation_options how = {.samples = 16, .steps = 1};
+    struct sotto_known_records none = {&data, rows, 1, rows, 1}, outside = {&data, rows, 2, rows, 1};
+    assert_int_equal(generator_make(&g, &generator_vae, 1, 4, 0), SOTTO_OK);
+    assert_int_equal(sotto_generator_imitate(&own, g, &none, &how, &machine.context), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "imitation: 1 known members and 1 known non-members; expected at "
+                                            "least 2 and 1, or none of both");
+    assert_int_equal(sotto_generator_imitate(&own, g, &outside, &how, &machine.context), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "row index 48 (at position 1) is outside data set 'noise' with 48 records");
+    sotto_generator_free(g);
+}
+
 static void too_few_queries_are_refused(void **state)
 {
     (void)state;
@@ -196,6 +277,9 @@ int main(void)
                                        cmocka_unit_test(a_critic_tells_records_from_samples),
                                        cmocka_unit_test(an_untrained_pair_tells_nothing),
                                        cmocka_unit_test(searches_find_what_the_generator_can_make),
+                                       cmocka_unit_test(samples_alone_may_tell),
+                                       cmocka_unit_test(known_records_teach),
+                                       cmocka_unit_test(known_records_are_checked),
                                        cmocka_unit_test(too_few_queries_are_refused)};
     machine_set(NN_F32);
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -42,7 +42,8 @@ static const struct {
                        "residual-perturbation|points"},
            {"ledger", "budget|contact"},
            {"generate", "split|generator|count|latents|dp-sgd"},
-           {"attack", "classes|budget|encoder|shadow-encoder|generator"},
+           {"attack",
+            "classes|budget|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-indices"},
            {"audit", "power|fail-if|p-values"},
            {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
            {"compare", "model"}};

@@ -23,7 +23,8 @@ static const struct sotto_option *(*const tables[])(void) = {
     sotto_source_option_table,    sotto_import_option_table,         sotto_fetch_option_table,
     sotto_run_option_table,       sotto_residual_theorem1_table,     sotto_audit_input_table,
     sotto_attribute_input_table,  sotto_generative_input_table,      sotto_attack_input_table,
-    sotto_call_option_table,      sotto_generator_option_table,      sotto_generator_score_option_table};
+    sotto_call_option_table,      sotto_generator_option_table,      sotto_generator_score_option_table,
+    sotto_imitation_option_table};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static void rows_are_complete(void **state)
