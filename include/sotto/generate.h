@@ -142,7 +142,7 @@ struct sotto_imitation_options {
 /** An attacker's own discriminator from samples of the target: sotto_generator_score() of it with "logan" is the attack
  *  "logan-blackbox" (Hayes et al. 2019).
  *
- *  Without known records, a model of the target's recipe (a dcgan, where it is a vae) whose training records are the samples. With
+ *  Without known records, a model of the target's recipe (a dcgan, where it is a vae), trained on the samples as its records. With
  *  them a discriminator alone: known members on one side; known non-members and samples, half of each batch, on the other. Attack
  *  other records than the known ones.
  *
