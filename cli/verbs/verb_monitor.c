@@ -1,5 +1,6 @@
 /* sotto monitor: a log of queries, or a served model behind it, judged by the conformal detector. */
 #include "inputs/head_inputs.h"
+#include "inputs/image_inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct monitor_inputs {
     struct sotto_monitor_input input; /* points into what follows */
     struct sotto_array calibration, clients, answers, bank, training;
     struct sotto_provenance source[3];
+    struct sotto_encoder *encoder;
 };
 
 static void clear(struct monitor_inputs *in)
@@ -29,6 +31,7 @@ static void clear(struct monitor_inputs *in)
     sotto_array_clear(&in->training);
     for (int i = 0; i < 3; i++)
         sotto_provenance_clear(&in->source[i]);
+    sotto_encoder_free(in->encoder);
 }
 
 /* Rows of a file, if the option was given; NULL: any number of columns or records. */
@@ -58,6 +61,19 @@ static sotto_status load_clients(struct monitor_inputs *in, const struct options
         status =
             cli_fail(SOTTO_EINVAL, "%s has %zu clients but %s has %zu rows; expected one of each per query",
                      path, in->clients.count, option_text(o, "calibration"), in->calibration.shape[0]);
+    return status;
+}
+
+static sotto_status load_encoder(struct monitor_inputs *in, const struct options *o)
+{
+    size_t shape[3];
+    sotto_status status = image_shape(shape, o);
+    if (option_given(o, "image") != option_given(o, "encoder"))
+        return cli_fail(SOTTO_EUSAGE, "monitor: --encoder and --image need each other");
+    if (status == SOTTO_OK && option_given(o, "encoder"))
+        status = sotto_encoder_load(&in->encoder, option_text(o, "encoder"));
+    in->input.encoder = in->encoder;
+    in->input.channels = shape[0], in->input.height = shape[1], in->input.width = shape[2];
     return status;
 }
 
@@ -94,7 +110,7 @@ static sotto_status load_inputs(struct monitor_inputs *in, const struct options 
                                              .calibration_source = &in->source[0],
                                              .bank_source = &in->source[1],
                                              .training_source = &in->source[2]};
-    return status;
+    return status == SOTTO_OK ? load_encoder(in, o) : status;
 }
 
 /* The words behind --: one is a line for the shell, several are a program and its arguments. */
@@ -183,10 +199,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = load_inputs(&in, o);
     if (status == SOTTO_OK)
         status = sotto_monitor_make(&m, &in.input, &options, ctx);
-    clear(&in);
     if (status == SOTTO_OK)
         status = judge(m, o, ctx, json);
     sotto_monitor_free(m);
+    clear(&in);
     return status;
 }
 

@@ -6,6 +6,7 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "FILE", NULL, "page to write (default: report.html beside report.json)"},
+    {"monitor", OPTION_TEXT, "FILE", NULL, "monitor.json of 'sotto monitor' to show on the page too"},
     OPTION_END};
 
 /* A run folder, or the report.json in it. */
@@ -31,7 +32,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     char from[4096], to[4096];
     sotto_status status = find_paths(from, to, o);
     if (status == SOTTO_OK)
-        status = sotto_report_render_file(to, from);
+        status = sotto_report_render_file(to, from, option_text(o, "monitor"));
     if (status == SOTTO_OK && json)
         printf("{\"schema\": \"sotto.rendered/1\"}\n");
     else if (status == SOTTO_OK)
@@ -45,6 +46,7 @@ const struct verb verb_report = {
     .arguments = "RUN_FOLDER",
     .min_arguments = 1,
     .max_arguments = 1,
-    .examples = "  sotto report runs/demo\n  sotto report report.json -o page.html",
+    .examples = "  sotto report runs/demo\n  sotto report report.json -o page.html\n"
+                "  sotto report attack1 --monitor monitor.json",
     .options = rows,
     .run = run};

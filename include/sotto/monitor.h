@@ -7,18 +7,20 @@
  *     off     mean of ln(d + 1e-6), d: L2 distance of a row to the nearest row of the bank
  *     margin  mean of -ln(p1 - p2 + 1e-6), p1 and p2: the two largest posteriors of the answer
  *
- * A block's rank is a p-value; the p-values of a statistic are bets, and its wealth is what the bets have won. A client
- * raises an alarm when one wealth reaches (statistics)/alpha.
+ * A block's rank is a p-value; the p-values of a statistic are bets, and its wealth is what the bets have won, of a stake of
+ * which the share 1/(s(s+1)) is bet from block s on. A client raises an alarm when one wealth reaches (statistics)/alpha.
  *
  * What holds: if the blocks of a client are exchangeable with the calibration blocks, each wealth is at most a non-negative
  * martingale of mean 1 in the history of its own ranks, and by Ville's inequality and the union bound over the statistics
  * the probability that the client ever raises an alarm is at most alpha. No distribution is assumed, but exchangeability
  * is: traffic that drifts or comes in bursts, and a new kind of honest client, raise alarms.
  * What does not: an attack with queries distributed as benign ones (one query for each candidate) is not found. Only
- * answers can protect there: private training, fewer digits. Benign queries lose wealth, so a client that behaves for long
- * before it attacks is found later, or not at all.
+ * answers can protect there: private training, fewer digits. Patience defeats it: many accounts, each with few queries (with
+ * options.service they are judged together too), few queries of an attack among many benign ones. A benign past of n blocks
+ * costs an attacker's wealth a factor of n (n + 1), not more: an attack that starts late is found a few blocks later.
+ * An alarm must never depend on who is a member: no statistic looks up training records, and the encoder must be public.
  *
- * Source: conformal test martingales, Vovk, Nouretdinov and Gammerman 2003; Ville 1939. */
+ * Source: conformal test martingales, Vovk, Nouretdinov and Gammerman 2003; Ville 1939; docs/derivations/monitor.md. */
 #ifndef SOTTO_MONITOR_H
 #define SOTTO_MONITOR_H
 
@@ -28,6 +30,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct sotto_encoder;
 
 enum sotto_monitor_statistic { SOTTO_NEAR, SOTTO_OFF, SOTTO_MARGIN, SOTTO_MONITOR_STATISTICS };
 /** "near", "off", "margin". */
@@ -68,6 +72,11 @@ struct sotto_monitor_input {
     size_t training_rows;
     /** Sources of the three; NULL or {0}: unknown. Records of one set with the same row number are refused. */
     const struct sotto_provenance *calibration_source, *bank_source, *training_source;
+    /** A public encoder: distances are between its embeddings of the rows. It must outlive the monitor. NULL: between the
+     *  rows themselves. */
+    const struct sotto_encoder *encoder;
+    /** With an encoder: what image a row is, its pixels in [0, 1] (rounded to 1/255). Not read without one. */
+    size_t channels, height, width;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
@@ -106,7 +115,8 @@ struct sotto_monitor_result {
 struct sotto_monitor;
 /** Out:     *out  free with sotto_monitor_free()
  *  Returns: EINVAL  an option out of range; no complete calibration block; a value that is not finite; rows that stand in
- *                   two of calibration, bank and training, by value or by their sources
+ *                   two of calibration, bank and training, by value or by their sources; an encoder that private records
+ *                   trained, or images of another size than its own
  *           ESTOPPED, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_monitor_make(struct sotto_monitor **out,
                                                            const struct sotto_monitor_input *in,

@@ -23,11 +23,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_html(char **html, const cha
  *           ECREATE, EIO */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render(const char *html_path, const char *report_json);
 /** Reads the document from json_path and writes its page to html_path.
- *  Returns: ENOENT, EIO      json_path
+ *  In:      monitor_path: a "sotto.monitor/1" object (sotto/monitor.h) that the page shows too; NULL: none
+ *  Returns: ENOENT, EIO      json_path, monitor_path
  *           EFORMAT, ENOMEM  as above, with json_path in front
  *           ECREATE, EIO     html_path */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *html_path,
-                                                                 const char *json_path);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render_file(const char *html_path, const char *json_path,
+                                                                 const char *monitor_path);
 
 /** What the numbers of a row say, the worst first (docs/FORMATS.md, sotto.report/1). */
 enum sotto_verdict {

@@ -17,10 +17,24 @@ double bet_log(double p)
     return p > 0.9 ? log_near_one(1 - p) : log1p(p * l - p) - l - 2 * log(-l);
 }
 
+static double log_sum(double a, double b)
+{
+    return fmax(a, b) + log1p(exp(-fabs(a - b)));
+}
+
+double wealth_bet(struct wealth *w, double p)
+{
+    const double kept = -log((double)++w->blocks),
+                 next = -log((double)w->blocks + 1); /* the shares of s >= t: 1 / t */
+    const double share = kept + next;
+    w->log_bet = (w->blocks == 1 ? share : log_sum(w->log_bet, share)) + bet_log(p);
+    return log_sum(w->log_bet, next);
+}
+
 size_t bet_fewest(size_t calibration, double log_threshold)
 {
-    size_t blocks = 0;
-    for (double wealth = 0; wealth < log_threshold; blocks++)
-        wealth += bet_log(1 / ((double)calibration + (double)blocks + 1));
-    return blocks;
+    struct wealth w = {0};
+    for (double log_wealth = 0; log_wealth < log_threshold;)
+        log_wealth = wealth_bet(&w, 1 / ((double)calibration + (double)w.blocks + 1));
+    return w.blocks;
 }

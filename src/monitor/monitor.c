@@ -3,6 +3,7 @@
 #include "monitor/message.h"
 #include "monitor/monitor_state.h"
 #include "sotto/option.h"
+#include "sotto/ssl.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,9 +30,12 @@ sotto_status sotto_monitor_make(struct sotto_monitor **out, const struct sotto_m
     TRY(sotto_options_resolve(&r->options, options, sotto_monitor_option_table()));
     TRY(sotto_options_check(&r->options, sotto_monitor_option_table(), NULL));
     m->shape = (struct block_shape){.rows = r->options.block,
-                                    .columns = in->columns,
+                                    .columns = in->encoder ? sotto_encoder_width(in->encoder) : in->columns,
                                     .used = {true, true, in->calibration_answers != NULL},
                                     .distances = monitor_distances_best()};
+    m->encoder = in->encoder;
+    m->channels = in->channels, m->height = in->height, m->width = in->width;
+    m->threads = ctx ? ctx->threads : 0;
     TRY(monitor_calibrate(m, in, ctx));
     r->statistics = m->shape.used[SOTTO_MARGIN] ? 3 : 2;
     r->threshold = (double)r->statistics * (r->options.service ? 2 : 1) / r->options.alpha;
@@ -61,7 +65,6 @@ void sotto_monitor_free(struct sotto_monitor *m)
     base_free(m->clients);
     base_free(m->seen);
     base_free(m->bank);
-    base_free(m->gap);
     base_free(m);
 }
 
@@ -97,10 +100,11 @@ done:
     return status;
 }
 
-static sotto_status feed_row(struct sotto_monitor *m, struct stream *s, const float *row, const float *answer)
+static sotto_status feed_row(struct sotto_monitor *m, struct stream *s, const float *row, double off,
+                             const float *answer)
 {
     sotto_status status = SOTTO_OK;
-    double off = monitor_off(m, row), margin = answer ? monitor_margin(answer, m->result.classes) : 1;
+    double margin = answer ? monitor_margin(answer, m->result.classes) : 1;
     TRY(stream_add(s, row, off, margin, &m->shape, &m->calibration, m->log_threshold));
     if (m->result.options.service)
         TRY(stream_add(&m->service, row, off, margin, &m->shape, &m->service_calibration, m->log_threshold));
@@ -113,17 +117,27 @@ sotto_status sotto_monitor_feed(struct sotto_monitor *m, const char *client, con
 {
     sotto_status status = SOTTO_OK;
     size_t at = 0, classes = m->result.classes;
+    const struct sotto_context alone = {.threads = m->threads};
+    float *embedded = NULL;
+    double *off = NULL;
     if (n == 0)
         goto done;
     REQUIRE(classes == 0 || answers, "monitor: answers are missing; the calibration has them");
-    TRY(monitor_finite(rows, n, m->shape.columns, "monitor: queries"));
+    TRY(monitor_finite(rows, n, m->result.columns, "monitor: queries"));
     if (classes)
         TRY(monitor_finite(answers, n, classes, "monitor: answers"));
+    if (m->encoder)
+        TRY(monitor_embed(&embedded, m, rows, n, &alone));
+    const float *x = embedded ? embedded : rows;
+    NEW(off, n);
+    monitor_off(off, m, x, n);
     TRY(find_client(&at, m, client ? client : "anonymous"));
     for (size_t i = 0; i < n; i++)
-        TRY(feed_row(m, &m->clients[at], rows + i * m->shape.columns,
+        TRY(feed_row(m, &m->clients[at], x + i * m->shape.columns, off[i],
                      classes ? answers + i * classes : NULL));
 done:
+    base_free(embedded);
+    base_free(off);
     if (m->result.clients > at)
         m->seen[at] = m->clients[at].seen;
     m->result.client = m->seen;

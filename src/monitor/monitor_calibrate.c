@@ -2,6 +2,7 @@
  * clients that come in bursts they would be blocks of a kind that no client ever sends. */
 #include "attack/query/record_overlap.h"
 #include "monitor/monitor_state.h"
+#include "sotto/ssl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,6 +78,16 @@ static sotto_status check_input(struct sotto_monitor *m, const struct sotto_moni
     REQUIRE(in->calibration && in->bank && in->bank_rows > 0, "monitor: expected calibration and bank rows");
     REQUIRE(!in->calibration_answers || in->classes >= 2,
             "monitor: answers have %zu classes; expected at least 2", in->classes);
+    if (in->encoder) {
+        REQUIRE(in->channels * in->height * in->width == in->columns,
+                "monitor: rows have %zu columns but images %zux%zux%zu pixels; expected one column for each",
+                in->columns, in->channels, in->height, in->width);
+        REQUIRE(
+            sotto_encoder_statement(in->encoder)[0] == '\0',
+            "monitor: private records trained the encoder (%s), so alarms would depend on who is a member; "
+            "expected a public encoder",
+            sotto_encoder_statement(in->encoder));
+    }
     for (int i = 0; i < 3; i++)
         TRY(monitor_finite(all[i].x, all[i].x ? all[i].n : 0, in->columns, all[i].name));
     if (in->calibration_answers)
@@ -155,28 +166,35 @@ static sotto_status measure_off(double *off, struct sotto_monitor *m, const stru
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    for (size_t i = 0; i < in->calibration_rows; i++) {
-        if (i % 64 == 0)
-            TRY(context_check(ctx, "monitor: stopped while it was calibrated"));
-        off[i] = monitor_off(m, in->calibration + i * in->columns);
+    for (size_t i = 0; i < in->calibration_rows; i += 64) {
+        const size_t left = in->calibration_rows - i;
+        TRY(context_check(ctx, "monitor: stopped while it was calibrated"));
+        monitor_off(off + i, m, in->calibration + i * in->columns, left < 64 ? left : 64);
     }
 done:
     return status;
 }
 
-sotto_status monitor_calibrate(struct sotto_monitor *m, const struct sotto_monitor_input *in,
+sotto_status monitor_calibrate(struct sotto_monitor *m, const struct sotto_monitor_input *given,
                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
+    struct sotto_monitor_input seen = *given, *in = &seen;
     struct numbered *order = NULL;
     double *off = NULL;
+    float *calibration = NULL, *bank = NULL;
     size_t n = in->calibration_rows;
     TRY(check_input(m, in));
     m->result.columns = in->columns;
+    if (in->encoder) {
+        TRY(monitor_embed(&calibration, m, in->calibration, n, ctx));
+        TRY(monitor_embed(&bank, m, in->bank, in->bank_rows, ctx));
+        seen.calibration = calibration, seen.bank = bank;
+        seen.columns = m->shape.columns;
+    }
     m->result.bank_rows = in->bank_rows;
     m->result.classes = in->calibration_answers ? in->classes : 0;
     NEW_ROWS(m->bank, in->bank_rows, in->columns);
-    NEW(m->gap, in->bank_rows);
     memcpy(m->bank, in->bank, in->bank_rows * in->columns * sizeof *m->bank);
     NEW(order, n);
     NEW(off, n);
@@ -193,5 +211,7 @@ sotto_status monitor_calibrate(struct sotto_monitor *m, const struct sotto_monit
 done:
     base_free(order);
     base_free(off);
+    base_free(calibration);
+    base_free(bank);
     return status;
 }

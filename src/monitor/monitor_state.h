@@ -11,14 +11,19 @@ struct sotto_monitor {
     size_t room, latest;                /* latest: the client that was fed last */
     struct stream service;
     struct block_shape shape;
+    const struct sotto_encoder *encoder; /* borrowed, or NULL: distances are between rows */
+    size_t channels, height, width;
+    int threads;
     struct calibration calibration, service_calibration;
     double log_threshold;
-    float *bank; /* (bank_rows, columns) */
-    float *gap;  /* (bank_rows) scratch */
+    float *bank; /* (bank_rows, shape.columns) */
 };
 
-/* row_values.c: L2 distance of a row to the bank. */
-double monitor_off(struct sotto_monitor *m, const float *row);
+/* embedded_rows.c: out (n, shape.columns): embeddings of rows (n, result.columns); free with base_free(). */
+sotto_status monitor_embed(float **out, const struct sotto_monitor *m, const float *rows, size_t n,
+                           const struct sotto_context *ctx);
+/* row_values.c: off (n): L2 distances of rows (n, shape.columns) to the bank. */
+void monitor_off(double *off, const struct sotto_monitor *m, const float *rows, size_t n);
 /* p1 - p2 of an answer (classes). */
 double monitor_margin(const float *answer, size_t classes);
 /* EINVAL: "what: row 3, column 2 is nan; ... must be finite". */

@@ -20,8 +20,9 @@ const char *monitor_guarantee(char out[MONITOR_WORDS], const struct sotto_monito
 const char *monitor_limit(void)
 {
     return "An attack with queries distributed as benign ones, such as one query for each candidate, is not "
-           "found; only "
-           "answers protect there (private training, fewer digits).";
+           "found; only answers protect there (private training, fewer digits). Patience defeats the monitor "
+           "too: "
+           "many accounts with few queries each.";
 }
 
 const char *monitor_condition(const struct sotto_monitor_result *r)

@@ -1,5 +1,6 @@
 #include "monitor/query_log.h"
 
+#include "base/file.h"
 #include "monitor/monitor_state.h"
 
 #include <errno.h>
@@ -156,19 +157,33 @@ done:
     return status;
 }
 
+/* The name of a new file is on the disk once its folder is. */
+static sotto_status sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096];
+    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    if (length >= sizeof folder)
+        return status_fail(SOTTO_ECREATE, "%s: the path is too long", path);
+    memcpy(folder, path, length);
+    memcpy(folder + length, ".", 2);
+    return folder_sync(folder);
+}
+
 sotto_status query_log_open(struct query_log *l, const char *path)
 {
     *l = (struct query_log){.path = path, .fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
     if (l->fd < 0)
         return status_fail(SOTTO_ECREATE, "%s: cannot be written: %s", path, strerror(errno));
-    if (flock(l->fd, LOCK_EX | LOCK_NB) != 0) {
-        sotto_status status = status_fail(
-            SOTTO_EAGAIN, "%s: another process uses the log; expected one monitor for each log", path);
-        query_log_close(l);
-        return status;
-    }
+    sotto_status status = SOTTO_OK;
+    if (flock(l->fd, LOCK_EX | LOCK_NB) != 0)
+        FAIL(SOTTO_EAGAIN, "%s: another process uses the log; expected one monitor for each log", path);
     l->size = (size_t)lseek(l->fd, 0, SEEK_END);
-    return SOTTO_OK;
+    TRY(sync_folder(path));
+done:
+    if (status != SOTTO_OK)
+        query_log_close(l);
+    return status;
 }
 
 sotto_status query_log_cut(struct query_log *l, size_t size)
@@ -190,6 +205,8 @@ static sotto_status write_all(const struct query_log *l, const void *data, size_
         p += put;
         bytes -= (size_t)put;
     }
+    if (fsync(l->fd) != 0 && errno != EINVAL) /* EINVAL: not a file on a disk */
+        return status_fail(SOTTO_EIO, "%s: cannot be written to the disk: %s", l->path, strerror(errno));
     return SOTTO_OK;
 }
 

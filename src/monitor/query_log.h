@@ -37,7 +37,7 @@ struct query_log {
 sotto_status query_log_open(struct query_log *l, const char *path);
 /* Cuts off what is not whole. EIO. */
 sotto_status query_log_cut(struct query_log *l, size_t size);
-/* The file has the whole exchange or nothing of it. EIO. */
+/* The file, on the disk, has the whole exchange or nothing of it. EIO. */
 sotto_status query_log_append(struct query_log *l, const struct exchange *x);
 void query_log_close(struct query_log *l);
 

@@ -1,7 +1,5 @@
 #include "monitor/stream.h"
 
-#include "monitor/bet.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,9 +76,8 @@ static double p_value(const struct stream *s, const struct calibration *c, int k
 static void bet(struct stream *s, struct sotto_monitor_block *b, int k, const struct calibration *c,
                 double log_threshold)
 {
-    double before = s->seen.blocks ? b[-1].log_wealth[k] : 0;
     b->p[k] = p_value(s, c, k, b->value[k]);
-    b->log_wealth[k] = before + bet_log(b->p[k]);
+    b->log_wealth[k] = wealth_bet(&s->wealth[k], b->p[k]);
     if (b->log_wealth[k] >= log_threshold && s->seen.reached[k] == 0)
         s->seen.reached[k] = s->seen.rows;
     if (s->seen.reached[k] && s->seen.alarm == 0)

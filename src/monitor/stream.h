@@ -3,6 +3,7 @@
 #define MONITOR_STREAM_H
 
 #include "base/memory.h"
+#include "monitor/bet.h"
 #include "monitor/distances.h"
 #include "sotto/monitor.h"
 
@@ -21,6 +22,7 @@ struct stream {
     struct sotto_monitor_stream seen;          /* its blocks are owned here */
     size_t room;                               /* for blocks */
     double *history[SOTTO_MONITOR_STATISTICS]; /* (room) values of its own blocks, rising */
+    struct wealth wealth[SOTTO_MONITOR_STATISTICS];
     /* The block that is being filled. */
     float *rows;                          /* (shape->rows, columns) */
     float *near;                          /* (shape->rows) squared distance to the nearest other row so far */

@@ -42,8 +42,9 @@ static const struct sotto_option monitor_rows[] = {
     {"alpha", REAL(alpha, "P"), .value = "0.001", .range = "(0,1)", .group = "Detector",
      .help = "probability of any false alarm in the life of a client with blocks exchangeable with the "
              "calibration's, "
-             "at most; drifting or bursty clients raise alarms, and an attack that asks each candidate once "
-             "is not found"},
+             "at most; drifting or bursty clients raise alarms; an attack that asks each candidate once is "
+             "not found, "
+             "and patience (many accounts, few queries each) defeats the monitor"},
     {"block", COUNT(block, "ROWS"), .value = "50", .range = "[2,100000]", .group = "Detector",
      .help = "rows of a client that are judged together"},
     {"service", FLAG(service), .value = "0", .group = "Detector",
@@ -73,6 +74,11 @@ static const struct sotto_option monitor_input_rows[] = {
              "'margin'"},
     {"bank", INPUT(bank, "X.npy"), .group = BENIGN,
      .help = "more queries of honest clients (about 1000), none of them in --calibration"},
+    {"encoder", INPUT(encoder, "FILE"), .group = BENIGN,
+     .help =
+         "public encoder (.safetensors): distances are between its embeddings of the rows, which are images "
+         "with pixels in [0, 1] (--image)"},
+    {"image", INPUT(channels, "C,H,W"), .group = BENIGN, .help = "image shape of a row, for --encoder"},
     {"training", INPUT(training, "X.npy"), .group = BENIGN,
      .help = "training records of the model, only to refuse calibration and bank rows that are among them; "
              "no statistic looks records up, as an alarm that depends on membership would itself tell who is "

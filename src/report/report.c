@@ -38,6 +38,7 @@ static const struct {
              {"attacks", section_attacks},
              {"generative", section_generative},
              {"attribute", section_attribute},
+             {"monitor", section_monitor},
              {"utility", section_utility},
              {"sweeps", section_sweeps},
              {"training", section_training},
@@ -95,18 +96,29 @@ done:
     return status;
 }
 
-sotto_status sotto_report_render_file(const char *html_path, const char *json_path)
+sotto_status sotto_report_render_file(const char *html_path, const char *json_path, const char *monitor_path)
 {
     sotto_status status = SOTTO_OK;
-    unsigned char *text = NULL;
-    size_t size;
-    TRY(file_read(&text, &size, json_path, (size_t)64 << 20));
-    if (strlen((char *)text) != size)
-        FAIL(SOTTO_EFORMAT, "%s: contains a NUL byte; expected JSON", json_path);
-    status = sotto_report_render(html_path, (char *)text);
+    struct json *doc = NULL, *monitor = NULL;
+    struct report r = {0};
+    char *html = NULL;
+    TRY(json_read_file(&doc, json_path));
+    if (monitor_path) {
+        TRY(json_read_file(&monitor, monitor_path));
+        json_put(&doc, "monitor", monitor);
+        monitor = NULL;
+    }
+    status = report_take(&r, doc);
+    doc = NULL;
     if (status == SOTTO_EFORMAT)
         status_prefix(json_path);
+    TRY(status);
+    TRY(report_html(&html, &r));
+    TRY(file_write(html_path, html, strlen(html)));
 done:
-    base_free(text);
+    json_free(doc);
+    json_free(monitor);
+    report_clear(&r);
+    sotto_text_free(html);
     return status;
 }

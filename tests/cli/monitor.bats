@@ -47,6 +47,7 @@ judge() { "$SOTTO" monitor q.log --calibration benign.npy --bank bank.npy --bloc
   judge --json | grep -q '"schema":"sotto.monitor/1".*"threshold":2000.0,.*"alarms":1'
   judge -o m.json > /dev/null
   grep -q '"near": {' m.json
+  cmp <(judge --json) <(SOTTO_ISA=v2 judge --json) # distances have the same bits at every instruction set
   [ "$(stat -c %a q.log)" = 600 ]
 }
 
@@ -66,6 +67,39 @@ judge() { "$SOTTO" monitor q.log --calibration benign.npy --bank bank.npy --bloc
   [ "$status" -eq 74 ]
   [[ "$output" == *"'anonymous' raised an alarm after "*" rows; the service ended"* ]]
   [ "$(rows)" -eq $((before + 3360)) ] # nothing more was asked
+}
+
+@test "what was answered is in the log of a monitor that was killed" {
+  mkfifo in out
+  $(behind '--quiet') < in > out &
+  exec 7> in 8< out
+  { header="{'descr': '<f4', 'fortran_order': False, 'shape': (1, 4), }"
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"
+    printf "$(printf '\\x00%.0s' {1..16})"; } > row
+  for _ in 1 2 3 4 5; do
+    cat row >&7
+    head -c 140 <&8 > answer # 128 bytes of header, 3 floats
+  done
+  kill -9 $!
+  exec 7>&- 8<&-
+  wait || true
+  [ "$(stat -c %s answer)" -eq 140 ]
+  judge --json | grep -q '"name":"anonymous","rows":5,'
+}
+
+@test "a page shows what a monitor found; an encoder needs images" {
+  attack noise --target-command "$(behind '--quiet')" --classes 3 --queries 20 -o audit > /dev/null
+  judge -o m.json > /dev/null
+  "$SOTTO" report audit --monitor m.json -o page.html
+  grep -q '<section id="monitor"' page.html
+  grep -q 'Patience defeats the monitor too' page.html
+  "$SOTTO" report audit -o plain.html
+  run ! grep -q '<section id="monitor"' plain.html
+  run judge --encoder e.safetensors
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"monitor: --encoder and --image need each other"* ]]
+  run judge --encoder e.safetensors --image 1,2,2
+  [ "$status" -eq 66 ]
 }
 
 @test "stop withholds the answer that belongs to the alarm" {

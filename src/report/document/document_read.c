@@ -488,6 +488,20 @@ done:
     return status;
 }
 
+static sotto_status check_monitor(const struct reader *top)
+{
+    sotto_status status = SOTTO_OK;
+    const char *schema;
+    if (!part(top->doc, "monitor"))
+        return SOTTO_OK;
+    TRY(json_get_text(&schema, top->doc, document, "monitor.schema"));
+    if (strcmp(schema, "sotto.monitor/1") != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'monitor.schema' is not sotto.monitor/1", document);
+    TRY(check_objects(top, "monitor.clients", "name", NULL));
+done:
+    return status;
+}
+
 sotto_status report_read(struct report *out, const char *text, size_t size)
 {
     struct json *doc = NULL;
@@ -518,6 +532,7 @@ sotto_status report_take(struct report *out, struct json *doc)
     TRY(read_rows(&r, &top));
     TRY(check_objects(&top, "splits", "name", NULL));
     TRY(check_training(&top));
+    TRY(check_monitor(&top));
     TRY(sweeps_read(&r.sweeps, r.doc));
     TRY(check_objects(&top, "reproduce.inputs", "name", "sha256"));
     TRY(check_texts(&warnings, &top, "warnings"));

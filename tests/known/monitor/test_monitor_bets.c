@@ -57,6 +57,37 @@ static void a_bet_is_fair(void **state)
     near_to(sum * h / 3 + 1.0 / 100, 1, 1e-9);
 }
 
+/* The recursion against the sum over all starts, and what a benign past costs. */
+static void a_wealth_mixes_all_starts(void **state)
+{
+    (void)state;
+    enum { T = 40 };
+    static const double p[4] = {.3, .9, .02, .6};
+    struct wealth w = {0};
+    for (int t = 1; t <= T; t++) {
+        double sum = 1.0 / (t + 1), found = exp(wealth_bet(&w, p[t % 4]));
+        for (int s = 1; s <= t; s++) {
+            double won = 1;
+            for (int i = s; i <= t; i++)
+                won *= exp(bet_log(p[i % 4]));
+            sum += won / (s * (s + 1.0));
+        }
+        near_to(found / sum, 1, 1e-13);
+    }
+    struct wealth late = {0};
+    double single = 0, mixed = 0;
+    for (int t = 1; t <= 1000; t++) { /* p-values that are evenly spread: the last one .9995 */
+        single += bet_log((t - .5) / 1000);
+        mixed = wealth_bet(&late, (t - .5) / 1000);
+        assert_true(mixed >= -log(t + 1.0));
+    }
+    assert_true(single < -200); /* the control: one start never recovers */
+    int blocks = 0;
+    for (; mixed < log(3000); blocks++)
+        mixed = wealth_bet(&late, .001);
+    assert_int_equal(blocks, 7); /* 20.79^6 < 3000 x 1001 x 1002 / 20 < 20.79^7; without a past: 3 */
+}
+
 static void fewest_blocks_to_an_alarm(void **state)
 {
     (void)state;
@@ -73,6 +104,7 @@ int main(void)
         cmocka_unit_test(bets_have_the_printed_digits),
         cmocka_unit_test(near_one_is_a_series),
         cmocka_unit_test(a_bet_is_fair),
+        cmocka_unit_test(a_wealth_mixes_all_starts),
         cmocka_unit_test(fewest_blocks_to_an_alarm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,9 +13,24 @@
 #include "sotto/sotto.h"
 #include "support/temporary_folder.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* What reaches the disk: 0 fails at the first fsync(), < 0 never. */
+static int syncs, syncs_left = -1;
+
+int fsync(int fd)
+{
+    syncs++;
+    if (syncs_left-- == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
 
 static void near_to(double found, double expected)
 {
@@ -74,12 +89,12 @@ static void a_block_is_worked_out_by_hand(void **state)
     near_to(b->p[SOTTO_NEAR], 2.0 / 4);
     near_to(b->p[SOTTO_OFF], 3.0 / 4);
     near_to(b->p[SOTTO_MARGIN], 2.0 / 4);
-    near_to(b->log_wealth[SOTTO_OFF], bet_log(.75));
-    /* the second block stands among its predecessor too: near 2 of 4, and the bets add up */
+    near_to(b->log_wealth[SOTTO_OFF], log(.5 * exp(bet_log(.75)) + .5)); /* half of the stake waits */
+    /* the second block stands among its predecessor too: near 2 of 4, and a sixth is bet from here on */
     assert_int_equal(sotto_monitor_feed(m, "ada", x, p, 3), SOTTO_OK);
     b = r->client[0].block + 1;
     near_to(b->p[SOTTO_NEAR], 3.0 / 5);
-    near_to(b->log_wealth[SOTTO_NEAR], bet_log(.5) + bet_log(.6));
+    near_to(b->log_wealth[SOTTO_NEAR], log((.5 * exp(bet_log(.5)) + 1. / 6) * exp(bet_log(.6)) + 1. / 3));
     sotto_monitor_free(m);
 }
 
@@ -329,6 +344,31 @@ static void a_log_survives_a_cut_anywhere(void **state)
     sotto_text_free(whole);
 }
 
+/* Each exchange is on the disk when it is appended, and so is the name of a new log; what the disk refuses is not in it. */
+static void an_exchange_is_on_the_disk_before_its_answer_leaves(void **state)
+{
+    (void)state;
+    struct query_log l;
+    const float x[1] = {1}, p[2] = {1, 0};
+    struct exchange e = exchange_of("ada", x, 1, p);
+    syncs = 0;
+    assert_int_equal(query_log_open(&l, path_of("disk.log")), SOTTO_OK);
+    assert_int_equal(syncs, 1);
+    assert_int_equal(query_log_append(&l, &e), SOTTO_OK);
+    assert_int_equal(query_log_append(&l, &e), SOTTO_OK);
+    assert_int_equal(syncs, 3);
+    size_t size = l.size;
+    syncs_left = 0;
+    assert_int_equal(query_log_append(&l, &e), SOTTO_EIO);
+    assert_non_null(strstr(sotto_error_text(), "disk.log: cannot be written to the disk"));
+    assert_int_equal(l.size, size);
+    assert_int_equal(lseek(l.fd, 0, SEEK_END), size);
+    query_log_close(&l);
+    syncs_left = 0;
+    assert_int_equal(query_log_open(&l, path_of("disk2.log")), SOTTO_EIO);
+    syncs_left = -1;
+}
+
 static void a_log_has_one_writer(void **state)
 {
     (void)state;
@@ -402,6 +442,7 @@ int main(void)
         cmocka_unit_test(edges_have_ranks),
         cmocka_unit_test(distances_are_those_of_doubles),
         cmocka_unit_test(a_log_survives_a_cut_anywhere),
+        cmocka_unit_test(an_exchange_is_on_the_disk_before_its_answer_leaves),
         cmocka_unit_test(a_log_has_one_writer),
         cmocka_unit_test(damaged_logs_are_refused),
     };

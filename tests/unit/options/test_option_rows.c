@@ -46,6 +46,7 @@ static const struct {
             "classes|budget|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-indices"},
            {"audit", "power|fail-if|p-values"},
            {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
+           {"report", "monitor"},
            {"compare", "model"}};
 
 static const char *own_of(const char *verb)

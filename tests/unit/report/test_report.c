@@ -251,16 +251,56 @@ static void files_are_whole_or_absent(void **state)
     snprintf(json, sizeof json, "%s/report.json", folder);
     assert_int_equal(sotto_report_render(html, "{}"), SOTTO_EFORMAT);
     assert_false(file_exists(html));
-    assert_int_equal(sotto_report_render_file(html, json), SOTTO_ENOENT);
+    assert_int_equal(sotto_report_render_file(html, json, NULL), SOTTO_ENOENT);
     assert_int_equal(sotto_report_render(html, example), SOTTO_OK);
     file_is(html, page_of(example));
     assert_int_equal(file_write(json, "{\"schema\": 1}", 13), SOTTO_OK);
-    assert_int_equal(sotto_report_render_file(html, json), SOTTO_EFORMAT);
+    assert_int_equal(sotto_report_render_file(html, json, NULL), SOTTO_EFORMAT);
     char wanted[128];
     snprintf(wanted, sizeof wanted, "%s: report: 'schema' is 1; expected a text", json);
     assert_string_equal(sotto_error_text(), wanted);
     unlink(html);
     unlink(json);
+    rmdir(folder);
+}
+
+/* What a monitor found stands on the page, escaped; a monitor.json of another kind is refused. */
+static void a_monitor_is_a_section(void **state)
+{
+    (void)state;
+    static const char found[] =
+        "{\"schema\": \"sotto.monitor/1\", \"threshold\": 3000.0, \"alarms\": 1, \"guarantee\": \"at most "
+        ".001\", "
+        "\"limit\": \"not found\", \"condition\": \"not checked\", \"clients\": [{\"name\": \"<eve>\", "
+        "\"rows\": 4321, "
+        "\"alarm\": 350, \"statistics\": {\"near\": {\"reached\": null}, \"off\": {\"reached\": 350}}}, "
+        "{\"name\": "
+        "\"quiet\", \"rows\": 100, \"alarm\": null, \"statistics\": {}}], \"service\": null}";
+    char folder[] = "/tmp/sotto-test-XXXXXX", html[64], json[64], monitor[64];
+    unsigned char *page;
+    size_t size;
+    assert_non_null(mkdtemp(folder));
+    snprintf(html, sizeof html, "%s/report.html", folder);
+    snprintf(json, sizeof json, "%s/report.json", folder);
+    snprintf(monitor, sizeof monitor, "%s/monitor.json", folder);
+    assert_int_equal(file_write(json, example, strlen(example)), SOTTO_OK);
+    assert_int_equal(sotto_report_render_file(html, json, monitor), SOTTO_ENOENT);
+    assert_int_equal(file_write(monitor, found, strlen(found)), SOTTO_OK);
+    assert_int_equal(sotto_report_render_file(html, json, monitor), SOTTO_OK);
+    assert_int_equal(file_read(&page, &size, html, 1 << 24), SOTTO_OK);
+    assert_int_equal(count((char *)page, "<section id=\"monitor\""), 1);
+    assert_int_equal(count((char *)page, "&lt;eve&gt;"), 1);
+    assert_int_equal(count((char *)page, "<td class=\"number\">350</td>"), 2);
+    assert_int_equal(count((char *)page, "quiet"), 0); /* no alarm, no line */
+    assert_int_equal(count((char *)page, "at most .001"), 1);
+    base_free(page);
+    assert_int_equal(file_write(monitor, "{\"schema\": \"sotto.audit/1\"}", 27), SOTTO_OK);
+    assert_int_equal(sotto_report_render_file(html, json, monitor), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "report: 'monitor.schema' is not sotto.monitor/1"));
+    page = (unsigned char *)page_of(example);
+    assert_int_equal(count((char *)page, "id=\"monitor\""), 0);
+    base_free(page);
+    unlink(html), unlink(json), unlink(monitor);
     rmdir(folder);
 }
 
@@ -360,6 +400,7 @@ int main(void)
         cmocka_unit_test(bad_sweeps_are_refused),
         cmocka_unit_test(wrong_documents_are_refused_by_name),
         cmocka_unit_test(files_are_whole_or_absent),
+        cmocka_unit_test(a_monitor_is_a_section),
         cmocka_unit_test(audits_become_reports),
         cmocka_unit_test(allocation_failures_are_clean),
         cmocka_unit_test(numbers_are_rounded_to_the_safe_side),
