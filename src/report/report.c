@@ -96,28 +96,37 @@ done:
     return status;
 }
 
+/* The document, with what a monitor found. Takes `monitor`, also on failure. */
+static sotto_status read_monitored(struct report *r, const char *text, size_t size, struct json *monitor)
+{
+    struct json *doc = NULL;
+    sotto_status status = json_parse(&doc, text, size, "report");
+    if (status != SOTTO_OK || !monitor)
+        json_free(monitor);
+    else
+        json_put(&doc, "monitor", monitor);
+    return status == SOTTO_OK ? report_take(r, doc) : status;
+}
+
 sotto_status sotto_report_render_file(const char *html_path, const char *json_path, const char *monitor_path)
 {
     sotto_status status = SOTTO_OK;
-    struct json *doc = NULL, *monitor = NULL;
+    struct json *monitor = NULL;
     struct report r = {0};
+    unsigned char *text = NULL;
     char *html = NULL;
-    TRY(json_read_file(&doc, json_path));
-    if (monitor_path) {
+    size_t size;
+    TRY(file_read(&text, &size, json_path, (size_t)64 << 20));
+    if (monitor_path)
         TRY(json_read_file(&monitor, monitor_path));
-        json_put(&doc, "monitor", monitor);
-        monitor = NULL;
-    }
-    status = report_take(&r, doc);
-    doc = NULL;
+    status = read_monitored(&r, (char *)text, size, monitor);
     if (status == SOTTO_EFORMAT)
         status_prefix(json_path);
     TRY(status);
     TRY(report_html(&html, &r));
     TRY(file_write(html_path, html, strlen(html)));
 done:
-    json_free(doc);
-    json_free(monitor);
+    base_free(text);
     report_clear(&r);
     sotto_text_free(html);
     return status;
