@@ -219,7 +219,15 @@ static sotto_status put_row(struct json **rows, const struct run *r, size_t inde
         const struct run_protection *p = &c->protections[protection];
         const struct json *release = stage_result(r, "protect", m.name);
         double scale = json_number(json_member(release, "scale"));
-        if (isnan(p->release.target.epsilon))
+        if (p->trained) {
+            snprintf(title, sizeof title, "%s, trained by %s for epsilon %g", base, p->mechanism,
+                     p->release.target.epsilon);
+            char group[RUN_NAME + 16]; /* its noise is of another scale than that of the other rows */
+            snprintf(group, sizeof group, "%s, %s", c->name, p->mechanism);
+            json_put_text(&row, "group", group);
+            json_put(&row, "hidden", json_make_counts(p->recipe.hidden, p->recipe.hidden_count));
+            json_put(&row, "parameters", json_clone(json_member(release, "parameters")));
+        } else if (isnan(p->release.target.epsilon))
             snprintf(title, sizeof title, "%s, %s noise of scale %.3g", base, p->mechanism, scale);
         else
             snprintf(title, sizeof title, "%s, %s noise for epsilon %g", base, p->mechanism,

@@ -156,8 +156,10 @@ void section_claim(struct page *p, const struct report *r)
     }
     page_html(
         p,
-        "<p>Random noise was added once to the model's weights after training. The guarantee covers "
-        "everything computed from the noisy weights. Unit of privacy: one record. Neighbouring data sets: ");
+        "<p>Random noise was added to the model's weights once, after training, or during a private training "
+        "(dp-sgd and dp-adam: to the sum of gradients in every step; covariance, functional and taylor: to "
+        "sums over the records). The guarantee covers everything computed from the noisy values. Unit of "
+        "privacy: one record. Neighbouring data sets: ");
     page_text(p, adjacency ? adjacency : "not stated");
     page_html(p,
               ". Each \xce\xb5 stated is the <strong>upper</strong> end of its interval. "

@@ -69,8 +69,12 @@ static const struct sotto_option *next(const char **keys, const struct config_me
 void config_rows_add_members(struct config_rows *out, const char *prefix, const struct config_members *m)
 {
     const char *keys = m->keys;
-    for (const struct sotto_option *row; (row = next(&keys, m));)
-        add(out, prefix, m->section, row_of(row));
+    for (const struct sotto_option *row; (row = next(&keys, m));) {
+        struct config_row made = row_of(row);
+        if (m->optional)
+            made.fallback = NULL;
+        add(out, prefix, m->section, made);
+    }
 }
 
 static sotto_status read_sizes(char *out, const struct sotto_option *row, const struct config *c,
@@ -96,6 +100,8 @@ sotto_status config_members_read(void *out, char (*texts)[CONFIG_MEMBER_TEXT], c
         char path[128];
         void *to = (char *)out + row->offset;
         snprintf(path, sizeof path, "%s%s%s", prefix, m->section, last_part(row->key));
+        if (m->optional && !config_given(c, "%s", path))
+            continue;
         const char *text = row->type == SOTTO_OPTION_TEXT ? config_text(c, "%s", path) : NULL;
         if (text && strlen(text) >= CONFIG_MEMBER_TEXT)
             TRY(config_fail(c, path, "%s is too long; expected at most %d bytes", path,
@@ -106,7 +112,9 @@ sotto_status config_members_read(void *out, char (*texts)[CONFIG_MEMBER_TEXT], c
         } else if (row->type == SOTTO_OPTION_FLAG) {
             *(int *)to = config_flag(c, "%s", path);
         } else if (row->type == SOTTO_OPTION_REAL) {
-            *(double *)to = config_real(c, "%s", path);
+            const double value = config_real(c, "%s", path);
+            *(double *)to =
+                m->optional ? sotto_given_real(value) : value; /* beside members that are not given */
         } else if (row->type == SOTTO_OPTION_COUNT) {
             *(size_t *)to = config_whole(c, "%s", path);
         } else if (row->type == SOTTO_OPTION_SIZES) {

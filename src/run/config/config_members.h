@@ -10,9 +10,10 @@ struct config_members {
     const char *section;
     const struct sotto_option *(*table)(void);
     const char *keys; /* in the order of the file */
+    bool optional;    /* without defaults in the file: a member whose key is absent stays as it is */
 };
 
-enum { CONFIG_ROWS = 128, CONFIG_KEY = 48, CONFIG_MEMBER_TEXT = 32 };
+enum { CONFIG_ROWS = 192, CONFIG_KEY = 48, CONFIG_MEMBER_TEXT = 32 };
 /** A table that is put together. */
 struct config_rows {
     size_t count;

@@ -11,17 +11,28 @@
 #include <string.h>
 
 static const struct config_members pretrain_members = {
-    "pretrain.", sotto_pretrain_option_table,
-    "method|encoder|epochs|batch|lr|schedule|temperature|loss|min_area|brightness|jitter|augmentation|"
-    "vertical_flip|grey|blur|dtype|backend"};
-static const struct config_members head_members = {"head.", sotto_head_recipe_options,
-                                                   "hidden|epochs|batch|lr|clip|bias|lambda|steps|step_size"};
+    .section = "pretrain.",
+    .table = sotto_pretrain_option_table,
+    .keys =
+        "method|encoder|epochs|batch|lr|schedule|temperature|loss|min_area|brightness|jitter|augmentation|"
+        "vertical_flip|grey|blur|dtype|backend"};
+static const struct config_members head_members = {
+    .section = "head.",
+    .table = sotto_head_recipe_options,
+    .keys = "hidden|epochs|batch|lr|clip|bias|lambda|steps|step_size"};
 
 /* Of one noise setting: protect[i]. */
-static const struct config_members protect_members = {"protect[].", sotto_release_option_table,
-                                                      "scale|epsilon|delta|l1|l2"};
-static const struct config_members spend_members = {"protect[].", sotto_spend_option_table, "read_from_data"};
-static const struct config_members report_members = {"report.", sotto_audit_option_table, "fpr|confidence"};
+static const struct config_members protect_members = {
+    .section = "protect[].", .table = sotto_release_option_table, .keys = "scale|epsilon|delta|l1|l2"};
+static const struct config_members spend_members = {
+    .section = "protect[].", .table = sotto_spend_option_table, .keys = "read_from_data"};
+static const struct config_members private_members = {
+    .section = "protect[].",
+    .table = sotto_head_recipe_options,
+    .keys = "hidden|epochs|batch|lr|clip|bias|lambda|cross|noise|max_grad_norm|momentum",
+    .optional = true};
+static const struct config_members report_members = {
+    .section = "report.", .table = sotto_audit_option_table, .keys = "fpr|confidence"};
 
 /* Top-level, or in each of `cases`. */
 static const struct config_row case_rows[] = {
@@ -31,7 +42,12 @@ static const struct config_row case_rows[] = {
      .help = "encoder trained on the private records too: measured only, no privacy statement"},
     {"sensitivity.pairs", CONFIG_WHOLE, .fallback = "0", .range = "[0,1000000]",
      .help = "number of replace-one pairs for the sampled sensitivity; 0: none"},
-    {"protect[].mechanism", CONFIG_TEXT, .required = true, .names = "logistic|laplace|gaussian"},
+    {"protect[].mechanism", CONFIG_TEXT, .names = "logistic|laplace|gaussian",
+     .help = "noise on the trained head"},
+    {"protect[].trainer", CONFIG_TEXT,
+     .names = "dp-sgd|dp-adam|covariance|functional|functional-linear|taylor",
+     .help =
+         "instead of mechanism: a private training of its own, for epsilon, with the keys from hidden on"},
     {.path = NULL}};
 static const struct config_row case_rows_after[] = {
     {"shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",
@@ -80,6 +96,7 @@ static void add_case_rows(struct config_rows *out, const char *prefix)
     config_rows_add(out, prefix, case_rows);
     config_rows_add_members(out, prefix, &protect_members);
     config_rows_add_members(out, prefix, &spend_members);
+    config_rows_add_members(out, prefix, &private_members);
     config_rows_add(out, prefix, case_rows_after);
 }
 
@@ -163,6 +180,47 @@ done:
     return status;
 }
 
+/* Keys of a private training would be ignored beside a mechanism. */
+static sotto_status refuse_training_keys(const struct config *c, const char *prefix, const char *section)
+{
+    sotto_status status = SOTTO_OK;
+    static const char *const keys[] = {"hidden", "epochs",        "batch",   "lr",
+                                       "clip",   "bias",          "lambda",  "cross",
+                                       "noise",  "max_grad_norm", "momentum"};
+    char path[128];
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        snprintf(path, sizeof path, "%s%s%s", prefix, section, keys[k]);
+        if (config_given(c, "%s", path))
+            TRY(config_fail(
+                c, path, "%s is of a private training; expected it beside 'trainer', not 'mechanism'", path));
+    }
+done:
+    return status;
+}
+
+static sotto_status read_private_training(struct run_protection *p, const struct run_case *owner,
+                                          const struct config *c, const char *prefix, const char *section)
+{
+    sotto_status status = SOTTO_OK;
+    static const char *const others[] = {"mechanism", "scale", "l1", "l2"};
+    struct config_members members = private_members;
+    char path[128];
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        snprintf(path, sizeof path, "%s%s%s", prefix, section, others[k]);
+        if (config_given(c, "%s", path))
+            TRY(config_fail(c, path, "%s is of noise on a trained head; expected it without 'trainer'",
+                            path));
+    }
+    snprintf(path, sizeof path, "%s%sepsilon", prefix, section);
+    if (isnan(p->release.target.epsilon))
+        TRY(config_fail(c, path, "%s is missing; a private training needs it", path));
+    members.section = section;
+    p->recipe = (struct sotto_head_recipe){.trainer = p->mechanism, .seed = owner->recipe.seed};
+    TRY(config_members_read(&p->recipe, p->texts, c, prefix, &members));
+done:
+    return status;
+}
+
 static sotto_status read_protection(struct run_protection *p, const struct run_case *owner,
                                     const struct config *c, const char *prefix, size_t i)
 {
@@ -171,11 +229,22 @@ static sotto_status read_protection(struct run_protection *p, const struct run_c
     struct sotto_release *r = &p->release;
     char section[64], path[128];
     snprintf(section, sizeof section, "protect[%zu].", i);
-    snprintf(path, sizeof path, "%s%smechanism", prefix, section);
     members.section = section;
-    TRY(copy(p->mechanism, sizeof p->mechanism, c, path));
     TRY(config_members_read(r, NULL, c, prefix, &members));
     TRY(read_conditions(p, c, prefix, i));
+    snprintf(path, sizeof path, "%s%strainer", prefix, section);
+    p->trained = config_given(c, "%s", path);
+    if (p->trained) {
+        TRY(copy(p->mechanism, sizeof p->mechanism, c, path));
+        TRY(read_private_training(p, owner, c, prefix, section));
+        goto done;
+    }
+    snprintf(path, sizeof path, "%s%smechanism", prefix, section);
+    if (!config_given(c, "%s", path))
+        TRY(config_fail(c, path, "%sprotect[%zu] has no mechanism and no trainer; expected one of them",
+                        prefix, i));
+    TRY(copy(p->mechanism, sizeof p->mechanism, c, path));
+    TRY(refuse_training_keys(c, prefix, section));
     r->mechanism = p->mechanism;
     if (isnan(r->scale) == isnan(r->target.epsilon))
         TRY(config_fail(c, path, "%sprotect[%zu] needs exactly one of scale and epsilon", prefix, i));

@@ -22,9 +22,12 @@ enum {
     RUN_SWEEP_MECHANISMS = 8
 };
 
-/** One noise setting: either a scale or a target. */
+/** One protected head: noise on the trained one, of a scale or for a target; or a private training of its own. */
 struct run_protection {
-    char mechanism[16], conditions[RUN_CONDITIONS][32];
+    char mechanism[24]; /* the trainer's name, if the head is trained privately */
+    bool trained;       /* by `recipe`, for the release's target */
+    struct sotto_head_recipe recipe;
+    char texts[1][32], conditions[RUN_CONDITIONS][32];
     const char *read_from_data[RUN_CONDITIONS + 1]; /* the conditions, NULL-terminated */
     /** Points to mechanism and conditions above, so protections are not copied; numbers are NAN where not given, norms
      * too where the sampled sensitivity is used. */

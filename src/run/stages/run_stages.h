@@ -38,9 +38,14 @@ struct json *run_head_key(const struct run *r, size_t index);
 struct sotto_head_recipe run_stated_recipe(const struct run_case *c);
 /** Rows of the private part that belong to a case: [*first, *first + records). */
 size_t run_case_first(const struct run *r, size_t index);
+const float *run_case_x(const struct run *r, size_t index);
+const int64_t *run_case_y(const struct run *r, size_t index);
 void run_model_name(struct run_model *m, const struct run *r, size_t index, long protection);
 /** "models/NAME.safetensors" for trained heads, "protected/NAME.safetensors" for released ones. */
 void run_model_file(char out[RUN_PATH], const struct run_model *m);
+
+/** True for a model that was trained privately, on its own. */
+bool run_is_trained(const struct run *r, const struct run_model *m);
 
 sotto_status run_stage_split(struct run *r);
 sotto_status run_stage_pretrain(struct run *r);

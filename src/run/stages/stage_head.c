@@ -27,6 +27,11 @@ void run_model_name(struct run_model *m, const struct run *r, size_t index, long
         snprintf(m->name, sizeof m->name, "%s-p%ld", r->config.cases[index].name, protection + 1);
 }
 
+bool run_is_trained(const struct run *r, const struct run_model *m)
+{
+    return m->protection >= 0 && r->config.cases[m->index].protections[m->protection].trained;
+}
+
 void run_model_file(char out[RUN_PATH], const struct run_model *m)
 {
     snprintf(out, RUN_PATH, "%s/%s.safetensors", m->protection < 0 ? "models" : "protected", m->name);
@@ -72,12 +77,12 @@ struct sotto_head_recipe run_stated_recipe(const struct run_case *c)
     return recipe;
 }
 
-static const float *case_x(const struct run *r, size_t index)
+const float *run_case_x(const struct run *r, size_t index)
 {
     return (const float *)r->private_x.data + run_case_first(r, index) * r->width;
 }
 
-static const int64_t *case_y(const struct run *r, size_t index)
+const int64_t *run_case_y(const struct run *r, size_t index)
 {
     return (const int64_t *)r->private_y.data + run_case_first(r, index);
 }
@@ -98,8 +103,8 @@ sotto_status run_stage_head(struct run *r, size_t index)
     if (stage.reused)
         goto done;
     const struct sotto_head_recipe recipe = run_stated_recipe(c);
-    TRY(sotto_head_train(&head, case_x(r, index), case_y(r, index), c->records, r->width, r->classes, &recipe,
-                         r->ctx));
+    TRY(sotto_head_train(&head, run_case_x(r, index), run_case_y(r, index), c->records, r->width, r->classes,
+                         &recipe, r->ctx));
     TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
     TRY(sha256_file_asking(hash, path, r->ctx));
     TRY(sotto_head_set_encoder(head, hash));
@@ -111,7 +116,8 @@ sotto_status run_stage_head(struct run *r, size_t index)
     double train, held;
     size_t parameters;
     (void)sotto_head_parameters(head, &parameters);
-    TRY(sotto_head_accuracy(&train, head, case_x(r, index), case_y(r, index), c->records, r->width, r->ctx));
+    TRY(sotto_head_accuracy(&train, head, run_case_x(r, index), run_case_y(r, index), c->records, r->width,
+                            r->ctx));
     TRY(sotto_head_accuracy(&held, head, r->heldout_x.data, r->heldout_y.data, r->heldout_x.shape[0],
                             r->width, r->ctx));
     struct json *result = json_make_object();
@@ -138,7 +144,7 @@ static sotto_status find_sensitivity(struct sotto_sensitivity_sample *out, struc
     char name[RUN_PATH], path[RUN_PATH];
     const struct sotto_head_recipe recipe = run_stated_recipe(c);
     if (c->pairs > 0)
-        TRY(sotto_sensitivity_run(&sample, case_x(r, index), case_y(r, index), c->records, r->width,
+        TRY(sotto_sensitivity_run(&sample, run_case_x(r, index), run_case_y(r, index), c->records, r->width,
                                   r->classes, &recipe, c->pairs, r->ctx));
     if (run_is_convex(c)) {
         run_model_name(&model, r, index, -1);

@@ -167,14 +167,15 @@ static struct json *measure_key(const struct run *r, const struct run_model *m)
     return key;
 }
 
-/* The attacker answers a noisy head with shadows of the same mechanism and scale. */
+/* The attacker answers a noisy head with shadows of the same mechanism and scale; one that was trained privately
+ * is of another recipe than the case's shadows, which would make them look weaker than they are. */
 static sotto_status ask_shadow(struct run_shadow *shadow, const struct run *r, const struct run_model *m,
                                const struct run_answers *a)
 {
     sotto_status status = SOTTO_OK;
     const char *mechanism = NULL;
     double scale = 0;
-    if (!run_has_shadow(r, m->index))
+    if (!run_has_shadow(r, m->index) || run_is_trained(r, m))
         return SOTTO_OK;
     if (m->protection >= 0) {
         char protect[RUN_NAME + 32];
@@ -226,7 +227,7 @@ sotto_status run_stage_measure(struct run *r, const struct run_model *m)
     json_put_integer(&estimate, "n", (int64_t)a.n_nonmember);
     json_put(&result, "accuracy", estimate);
     json_put_real(&result, "train_accuracy", (double)right_member / (double)a.n_member);
-    if (m->protection >= 0 && r->config.draws > 0) {
+    if (m->protection >= 0 && !run_is_trained(r, m) && r->config.draws > 0) {
         struct spread draws_accuracy = {0}, draws_auc = {0};
         char protect[RUN_NAME + 32];
         snprintf(protect, sizeof protect, "protect/%s", m->name);

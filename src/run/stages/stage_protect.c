@@ -27,7 +27,7 @@ done:
 }
 
 /* What the report needs, taken from the certificate so that page and certificate cannot disagree. */
-static struct json *release_facts(const struct sotto_certificate *c)
+static struct json *release_facts(const struct sotto_certificate *c, size_t parameters)
 {
     const struct sotto_account *a = sotto_certificate_account(c);
     struct json *facts = json_make_object();
@@ -35,7 +35,22 @@ static struct json *release_facts(const struct sotto_certificate *c)
     json_put_real(&facts, "standard_deviation", a->standard_deviation);
     json_put(&facts, "sensitivity", certificate_sensitivity(sotto_certificate_sensitivity(c)));
     json_put(&facts, "guarantee", certificate_guarantee(c));
+    if (parameters)
+        json_put_integer(&facts, "parameters", (int64_t)parameters);
     return facts;
+}
+
+/* A member that is not given counts as 0. */
+static void put_recipe(struct json **key, const struct sotto_head_recipe *r)
+{
+    json_put(key, "hidden", json_make_counts(r->hidden, r->hidden_count));
+    json_put_integer(key, "epochs", (int64_t)r->epochs);
+    json_put_integer(key, "batch", (int64_t)r->batch);
+    json_put_integer(key, "seed", (int64_t)r->seed);
+    json_put_text(key, "noise", r->noise ? r->noise : "");
+    json_put(key, "reals",
+             json_make_reals(
+                 (double[]){r->lr, r->clip, r->bias, r->lambda, r->cross, r->max_grad_norm, r->momentum}, 7));
 }
 
 static struct json *protect_key(const struct run *r, const struct run_model *m)
@@ -54,6 +69,8 @@ static struct json *protect_key(const struct run *r, const struct run_model *m)
     json_put_real(&key, "delta", p->release.target.delta);
     json_put_real(&key, "l1", p->release.sensitivity.l1);
     json_put_real(&key, "l2", p->release.sensitivity.l2);
+    if (p->trained)
+        put_recipe(&key, &p->recipe);
     if (p->read_from_data[0]) {
         struct json *names = json_make_array();
         for (size_t i = 0; p->read_from_data[i]; i++)
@@ -65,48 +82,105 @@ static struct json *protect_key(const struct run *r, const struct run_model *m)
     return key;
 }
 
-sotto_status run_stage_protect(struct run *r, const struct run_model *m)
+/* The files of a protected model, and the spending that its noise is charged as. */
+struct protection {
+    const struct run_protection *settings;
+    struct run_source source;
+    char name[RUN_PATH], certificate_name[RUN_PATH + 32], output[RUN_PATH], purpose[RUN_NAME * 2 + 32];
+    struct sotto_spend spend;
+    size_t parameters; /* of a head of its own */
+};
+
+static sotto_status describe(struct protection *out, struct run *r, const struct run_model *m)
 {
     sotto_status status = SOTTO_OK;
-    const struct run_case *c = &r->config.cases[m->index];
-    const struct run_protection *p = &c->protections[m->protection];
-    struct run_stage stage;
-    struct run_model plain;
-    struct sotto_sensitivity_sample sample;
-    struct run_source source = {.digests = NULL};
-    struct sotto_certificate *certificate = NULL;
-    char name[RUN_PATH], certificate_name[RUN_PATH + 32], input[RUN_PATH], output[RUN_PATH],
-        measured[RUN_PATH], purpose[RUN_NAME * 2 + 32], stage_name[RUN_NAME + 32];
-    snprintf(stage_name, sizeof stage_name, "protect/%s", m->name);
-    TRY(run_stage_begin(&stage, &r->folder, stage_name, protect_key(r, m)));
-    if (stage.reused)
-        goto done;
+    out->settings = &r->config.cases[m->index].protections[m->protection];
+    run_model_file(out->name, m);
+    TRY(run_folder_path(out->output, &r->folder, out->name));
+    snprintf(out->certificate_name, sizeof out->certificate_name, "%s.certificate.json", out->name);
+    snprintf(out->purpose, sizeof out->purpose, "run %s, %s", r->config.name, m->name);
+    TRY(run_source_make(&out->source, r, m->index));
+    out->spend = (struct sotto_spend){.dataset_id = r->data->dataset_id,
+                                      .ledger = out->source.ledger[0] ? out->source.ledger : NULL,
+                                      .source = &out->source.records,
+                                      .purpose = out->purpose,
+                                      .read_from_data = out->settings->release.spend.read_from_data,
+                                      .insecure = r->options->insecure,
+                                      .insecure_seed = r->options->insecure_seed};
+done:
+    return status;
+}
 
-    run_model_name(&plain, r, m->index, -1);
+/* Noise on the case's trained head. */
+static sotto_status add_noise(struct sotto_certificate **out, struct run *r, size_t index,
+                              const struct protection *p)
+{
+    sotto_status status = SOTTO_OK;
+    const struct run_case *c = &r->config.cases[index];
+    struct sotto_protect protect = {.output = p->output, .release = p->settings->release};
+    struct sotto_sensitivity_sample sample;
+    struct run_model plain;
+    char name[RUN_PATH], input[RUN_PATH], measured[RUN_PATH];
+    run_model_name(&plain, r, index, -1);
     run_model_file(name, &plain);
     TRY(run_folder_path(input, &r->folder, name));
     snprintf(name, sizeof name, "models/%s.sensitivity.json", c->name);
     TRY(run_folder_path(measured, &r->folder, name));
-    run_model_file(name, m);
-    TRY(run_folder_path(output, &r->folder, name));
-    snprintf(certificate_name, sizeof certificate_name, "%s.certificate.json", name);
-    snprintf(purpose, sizeof purpose, "run %s, %s", r->config.name, m->name);
-    TRY(run_source_make(&source, r, m->index));
-    struct sotto_protect protect = {.input = input, .output = output, .release = p->release};
-    protect.release.spend = (struct sotto_spend){.dataset_id = r->data->dataset_id,
-                                                 .ledger = source.ledger[0] ? source.ledger : NULL,
-                                                 .source = &source.records,
-                                                 .purpose = purpose,
-                                                 .read_from_data = p->release.spend.read_from_data,
-                                                 .insecure = r->options->insecure,
-                                                 .insecure_seed = r->options->insecure_seed};
+    protect.input = input;
+    protect.release.spend = p->spend;
     protect.release.records = c->records;
-    TRY(find_sensitivity(&protect, &sample, measured, p));
-    TRY(sotto_protect_file(&certificate, &protect, r->ctx));
-    TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, certificate_name, NULL},
-                      release_facts(certificate)));
+    TRY(find_sensitivity(&protect, &sample, measured, p->settings));
+    TRY(sotto_protect_file(out, &protect, r->ctx));
 done:
-    run_source_clear(&source);
+    return status;
+}
+
+/* A head of its own, with noise in its training. */
+static sotto_status train_privately(struct sotto_certificate **out, struct run *r, size_t index,
+                                    struct protection *p)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *head = NULL;
+    struct sotto_certificate *made = NULL;
+    char path[RUN_PATH], hash[SHA256_HEX];
+    const struct sotto_head_privacy privacy = {.target = p->settings->release.target,
+                                               .spend = p->spend,
+                                               .output = p->output,
+                                               .classes_by = r->data->classes_by};
+    TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
+    TRY(sha256_file_asking(hash, path, r->ctx));
+    TRY(sotto_head_train_private(&head, &made, run_case_x(r, index), run_case_y(r, index),
+                                 r->config.cases[index].records, r->width, r->classes, &p->settings->recipe,
+                                 &privacy, r->ctx));
+    TRY(sotto_head_set_encoder(head, hash));
+    (void)sotto_head_parameters(head, &p->parameters);
+    TRY(sotto_head_save_private(p->output, head, made));
+    *out = made;
+    made = NULL;
+done:
+    sotto_head_free(head);
+    sotto_certificate_free(made);
+    return status;
+}
+
+sotto_status run_stage_protect(struct run *r, const struct run_model *m)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_stage stage;
+    struct protection p = {.settings = NULL};
+    struct sotto_certificate *certificate = NULL;
+    char stage_name[RUN_NAME + 32];
+    snprintf(stage_name, sizeof stage_name, "protect/%s", m->name);
+    TRY(run_stage_begin(&stage, &r->folder, stage_name, protect_key(r, m)));
+    if (stage.reused)
+        goto done;
+    TRY(describe(&p, r, m));
+    TRY(p.settings->trained ? train_privately(&certificate, r, m->index, &p)
+                            : add_noise(&certificate, r, m->index, &p));
+    TRY(run_stage_end(&stage, &r->folder, (const char *const[]){p.name, p.certificate_name, NULL},
+                      release_facts(certificate, p.parameters)));
+done:
+    run_source_clear(&p.source);
     sotto_certificate_free(certificate);
     return status;
 }

@@ -12,25 +12,28 @@
 #include "sotto/head.h"
 #include "sotto/io.h"
 #include "sotto/run.h"
+#include "sotto/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static const char experiment[] = "name: story\n"
-                                 "seed: 3\n"
-                                 "data: {set: synthetic-images, public: 768, private: 250, heldout: 1500}\n"
-                                 "pretrain: {epochs: 2, batch: 128, dtype: f32, backend: dnnl}\n"
-                                 "cases:\n"
-                                 "  - name: overfit\n"
-                                 "    records: 250\n"
-                                 "    head: {hidden: [256], epochs: 200, batch: 25}\n"
-                                 "    sensitivity: {pairs: 2}\n"
-                                 "    protect:\n"
-                                 "      - {mechanism: logistic, scale: 0.001}\n"
-                                 "      - {mechanism: logistic, scale: 3}\n"
-                                 "attack: {names: [loss]}\n"
-                                 "evaluate: {draws: 20}\n";
+static const char experiment[] =
+    "name: story\n"
+    "seed: 3\n"
+    "data: {set: synthetic-images, public: 768, private: 250, heldout: 1500}\n"
+    "pretrain: {epochs: 2, batch: 128, dtype: f32, backend: dnnl}\n"
+    "cases:\n"
+    "  - name: overfit\n"
+    "    records: 250\n"
+    "    head: {hidden: [256], epochs: 200, batch: 25}\n"
+    "    sensitivity: {pairs: 2}\n"
+    "    protect:\n"
+    "      - {mechanism: logistic, scale: 0.001}\n"
+    "      - {mechanism: logistic, scale: 3}\n"
+    "      - {trainer: dp-sgd, epsilon: 3, delta: 1.0e-5, batch: 50, epochs: 3}\n"
+    "attack: {names: [loss]}\n"
+    "evaluate: {draws: 20}\n";
 
 static char root[64];
 
@@ -101,7 +104,30 @@ static void the_story_holds(void **state)
     assert_null(json_find(report, "rows[1].proved.epsilon"));
     assert_true(number(report, "rows[1].conditional.epsilon.upper") > 100);
     assert_true(json_kind(json_find(report, "data.synthetic")) == JSON_KIND_BOOLEAN);
+    /* noise in every step of a training of its own is proved */
+    assert_true(number(report, "rows[3].proved.epsilon.upper") <= 3);
+    assert_true(number(report, "rows[3].proved.epsilon.upper") > 2.99);
+    assert_null(json_find(report, "rows[3].conditional.epsilon"));
+    assert_string_equal(json_text(json_find(report, "rows[3].mechanism")), "dp-sgd");
     json_free(report);
+}
+
+static void every_certificate_verifies_against_the_ledger(void **state)
+{
+    (void)state;
+    char folder[128], ledger[256], name[64], file[256];
+    snprintf(folder, sizeof folder, "%s/run", root);
+    assert_int_equal(path_join(ledger, sizeof ledger, folder, "ledger.jsonl"), SOTTO_OK);
+    for (int p = 1; p <= 3; p++) {
+        struct sotto_verification v = {0};
+        snprintf(name, sizeof name, "protected/overfit-p%d.safetensors", p);
+        assert_int_equal(path_join(file, sizeof file, folder, name), SOTTO_OK);
+        if (sotto_verify(&v, file, NULL, ledger, NULL) != SOTTO_OK)
+            fail_msg("%s: %s", name, sotto_error_text());
+        assert_null(v.failed);
+        assert_int_equal(v.guarantee == SOTTO_GUARANTEE_PROVED, p == 3);
+        sotto_verification_clear(&v);
+    }
 }
 
 static void running_again_reuses_everything(void **state)
@@ -145,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_story_holds),
+        cmocka_unit_test(every_certificate_verifies_against_the_ledger),
         cmocka_unit_test(running_again_reuses_everything),
         cmocka_unit_test(a_lost_release_is_drawn_again_and_charged_again),
     };

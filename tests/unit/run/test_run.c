@@ -30,12 +30,17 @@ static void the_demo_is_a_valid_experiment(void **state)
     struct run_config c;
     assert_int_equal(read_text(&c, sotto_demo_config(), NULL), SOTTO_OK);
     assert_int_equal(c.case_count, 2);
-    assert_int_equal(c.cases[0].recipe.hidden_count, 1);
-    assert_int_equal(c.cases[0].recipe.hidden[0], 512);
-    assert_int_equal(c.cases[1].recipe.hidden_count, 0);
-    assert_true(isnan(c.cases[0].protections[0].release.target.epsilon));
-    assert_true(c.cases[1].protections[0].release.target.epsilon == 1);
-    assert_true(c.cases[1].protections[0].release.target.delta == 1e-5);
+    assert_int_equal(c.cases[1].recipe.hidden_count, 1);
+    assert_int_equal(c.cases[1].recipe.hidden[0], 512);
+    assert_int_equal(c.cases[0].recipe.hidden_count, 0);
+    assert_true(isnan(c.cases[1].protections[0].release.target.epsilon));
+    assert_true(c.cases[0].protections[2].release.target.epsilon == 1);
+    assert_true(c.cases[0].protections[2].release.target.delta == 1e-5);
+    const struct run_protection *p = &c.cases[0].protections[1];
+    assert_true(p->trained && !c.cases[0].protections[2].trained);
+    assert_string_equal(p->recipe.trainer, "dp-sgd");
+    assert_true(p->release.target.epsilon == 3 && p->recipe.batch == 2048 && p->recipe.momentum == 0.9);
+    assert_true(p->recipe.seed == 1 && p->recipe.clip == 0 && p->recipe.noise == NULL); /* not given */
 }
 
 static void a_resolved_config_reads_back_the_same(void **state)
@@ -97,6 +102,16 @@ static void mistakes_name_their_place(void **state)
         {"name: x\nhead: {fine_tune: true, trainer: sgd}\n",
          "head.fine_tune needs trainer adam, with at most"},
         {"name: x\nhead: {fine_tune: true, hidden: [8, 8, 8, 8]}\n", "with at most 3 hidden layers"},
+        {"name: x\nprotect: [{epsilon: 1}]\n", "protect[0] has no mechanism and no trainer"},
+        {"name: x\nprotect: [{trainer: dp-sgd}]\n",
+         "protect[0].epsilon is missing; a private training needs it"},
+        {"name: x\nprotect: [{trainer: dp-sgd, mechanism: logistic, epsilon: 1}]\n",
+         "protect[0].mechanism is of noise on a trained head"},
+        {"name: x\nprotect: [{trainer: dp-sgd, epsilon: 1, scale: 2}]\n",
+         "protect[0].scale is of noise on a trained head"},
+        {"name: x\nprotect: [{mechanism: logistic, scale: 1, l1: 1, lr: 3}]\n",
+         "protect[0].lr is of a private training; expected it beside 'trainer'"},
+        {"name: x\nprotect: [{trainer: adam, epsilon: 1}]\n", "protect[0].trainer"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct run_config c;
