@@ -6,9 +6,11 @@
 
 const struct option_row private_set_rows[] = {
     OPTION_TABLE(sotto_spend_option_table, "dataset-id|ledger"),
-    OPTION_TABLE(sotto_source_option_table, NULL), OPTION_GROUP("Ledger"),
+    OPTION_TABLE(sotto_source_option_table, NULL),
+    OPTION_GROUP("Ledger"),
     OPTION_TABLE(sotto_spend_option_table,
                  "budget-epsilon|budget-delta|purpose|read-from-data|insecure-noise-seed"),
+    {"sign", OPTION_TEXT, "FILE", NULL, "key file of 'sotto key new' which signs the certificate"},
     OPTION_END};
 
 static sotto_status check_budget(const struct options *o, const char *verb)
@@ -18,6 +20,18 @@ static sotto_status check_budget(const struct options *o, const char *verb)
     if (option_given(o, "budget-epsilon") && option_real(o, "budget-epsilon") == 0) /* 0 stands for none */
         return cli_fail(SOTTO_EINVAL, "budget epsilon must be > 0 (got 0)");
     return SOTTO_OK;
+}
+
+/* Before anything is charged. */
+static sotto_status check_key(const char *path, const char *verb)
+{
+    char key[SOTTO_KEY_TEXT];
+    int secret = 1;
+    sotto_status status = path ? sotto_key_public(key, &secret, path) : SOTTO_OK;
+    if (status == SOTTO_OK && !secret)
+        status = cli_fail(SOTTO_EUSAGE, "%s: --sign: %s holds a public key alone; expected the secret one",
+                          verb, path);
+    return status;
 }
 
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
@@ -48,6 +62,9 @@ sotto_status private_set_identify(struct private_set *s, const struct options *o
                         "%s: --ledger-move needs the new path of the ledger; give --ledger FILE", verb);
     s->spend = (struct sotto_spend){
         .provenance = provenance, .source = &s->source, .insecure = option_given(o, "insecure-noise-seed")};
+    s->key = option_text(o, "sign");
+    if (status == SOTTO_OK)
+        status = check_key(s->key, verb);
     if (status == SOTTO_OK)
         status = check_budget(o, verb);
     if (status == SOTTO_OK)
@@ -96,10 +113,23 @@ sotto_status private_set_of_rows(struct private_set *s, const struct sotto_datas
     return status == SOTTO_OK ? sotto_dataset_digests(s->digests, d, rows, n, ctx) : status;
 }
 
-sotto_status private_set_print(const struct sotto_certificate *c, const char *output, int json)
+static sotto_status sign(const char *output, const char *key)
+{
+    char certificate[4096];
+    if ((size_t)snprintf(certificate, sizeof certificate, "%s.certificate.json", output) >=
+        sizeof certificate)
+        return cli_fail(SOTTO_EUSAGE, "--sign: the path of %s is too long", output);
+    return sotto_sign(certificate, key);
+}
+
+sotto_status private_set_print(const struct private_set *s, const struct sotto_certificate *c,
+                               const char *output, int json)
 {
     char *text = NULL;
-    sotto_status status = json ? sotto_certificate_encode(&text, c) : sotto_certificate_summary(&text, c);
+    sotto_status status = s->key ? sign(output, s->key) : SOTTO_OK;
+    if (status != SOTTO_OK)
+        return status;
+    status = json ? sotto_certificate_encode(&text, c) : sotto_certificate_summary(&text, c);
     if (status == SOTTO_OK && json)
         puts(text);
     else if (status == SOTTO_OK)

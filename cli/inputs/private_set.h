@@ -11,9 +11,10 @@ struct private_set {
     struct sotto_spend spend; /* of the command line; its records are: */
     struct sotto_source_records source;
     unsigned char (*digests)[SOTTO_DIGEST]; /* (source.n), owned, or NULL */
+    const char *key;                        /* file of the key that signs, borrowed; NULL: not signed */
 };
 /* `provenance` (borrowed): what the inputs say of themselves; verb and what ("X.npy") are for errors. EUSAGE: no
- * identity, one that --dataset-id contradicts, or half a budget. Borrowed by s->spend, so *s stays where it is. Clear also after a failure. */
+ * identity, one that --dataset-id contradicts, half a budget, or a key that cannot sign. Borrowed by s->spend, so *s stays where it is. Clear also after a failure. */
 sotto_status private_set_identify(struct private_set *s, const struct options *o,
                                   const struct sotto_provenance *provenance, const char *verb,
                                   const char *what);
@@ -25,8 +26,10 @@ sotto_status private_set_of_arrays(struct private_set *s, const float *x, const 
 /* rows[0..n) of an open set. */
 sotto_status private_set_of_rows(struct private_set *s, const struct sotto_dataset *d, const int64_t *rows,
                                  size_t n, const struct sotto_context *ctx);
-/* What was released to `output`: one line, or with `json` the certificate. */
-sotto_status private_set_print(const struct sotto_certificate *c, const char *output, int json);
+/* Signs the certificate beside `output` if that was asked for, and prints what was released: one line, or with `json` the
+ * certificate. */
+sotto_status private_set_print(const struct private_set *s, const struct sotto_certificate *c,
+                               const char *output, int json);
 void private_set_clear(struct private_set *s);
 
 #endif

@@ -380,7 +380,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (option_given(o, "residual-perturbation"))
         return account_residual(o, ctx, json);
     if (option_given(o, "verify"))
-        return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), ctx, json);
+        return verify_print(option_text(o, "verify"), NULL, option_text(o, "ledger"), NULL, ctx, json);
     if (option_flag(o, "import"))
         return import_history(o, ctx);
     if (option_given(o, "ledger"))

@@ -118,7 +118,7 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     if (status == SOTTO_OK)
         unlink(checkpoint);
     if (status == SOTTO_OK)
-        status = private_set_print(certificate, output, json);
+        status = private_set_print(&set, certificate, output, json);
     sotto_certificate_free(certificate);
     private_set_clear(&set);
     return status;

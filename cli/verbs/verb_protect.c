@@ -125,7 +125,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = sotto_protect_file(&certificate, &p, ctx);
     if (status == SOTTO_OK)
-        status = private_set_print(certificate, p.output, json);
+        status = private_set_print(&set, certificate, p.output, json);
     sotto_certificate_free(certificate);
     private_set_clear(&set);
     sotto_provenance_clear(&whose);

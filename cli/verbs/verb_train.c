@@ -110,7 +110,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     if (status == SOTTO_OK)
         status = sotto_network_save_private(output, network, certificate);
     if (status == SOTTO_OK)
-        status = private_set_print(certificate, output, json);
+        status = private_set_print(&charged, certificate, output, json);
     sotto_certificate_free(certificate);
     sotto_network_free(network);
     sotto_array_clear(&labels);

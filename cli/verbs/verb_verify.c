@@ -3,6 +3,7 @@
 #include "verbs/verify_print.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Files"),
@@ -10,10 +11,36 @@ static const struct option_row rows[] = {
      "ledger that was charged; without it the charge is reported as not checked"},
     {"released", OPTION_TEXT, "FILE", NULL, "released file (default: the one beside the certificate)",
      "output"},
+    {"trust", OPTION_LIST, "KEY", NULL,
+     "public key that must have signed the certificate: a file of 'sotto key new' or 64 digits; may be "
+     "repeated"},
     OPTION_END};
 
+/* EGATE: none of the trusted keys has signed. */
+static sotto_status check_trust(const char *const *trust, const struct sotto_verification *v)
+{
+    if (!v->signed_by)
+        return cli_fail(SOTTO_EGATE, "%s: is not signed; --trust needs a signature", v->certificate);
+    for (size_t i = 0; trust[i]; i++) {
+        char key[SOTTO_KEY_TEXT];
+        const int digits = strlen(trust[i]) == SOTTO_KEY_TEXT - 1 &&
+                           strspn(trust[i], "0123456789abcdef") == SOTTO_KEY_TEXT - 1;
+        if (digits)
+            strcpy(key, trust[i]);
+        else {
+            sotto_status status = sotto_key_public(key, NULL, trust[i]);
+            if (status != SOTTO_OK)
+                return status;
+        }
+        if (strcmp(key, v->signed_by) == 0)
+            return SOTTO_OK;
+    }
+    return cli_fail(SOTTO_EGATE, "%s: is signed by key %s, which --trust does not name", v->certificate,
+                    v->signed_by);
+}
+
 sotto_status verify_print(const char *file, const char *released, const char *ledger,
-                          const struct sotto_context *ctx, int json)
+                          const char *const *trust, const struct sotto_context *ctx, int json)
 {
     struct sotto_verification v = {0};
     char *text = NULL;
@@ -24,14 +51,16 @@ sotto_status verify_print(const char *file, const char *released, const char *le
     if (told == SOTTO_OK)
         printf(json ? "%s\n" : "%s", text);
     sotto_text_free(text);
+    if (told == SOTTO_OK && status == SOTTO_OK && trust && trust[0])
+        status = check_trust(trust, &v);
     sotto_verification_clear(&v);
     return told == SOTTO_OK ? status : told;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    return verify_print(option_argument(o, 0), option_text(o, "released"), option_text(o, "ledger"), ctx,
-                        json);
+    return verify_print(option_argument(o, 0), option_text(o, "released"), option_text(o, "ledger"),
+                        option_list(o, "trust"), ctx, json);
 }
 
 const struct verb verb_verify = {.name = "verify",
@@ -41,6 +70,7 @@ const struct verb verb_verify = {.name = "verify",
                                  .min_arguments = 1,
                                  .max_arguments = 1,
                                  .examples = "  sotto verify protected.safetensors --ledger ledger.jsonl\n"
+                                             "  sotto verify protected.safetensors --trust office.key.pub\n"
                                              "  sotto verify protected.safetensors.certificate.json --json",
                                  .options = rows,
                                  .run = run};

@@ -6,6 +6,6 @@
 
 /** sotto_verify(), printed: lines for people, or one JSON object. Also on EGATE. */
 sotto_status verify_print(const char *file, const char *released, const char *ledger,
-                          const struct sotto_context *ctx, int json);
+                          const char *const *trust, const struct sotto_context *ctx, int json);
 
 #endif

@@ -22,6 +22,7 @@
 #include "sotto/residual.h"
 #include "sotto/run.h"
 #include "sotto/selftest.h"
+#include "sotto/sign.h"
 #include "sotto/smooth.h"
 #include "sotto/smoothing.h"
 #include "sotto/ssl.h"

@@ -39,6 +39,8 @@ struct sotto_verification {
     size_t records;        /**< in the private data set; 0: unknown */
     const char *condition; /**< what epsilon rests on without proof; NULL: nothing */
     const char *measured;  /**< what was measured and not proved; NULL: nothing */
+    const char
+        *signed_by; /**< public key of a valid signature beside the certificate (sotto/sign.h); NULL: none */
 
     struct sotto_verify_check *checks; /**< in the order in which they were made */
     size_t check_count;
@@ -56,7 +58,7 @@ struct sotto_verification {
  *  Returns: EGATE    a check failed, the first one named
  *           EFORMAT  no certificate
  *           ENOENT, EIO, ENOMEM
- *  Nothing is signed: file, certificate and ledger that were rewritten together pass. */
+ *  Without a signature by a key that the reader trusts, file, certificate and ledger that were rewritten together pass. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_verify(struct sotto_verification *out,
                                                                  const char *certificate, const char *output,
                                                                  const char *ledger,

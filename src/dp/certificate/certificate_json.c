@@ -1,5 +1,7 @@
 /* JSON of accounts and certificates. Infinite and missing values are null. */
 #include "dp/certificate/certificate_json.h"
+
+#include "dp/sign/signature.h"
 #include "dp/certificate/certificate_claims.h"
 #include "dp/dpsgd/dpsgd_json.h"
 #include "dp/mechanism/mechanism.h"
@@ -147,6 +149,7 @@ sotto_status sotto_certificate_save(const char *path, const struct sotto_certifi
                                     const char *output_sha256)
 {
     struct json *object = document(c, output_sha256);
+    signature_remove(path); /* of an earlier certificate */
     sotto_status status = json_write_file(path, object, JSON_PRETTY);
     json_free(object);
     return status;

@@ -15,8 +15,7 @@ struct sotto_verification_memory {
     char text[];
 };
 
-/* A copy; NULL stays NULL. What files and paths hold need not be UTF-8, what comes out is. */
-static const char *keep(struct verification *v, const char *text)
+const char *verification_keep(struct verification *v, const char *text)
 {
     if (!text)
         return NULL;
@@ -53,7 +52,7 @@ static void note(struct verification *v, const char *name, enum sotto_verify_out
     struct sotto_verify_check *c = one_more(v, &items, &v->found.check_count, sizeof *c);
     v->found.checks = items;
     if (c)
-        *c = (struct sotto_verify_check){name, outcome, keep(v, text)};
+        *c = (struct sotto_verify_check){name, outcome, verification_keep(v, text)};
 }
 
 void verify_check(struct verification *v, const char *name, bool ok, const char *format, ...)
@@ -67,7 +66,7 @@ void verify_check(struct verification *v, const char *name, bool ok, const char 
     if (ok || v->found.failed)
         return;
     snprintf(failed, sizeof failed, "%s: %s", name, text);
-    v->found.failed = keep(v, failed);
+    v->found.failed = verification_keep(v, failed);
 }
 
 void verify_leave(struct verification *v, const char *name, const char *format, ...)
@@ -91,7 +90,7 @@ void verify_done(struct verification *v, const char *format, ...)
     const char **line = one_more(v, &items, &v->found.checked_count, sizeof *line);
     v->found.checked = items;
     if (line)
-        *line = keep(v, text);
+        *line = verification_keep(v, text);
 }
 
 static void leave_what_nothing_checks(struct verification *v)
@@ -111,8 +110,8 @@ static void leave_what_nothing_checks(struct verification *v)
         verify_leave(v, "training", "that the program that made the file followed its recipe");
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (certificate_has(f, unknown[i]))
-            verify_leave(v, "signature", "the member '%s', as this version does not support signatures",
-                         unknown[i]);
+            verify_leave(v, "signature",
+                         "the member '%s': a signature lies beside a certificate, not within it", unknown[i]);
 }
 
 /* What is claimed, in the order of trust: proved, conditional, none. */
@@ -124,17 +123,17 @@ static void take_claim(struct sotto_verification *r, struct verification *v)
                                                          : SOTTO_GUARANTEE_PROVED;
     r->epsilon = (struct sotto_interval){NAN, NAN};
     r->delta = NAN;
-    r->mechanism = keep(v, f->mechanism);
+    r->mechanism = verification_keep(v, f->mechanism);
     r->scale = f->scale;
     r->records = f->records;
-    r->condition = keep(v, f->claim.conditional ? f->claim.condition : v->rests_on);
+    r->condition = verification_keep(v, f->claim.conditional ? f->claim.condition : v->rests_on);
     if (strcmp(f->source, "sampled") == 0)
         r->measured = "the sensitivity, over sampled pairs";
     if (!f->claimed)
         return;
     r->epsilon = (struct sotto_interval){f->claim.lower, isnan(f->claim.upper) ? INFINITY : f->claim.upper};
     r->delta = f->claim.delta;
-    r->adjacency = keep(v, f->claim.adjacency);
+    r->adjacency = verification_keep(v, f->claim.adjacency);
 }
 
 sotto_status verification_open(struct verification *v, const char *certificate)
@@ -152,7 +151,7 @@ sotto_status verification_result(struct sotto_verification *out, struct verifica
 {
     sotto_status status = SOTTO_OK;
     leave_what_nothing_checks(v);
-    v->found.certificate = keep(v, v->path);
+    v->found.certificate = verification_keep(v, v->path);
     take_claim(&v->found, v);
     if (v->no_memory)
         FAIL(SOTTO_ENOMEM, "%s: out of memory for the checks", v->path);

@@ -26,6 +26,9 @@ struct entry_claims {
 /** Reads a certificate; {0} first. EFORMAT: it is none. */
 sotto_status verification_open(struct verification *v, const char *certificate);
 void verification_close(struct verification *v);
+/** A copy that lives as long as what was found; NULL stays NULL. What files and paths hold need not be UTF-8, what comes
+ * out is. */
+const char *verification_keep(struct verification *v, const char *text);
 /** Notes a check and how it came out. */
 void verify_check(struct verification *v, const char *name, bool ok, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -48,6 +51,8 @@ sotto_status verification_result(struct sotto_verification *out, struct verifica
 sotto_status verify_certificate(struct verification *v);
 /** The released file is the one that was certified. NULL: none is at hand. ENOENT, EIO, ENOMEM. */
 sotto_status verify_output(struct verification *v, const char *output);
+/** The signature beside the certificate, if there is one, is of these bytes. ENOMEM. */
+sotto_status verify_signature(struct verification *v);
 /** The ledger was charged for it, and says the same. NULL: none is at hand. EIO, ENOMEM. */
 sotto_status verify_ledger(struct verification *v, const char *ledger);
 

@@ -3,6 +3,7 @@
 #include "dp/release/verification.h"
 #include "dp/account/accountant.h"
 #include "dp/certificate/certificate.h"
+#include "dp/sign/signature.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -200,6 +201,22 @@ done:
     return status;
 }
 
+sotto_status verify_signature(struct verification *v)
+{
+    sotto_status status = SOTTO_OK;
+    char key[SOTTO_KEY_TEXT];
+    bool found, valid;
+    TRY(signature_check(&found, &valid, key, v->path));
+    if (!found)
+        goto done;
+    verify_check(v, "signature", valid, "%s.signature.json is no signature of this certificate%s%s", v->path,
+                 key[0] ? " by key " : "", key);
+    if (valid)
+        v->found.signed_by = verification_keep(v, key);
+done:
+    return status;
+}
+
 sotto_status sotto_certificate_verify(struct sotto_verification *out, const char *certificate,
                                       const char *output, const char *ledger, const struct sotto_context *ctx)
 {
@@ -207,6 +224,7 @@ sotto_status sotto_certificate_verify(struct sotto_verification *out, const char
     struct verification v = {.ctx = ctx};
     TRY(context_check(ctx, "verify: stopped"));
     TRY(verification_open(&v, certificate));
+    TRY(verify_signature(&v));
     TRY(verify_certificate(&v));
     TRY(verify_output(&v, output));
     TRY(verify_ledger(&v, ledger));

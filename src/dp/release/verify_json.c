@@ -113,7 +113,8 @@ sotto_status sotto_verification_encode(char **json, const struct sotto_verificat
     json_put_boolean(&object, "valid", !v->failed);
     json_put_text(&object, "failed", v->failed);
     put_claim(&object, v);
-    json_put_boolean(&object, "signed", false);
+    json_put_boolean(&object, "signed", v->signed_by != NULL);
+    json_put_text(&object, "public_key", v->signed_by);
     put_checks(&object, v);
     sotto_status status = json_dump(json, object, JSON_PRETTY);
     json_free(object);

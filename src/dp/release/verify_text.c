@@ -60,7 +60,10 @@ static void put_not_checked(struct page *p, const struct sotto_verification *v)
 static void put_report(struct page *p, const struct sotto_verification *v)
 {
     bool proved = v->guarantee == SOTTO_GUARANTEE_PROVED;
-    put(p, "%s: %s%s\n", v->certificate, v->failed ? "does NOT verify: " : "consistent, NOT signed",
+    put(p, "%s: %s%s\n", v->certificate,
+        v->failed      ? "does NOT verify: "
+        : v->signed_by ? "consistent, signed"
+                       : "consistent, NOT signed",
         v->failed ? v->failed : "");
     put_claim(p, v);
     put(p, "  %-13s%s\n", "proved",
@@ -70,9 +73,13 @@ static void put_report(struct page *p, const struct sotto_verification *v)
     put(p, "  %-13s%s\n", "measured", v->measured ? v->measured : "nothing");
     put_checked(p, v);
     put_not_checked(p, v);
-    put(p,
-        "  %-13snone: all checks also pass for a file, certificate and ledger that were changed together\n",
-        "signature");
+    if (v->signed_by)
+        put(p, "  %-13svalid, by key %s: worth as much as you know of that key\n", "signature", v->signed_by);
+    else
+        put(p,
+            "  %-13snone: all checks also pass for a file, certificate and ledger that were changed "
+            "together\n",
+            "signature");
 }
 
 sotto_status sotto_verification_text(char **text, const struct sotto_verification *v)

@@ -390,6 +390,7 @@ sotto_status sotto_verify(struct sotto_verification *out, const char *file, cons
     TRY(context_check(ctx, "verify: stopped"));
     TRY(find_files(&certificate, &released, file, given));
     TRY(verification_open(&v, certificate));
+    TRY(verify_signature(&v));
     TRY(verify_certificate(&v));
     TRY(verify_output(&v, released));
     TRY(check_recipe(&v, released));

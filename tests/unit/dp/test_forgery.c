@@ -465,7 +465,7 @@ static void ten_kinds_of_forgery(void **state)
                         strstr(text, "number of records, condition and identity of the data set, which a "
                                      "certificate of version 1 does not contain"));
             assert_true(strcmp(f->kind, "key") != 0 ||
-                        strstr(text, "as this version does not support signatures"));
+                        strstr(text, "a signature lies beside a certificate, not within it"));
             assert_true(f->forge != ledger_without_later_lines ||
                         strstr(text, "later entries of the ledger"));
         }
@@ -474,6 +474,31 @@ static void ten_kinds_of_forgery(void **state)
     }
     assert_true(of_kind >= 5);
     assert_int_equal(kinds, 10);
+}
+
+/* The same forgeries of certificates that were signed: none keeps the signature, but for later lines of a ledger that are
+ * gone. (A forger who lets the library write a new certificate has one without a signature, which --trust refuses.) */
+static void a_signature_refuses_them_all(void **state)
+{
+    (void)state;
+    char key[128];
+    strcpy(key, path_of("office.key"));
+    assert_int_equal(sotto_key_new(key), SOTTO_OK);
+    for (int i = -1; i < FORGERIES; i++) { /* -1: nothing is changed */
+        const struct forgery *f = i < 0 ? NULL : &forgeries[i];
+        struct sotto_verification v;
+        lay_out(f ? f->bundle : 'A');
+        assert_int_equal(sotto_sign(certificate, key), SOTTO_OK);
+        if (f)
+            f->forge();
+        sotto_status status = verify(&v, !f || f->with_ledger);
+        bool same = !f || f->forge == ledger_without_later_lines;
+        if (same ? status != SOTTO_OK || !v.signed_by : status == SOTTO_OK && v.signed_by)
+            fail_msg("%d (%s): %s, %s", i, f ? f->kind : "none", sotto_status_name(status),
+                     status == SOTTO_OK ? "" : sotto_error_text());
+        sotto_verification_clear(&v);
+    }
+    run_shell("rm '%s' '%s.pub'", key, key);
 }
 
 /* What is changed before the noise: protect refuses it. */
@@ -541,6 +566,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(honest_bundles_verify),
         cmocka_unit_test(ten_kinds_of_forgery),
+        cmocka_unit_test(a_signature_refuses_them_all),
         cmocka_unit_test(unprotected_heads_are_bound_to_their_recipe),
         cmocka_unit_test(a_proof_is_for_one_head),
     };

@@ -120,6 +120,7 @@ static void document_and_lines(void **state)
         "  \"epsilon\": {\n    \"lower\": 0.5,\n    \"upper\": null\n  },\n  \"delta\": 0.25,\n"
         "  \"adjacency\": \"zero-out\",\n  \"mechanism\": \"laplace\",\n  \"scale\": 2.0,\n"
         "  \"records\": null,\n  \"condition\": \"a wish\",\n  \"measured\": null,\n  \"signed\": false,\n"
+        "  \"public_key\": null,\n"
         "  \"checked\": [\n    \"arithmetic re-derived\"\n  ],\n"
         "  \"not_checked\": [\n    \"the ledger, as none was given\"\n  ],\n"
         "  \"checks\": [\n    {\n      \"check\": \"epsilon\",\n      \"ok\": true,\n"
