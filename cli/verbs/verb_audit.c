@@ -20,6 +20,10 @@ static const struct option_row rows[] = {
                  "fpr|confidence|delta|seed|bootstrap|one-run|group-size|odds-ratio|claim"),
     OPTION_DEFAULT("seed", "1"),
     OPTION_GROUP("Verdict"),
+    {"certificate", OPTION_TEXT, "FILE", NULL,
+     "certificate of the audited model, or its released file: verified, and shown on the page beside what "
+     "was measured"},
+    {"ledger", OPTION_TEXT, "FILE", NULL, "ledger that was charged for it"},
     {"fail-if", OPTION_LIST, "RULE", NULL,
      "condition on auc, advantage, balanced_accuracy, epsilon, tpr@RATE or lint that makes the exit code 1: "
      "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
@@ -168,6 +172,22 @@ static sotto_status print_power(const struct options *o, const double *fpr, size
     return status;
 }
 
+/* Before the audit, which may take long. */
+static sotto_status check_certificate(const struct options *o, const struct sotto_context *ctx)
+{
+    struct sotto_verification v = {0};
+    const char *certificate = option_text(o, "certificate"), *ledger = option_text(o, "ledger");
+    if (!certificate && ledger)
+        return cli_fail(SOTTO_EUSAGE, "audit: --ledger needs --certificate");
+    if (!certificate)
+        return SOTTO_OK;
+    if (!option_given(o, "output"))
+        return cli_fail(SOTTO_EUSAGE, "audit: --certificate is shown on the page; give --output FOLDER");
+    sotto_status status = sotto_verify(&v, certificate, NULL, ledger, ctx);
+    sotto_verification_clear(&v);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct audit_inputs in = {0};
@@ -188,10 +208,16 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = option_members_checked(&options, sotto_audit_option_table(), "confidence|delta", o);
     if (status == SOTTO_OK)
+        status = check_certificate(o, ctx);
+    if (status == SOTTO_OK)
         status = audit_inputs_load(&in, o);
     if (status == SOTTO_OK)
         status = sotto_audit(&result, &in.input, &options, ctx);
-    struct sotto_audit_facts facts = {option_text(o, "title"), in.files, in.file_count};
+    const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
+                                            .inputs = in.files,
+                                            .inputs_count = in.file_count,
+                                            .certificate = option_text(o, "certificate"),
+                                            .ledger = option_text(o, "ledger")};
     const char *folder = option_text(o, "output");
     if (status == SOTTO_OK && folder)
         status = sotto_report_audit(folder, &result, &facts);

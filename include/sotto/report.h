@@ -89,6 +89,10 @@ struct sotto_audit_facts {
     const char *title;                       /**< NULL: "Membership audit" */
     const struct sotto_report_input *inputs; /**< (inputs_count), or NULL */
     size_t inputs_count;
+    /** Certificate of the audited model, or the released file beside it: it is verified, and what it proves or conditions
+     * stands beside what was measured. That the audited answers are those of this file rests on the caller. NULL: none */
+    const char *certificate;
+    const char *ledger;   /**< that was charged for it; NULL: not at hand, and the page says so */
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** The page of an audit. If the environment has SOURCE_DATE_EPOCH, that is the time that the page shows.
@@ -97,6 +101,7 @@ struct sotto_audit_facts {
  *  Out:     *html: the page that sotto_report_audit() writes
  *  Returns: EFORMAT      the result holds something that a report refuses
  *           ENOENT, EIO  an input file cannot be hashed
+ *           EGATE        the certificate does not verify
  *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_audit_html(char **html,
                                                                 const struct sotto_audit_result *audit,

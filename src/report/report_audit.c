@@ -2,6 +2,7 @@
 #include "audit/audit_document.h"
 #include "base/reserved.h"
 #include "base/sha256.h"
+#include "dp/certificate/certificate.h"
 #include "report/page/page.h"
 #include "report/report_write.h"
 #include "sotto/sotto.h"
@@ -43,6 +44,73 @@ static struct json *row_json(const struct json *audit)
     return row;
 }
 
+static void add_assumption(struct json **list, const char *text, bool met)
+{
+    struct json *one = json_make_object();
+    json_put_text(&one, "text", text);
+    json_put_boolean(&one, "met", met);
+    json_push(list, one);
+}
+
+/* Proved or conditional, as verified; what was not checked stands in notes. */
+static void put_guarantee(struct json **row, const struct sotto_verification *v,
+                          const struct sotto_sensitivity *s)
+{
+    const bool proved = v->guarantee == SOTTO_GUARANTEE_PROVED;
+    char text[256];
+    struct json *j = json_make_object(), *epsilon = json_make_object(), *assumptions = json_make_array(),
+                *sensitivity = json_make_object(), *notes = json_make_array();
+    json_put_real(&epsilon, "lower", v->epsilon.lower);
+    json_put_real(&epsilon, "upper", v->epsilon.upper);
+    json_put(&j, "epsilon", epsilon);
+    json_put_real(&j, "delta", v->delta);
+    json_put_text(&j, "adjacency", v->adjacency);
+    add_assumption(
+        &assumptions,
+        "the audited answers are those of the certified file (a statement of the person who ran the audit)",
+        true);
+    if (v->condition)
+        add_assumption(&assumptions, v->condition, false);
+    json_put(&j, "assumptions", assumptions);
+    json_put(row, proved ? "proved" : "conditional", j);
+    json_put_text(&sensitivity, "source", sensitivity_source_name(s->source));
+    json_put_real(&sensitivity, "l1", s->l1);
+    json_put_real(&sensitivity, "l2", s->l2);
+    json_put(row, "sensitivity", sensitivity);
+    snprintf(text, sizeof text, "certificate: %s", v->signed_by ? "signed by key " : "not signed");
+    if (v->signed_by)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s", v->signed_by);
+    json_push(&notes, json_make_text(text));
+    for (size_t i = 0; i < v->check_count; i++)
+        if (v->checks[i].outcome == SOTTO_VERIFY_NOT_MADE) {
+            snprintf(text, sizeof text, "not checked: %s", v->checks[i].text);
+            json_push(&notes, json_make_text(text));
+        }
+    json_put(row, "notes", notes);
+}
+
+static sotto_status put_certificate(struct json **row, const struct sotto_audit_facts *facts)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_verification v = {0};
+    struct sotto_certificate *c = NULL;
+    if (!facts || !facts->certificate)
+        goto done;
+    TRY(sotto_verify(&v, facts->certificate, NULL, facts->ledger, NULL));
+    if (v.guarantee == SOTTO_GUARANTEE_NONE)
+        FAIL(SOTTO_EGATE, "%s: guarantees nothing, as its noise was seeded", v.certificate);
+    TRY(sotto_certificate_load(&c, v.certificate));
+    json_put_boolean(row, "protected", true);
+    json_put_boolean(row, "certified", true);
+    json_put_text(row, "mechanism", v.mechanism);
+    json_put_real(row, "scale", v.scale);
+    put_guarantee(row, &v, sotto_certificate_sensitivity(c));
+done:
+    sotto_certificate_free(c);
+    sotto_verification_clear(&v);
+    return status;
+}
+
 static sotto_status inputs_json(struct json **out, const struct sotto_audit_facts *facts)
 {
     sotto_status status = SOTTO_OK;
@@ -74,7 +142,7 @@ static sotto_status report_json(struct json **out, const struct json *audit,
 {
     sotto_status status = SOTTO_OK;
     char when[32];
-    struct json *inputs = NULL, *doc = json_make_object(), *rows = json_make_array(),
+    struct json *inputs = NULL, *row = NULL, *doc = json_make_object(), *rows = json_make_array(),
                 *run = json_make_object(), *reproduce = json_make_object();
     TRY(inputs_json(&inputs, facts));
     time_text(when);
@@ -84,7 +152,10 @@ static sotto_status report_json(struct json **out, const struct json *audit,
     json_put(&run, "seed", json_clone(json_member(audit, "seed")));
     json_put(&reproduce, "inputs", inputs);
     inputs = NULL;
-    json_push(&rows, row_json(audit));
+    row = row_json(audit);
+    TRY(put_certificate(&row, facts));
+    json_push(&rows, row);
+    row = NULL;
     json_put_text(&doc, "schema", "sotto.report/1");
     json_put_text(&doc, "title", facts && facts->title ? facts->title : "Membership audit");
     json_put(&doc, "run", run);
@@ -97,6 +168,7 @@ static sotto_status report_json(struct json **out, const struct json *audit,
     doc = NULL;
 done:
     json_free(inputs);
+    json_free(row);
     json_free(run);
     json_free(rows);
     json_free(reproduce);

@@ -358,7 +358,7 @@ static sotto_status read_utility(struct report_row *row, const struct reader *r)
     TRY(check_fraction(row->chance, &at, "chance"));
     if (here(&without))
         TRY(read_estimate(&row->unprotected, &at, "unprotected_accuracy", true));
-    else if (row->is_protected)
+    else if (row->is_protected && !row->certified)
         FAIL(SOTTO_EFORMAT,
              "%s: '%s' is missing; expected the accuracy cost of the protection for every protected model",
              document, without.path);
@@ -392,6 +392,7 @@ static sotto_status read_row(struct report_row *row, const struct reader *r)
     TRY(read_text_if(&row->group, r, "group"));
     TRY(json_get_boolean(&row->is_protected, r->doc, document, flag.path));
     TRY(read_flag_if(&row->evaluation, r, "evaluation"));
+    TRY(read_flag_if(&row->certified, r, "certified"));
     TRY(read_statement(row, r));
     TRY(read_number(&records, r, "records"));
     TRY(read_size_if(&row->records, r, "records"));

@@ -45,7 +45,7 @@ static const struct {
            {"generate", "split|generator|count|latents|dp-sgd"},
            {"attack",
             "classes|budget|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-indices"},
-           {"audit", "power|fail-if|p-values"},
+           {"audit", "power|fail-if|p-values|certificate|ledger"},
            {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
            {"report", "monitor"},
            {"compare", "model"}};

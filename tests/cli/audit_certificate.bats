@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# audit --certificate: what is proved stands beside what was measured, and is verified first.
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || exit 1
+  export XDG_DATA_HOME=$PWD
+  "$SOTTO" embed --data synthetic-images-n60 --encoder scattering --labels-out y.npy -o x.npy --quiet > /dev/null
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --epsilon 3 --delta 1e-3 --ledger l.jsonl --quiet \
+    -o h.safetensors > /dev/null
+  for n in $(seq 1 150); do echo "1.$((n * 7 % 100))"; done > m.csv
+  for n in $(seq 1 150); do echo "1.$((n * 3 % 100))"; done > n.csv
+}
+row() { tr -d '\n ' < a/report.json | sed 's/.*"rows":\[{//'; }
+
+@test "a certified model is proved on the page; without the ledger the page says so" {
+  "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --certificate h.safetensors --ledger l.jsonl -o a --quiet > /dev/null
+  row | grep -q '"proved":{"epsilon":{"lower":2.99[0-9]*,"upper":2.99[0-9]*},"delta":0.001,"adjacency":"replace-one"'
+  row | grep -q '"source":"clipped"'
+  row | grep -q "certificate:notsigned"
+  [ "$(row | grep -c "theledger,asnonewasgiven")" -eq 0 ]
+  grep -q "1 of 1 settings have a proved guarantee" <(tr '\n' ' ' < a/report.html | sed 's/<[^>]*>//g')
+  "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --certificate h.safetensors -o a --force --quiet > /dev/null
+  row | grep -q "theledger,asnonewasgiven"
+}
+
+@test "a certificate that does not verify is refused before anything is written" {
+  sed -i 's/"delta": 0.001/"delta": 0.0001/' h.safetensors.certificate.json
+  run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --certificate h.safetensors -o a
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"does not verify"* ]]
+  [ ! -e a ]
+}
+
+@test "noise that was seeded proves nothing" {
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --epsilon 3 --delta 1e-3 --ledger l.jsonl --quiet \
+    --insecure-noise-seed 1 -o s.safetensors > /dev/null 2>&1
+  run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --certificate s.safetensors -o a
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"guarantees nothing"* ]]
+  [ ! -e a/report.html ]
+}
+
+@test "the options need each other" {
+  run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --ledger l.jsonl -o a
+  [ "$status" -eq 64 ]
+  run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --certificate h.safetensors
+  [ "$status" -eq 64 ]
+}
