@@ -87,6 +87,18 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_verification_text(char **text,
 /** Back to {0}; harmless on {0}. */
 SOTTO_API void sotto_verification_clear(struct sotto_verification *v);
 
+/** One page about a certificate, for the person who answers for the data: what is guaranteed and how strongly, by which
+ * noise, what counts as public, what was checked, what is not covered. The certificate is verified first.
+ *
+ *  In:      file    as for sotto_verify()
+ *           ledger  NULL: none is at hand; the page says what is not known without it
+ *           html    0: text of at most 100 columns; 1: HTML that prints
+ *  Out:     *page   also on EGATE, where it begins with the failed check; free with sotto_text_free()
+ *  Returns: as sotto_verify() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_page(char **page, const char *file,
+                                                               const char *ledger, int html,
+                                                               const struct sotto_context *ctx);
+
 #ifdef __cplusplus
 }
 #endif

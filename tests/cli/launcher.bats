@@ -50,7 +50,7 @@ works() {
 
 together=("demo" "run c.yaml" "pretrain" "embed" "head" "sensitivity" "protect" "predict" "train" "generate sample" "attack list")
 by_one=("monitor" "data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5" "audit" "defend --list" "report none" "compare"
-        "inspect none" "selftest" "version" "ledger show" "key show none" "verify none")
+        "inspect none" "selftest" "version" "ledger show" "key show none" "verify none" "certificate none")
 
 @test "every verb is in one of the two lists" {
   both=$(for verb in "${together[@]}" "${by_one[@]}"; do echo "${verb%% *}"; done | sort)

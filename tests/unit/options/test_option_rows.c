@@ -37,6 +37,7 @@ static const struct {
            {"protect", "head|vector|table|sign"},
            {"key", "key"},
            {"verify", "ledger|released|trust"},
+           {"certificate", "ledger|html"},
            {"predict", "head|model|encoder|target-command|features|labels|table|encoding|answers|logits"},
            {"train", "classes|dp-sgd|certify-inputs|sign"},
            {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|opacus-history|import|"

@@ -1,0 +1,294 @@
+/* A certificate for the person who answers for the data: one page, in the order of the questions of NIST SP 800-226 (what is
+ * protected, how strongly, by which noise, what it rests on, what is not covered). Every number is the certificate's, which is
+ * verified first. */
+#include "io/json/json.h"
+#include "report/certificate/sheet.h"
+#include "sotto/sotto.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What the page is made of; texts are borrowed from the documents. */
+struct facts {
+    struct sotto_verification v;
+    struct json *certificate, *ledger; /* ledger: as shown; NULL: none is at hand */
+    struct sotto_tensors released;     /* metadata; empty where the file is none of ours */
+};
+
+static const char *text_of(const struct json *j, const char *path)
+{
+    const struct json *found = json_find(j, path);
+    const char *text = found ? json_text(found) : NULL;
+    return text ? text : "";
+}
+
+static double number_of(const struct json *j, const char *path)
+{
+    const struct json *found = json_find(j, path);
+    return found ? json_number(found) : NAN;
+}
+
+static void put_result(struct sheet *s, const struct facts *f)
+{
+    const struct sotto_verification *v = &f->v;
+    sheet_section(s, "Result");
+    if (v->failed)
+        sheet_line(s, "Verification", "FAILED: %s. Nothing below can be relied on.", v->failed);
+    else
+        sheet_line(s, "Verification",
+                   "the certificate is consistent with itself and with what is listed under Checks");
+    sheet_line(s, "Signature",
+               v->signed_by ? "valid, by key %s; it is worth as much as you know of that key"
+                            : "none%s: file, certificate and ledger could have been changed together",
+               v->signed_by ? v->signed_by : "");
+    sheet_line(s, "Guarantee",
+               v->guarantee == SOTTO_GUARANTEE_PROVED ? "proved%s"
+               : v->guarantee == SOTTO_GUARANTEE_CONDITIONAL
+                   ? "CONDITIONAL, which is no proof: it holds only if %s"
+                   : "NONE: the noise was seeded, so it can be computed and taken away%s",
+               v->guarantee == SOTTO_GUARANTEE_CONDITIONAL && v->condition ? v->condition : "");
+}
+
+static const char *meaning_of(const char *adjacency)
+{
+    if (strcmp(adjacency, "replace-one") == 0)
+        return "one record replaced by any other record";
+    if (strcmp(adjacency, "zero-out") == 0)
+        return "one record without effect (as if it were not there, the number of records being public)";
+    if (strcmp(adjacency, "add-remove") == 0)
+        return "one record more or less";
+    return strcmp(adjacency, "replace-input") == 0
+               ? "the input of one record replaced; labels count as public"
+               : "as named";
+}
+
+static void put_guarantee(struct sheet *s, const struct facts *f)
+{
+    const struct sotto_verification *v = &f->v;
+    const double epsilon = v->epsilon.upper, records = (double)v->records;
+    if (v->guarantee == SOTTO_GUARANTEE_NONE)
+        return;
+    sheet_section(s, "How strong");
+    if (isinf(epsilon))
+        sheet_line(s, "Epsilon", "none that is finite");
+    else
+        sheet_line(s, "Epsilon",
+                   "%.6g (the upper end of what was computed): no outcome becomes more than %.4g times as "
+                   "probable, up to delta",
+                   epsilon, exp(epsilon));
+    if (v->records)
+        sheet_line(s, "Delta", "%.6g, %s 1/n = %.4g%s", v->delta,
+                   v->delta < 1 / records ? "below" : "NOT below", 1 / records,
+                   v->delta < 1 / records ? "" : ": a release of single records could pass");
+    else
+        sheet_line(s, "Delta", "%.6g; the number of records is not stated", v->delta);
+    sheet_line(s, "Unit of privacy",
+               "one record. A person with k records is protected about k times less; no account of "
+               "persons is made");
+    sheet_line(s, "Neighbouring data", "%s: %s", v->adjacency, meaning_of(v->adjacency));
+    const char *other = text_of(f->certificate, "guarantee.proved.other.adjacency");
+    if (other[0])
+        sheet_line(s, "Also", "epsilon %.6g under %s adjacency: %s",
+                   number_of(f->certificate, "guarantee.proved.other.epsilon.upper"), other,
+                   meaning_of(other));
+    if (!isinf(epsilon))
+        sheet_line(s, "Against any attack",
+                   "at most %.3g %% of members are found at 1 %% false alarms (guessing: 1 %%)",
+                   100 * allowed_tpr(epsilon, v->delta, 0.01));
+}
+
+static void put_noise(struct sheet *s, const struct facts *f)
+{
+    const struct json *c = f->certificate;
+    const bool run = json_find(c, "run.steps") != NULL;
+    sheet_section(s, "By which noise");
+    sheet_line(s, "Mechanism", "%s noise of scale %.6g (standard deviation %.6g) on %.0f values",
+               f->v.mechanism, f->v.scale, number_of(c, "standard_deviation"), number_of(c, "dimension"));
+    if (run)
+        sheet_line(s, "Where it is added",
+                   "to the sum of clipped gradients in each of %.0f steps; a step sees %s of the "
+                   "records, a share of %.4g",
+                   number_of(c, "run.steps.charged"),
+                   strcmp(text_of(c, "run.sampling"), "fixed") == 0 ? "a fixed number" : "a Poisson sample",
+                   number_of(c, "run.sample_rate"));
+    else
+        sheet_line(s, "Where it is added", "once, to the released values");
+    const double l1 = number_of(c, "sensitivity.l1"), l2 = number_of(c, "sensitivity.l2");
+    char norms[64] = "";
+    if (l1 >= 0)
+        snprintf(norms, sizeof norms, ", L1 %.4g", l1);
+    if (l2 >= 0)
+        snprintf(norms + strlen(norms), sizeof norms - strlen(norms), ", L2 %.4g", l2);
+    sheet_line(s, "Sensitivity", "%s%s", text_of(c, "sensitivity.statement"), norms);
+    sheet_line(s, "Randomness", "%s", text_of(c, "randomness"));
+    sheet_line(s, "Sampler", "%s", text_of(c, "sampler"));
+}
+
+static void put_account(struct sheet *s, const struct facts *f)
+{
+    const struct json *c = f->certificate, *l = f->ledger;
+    const bool proved = f->v.guarantee == SOTTO_GUARANTEE_PROVED;
+    sheet_section(s, "How it was counted");
+    if (f->v.guarantee != SOTTO_GUARANTEE_NONE)
+        sheet_line(s, "Accounting method", "%s",
+                   text_of(c, proved ? "guarantee.proved.accountant" : "guarantee.conditional.accountant"));
+    if (!l) {
+        sheet_line(s, "Budget",
+                   "not known: no ledger was given, so other releases from the same records are not counted");
+        return;
+    }
+    sheet_line(s, "Spent in all",
+               "epsilon %.6g at delta %.4g in the ledger (entries: %zu), proved and conditional together",
+               number_of(l, "total"), number_of(l, "delta"), json_count(json_member(l, "entries")));
+    if (json_find(l, "budget.epsilon"))
+        sheet_line(s, "Budget", "epsilon %.6g, delta %.4g", number_of(l, "budget.epsilon"),
+                   number_of(l, "budget.delta"));
+    else
+        sheet_line(s, "Budget", "none is set");
+}
+
+/* {"batch":64,"hidden":[8,4]} as "batch 64, hidden [8,4]". */
+static const char *plain_recipe(char *out, size_t capacity, const char *json)
+{
+    size_t used = 0, depth = 0;
+    for (; *json && used + 2 < capacity; json++) {
+        depth += *json == '[';
+        depth -= *json == ']' && depth > 0;
+        if (strchr("{}\"", *json))
+            continue;
+        out[used++] = *json == ':' ? ' ' : *json;
+        if (*json == ',' && depth == 0)
+            out[used++] = ' ';
+    }
+    out[used] = '\0';
+    return out;
+}
+
+static void put_public(struct sheet *s, const struct facts *f)
+{
+    const struct json *c = f->certificate;
+    const char *recipe = sotto_tensors_metadata(&f->released, "recipe");
+    sheet_section(s, "Taken as public");
+    if (f->v.records)
+        sheet_line(s, "Number of records", "%zu", f->v.records);
+    if (json_find(c, "classes.count"))
+        sheet_line(s, "Classes", "%.0f, as given by %s", number_of(c, "classes.count"),
+                   text_of(c, "classes.given_by"));
+    if (json_find(c, "fine_tuning.encoder"))
+        sheet_line(s, "Encoder", "%s; weights that were trained: %.0f, frozen: %.0f",
+                   text_of(c, "fine_tuning.encoder"), number_of(c, "fine_tuning.trained"),
+                   number_of(c, "fine_tuning.frozen"));
+    char settings[2048];
+    sheet_line(s, "Settings", "%s",
+               recipe ? plain_recipe(settings, sizeof settings, recipe)
+                      : "the recipe is not in the released file, or the file is not at hand");
+    sheet_line(s, "How they were chosen",
+               "not recorded: settings that were chosen by looking at these records are not "
+               "covered by epsilon");
+}
+
+static void put_release(struct sheet *s, const struct facts *f)
+{
+    const struct json *c = f->certificate;
+    const char *purpose = text_of(c, "purpose"), *contact = f->ledger ? text_of(f->ledger, "contact") : "",
+               *id = f->ledger ? text_of(f->ledger, "dataset_id") : "";
+    sheet_section(s, "What was released");
+    sheet_line(s, "File", "SHA-256 %s", text_of(c, "output_sha256"));
+    sheet_line(s, "Time, purpose", "%s%s%s", text_of(c, "time"), purpose[0] ? ", " : "", purpose);
+    sheet_line(s, "Data set", "%s", id[0] ? id : "not named here; the ledger names it");
+    sheet_line(s, "Responsible", "%s", contact[0] ? contact : "no contact is recorded");
+    sheet_line(s, "Ledger entry", "%.0f, %s", number_of(c, "ledger.index"), text_of(c, "ledger.hash"));
+    sheet_line(s, "Software", "sotto %s", text_of(c, "version"));
+}
+
+static void put_checks(struct sheet *s, const struct sotto_verification *v)
+{
+    sheet_section(s, "Checks");
+    for (size_t i = 0; i < v->checked_count; i++)
+        sheet_line(s, "made", "%s", v->checked[i]);
+    for (size_t i = 0; i < v->check_count; i++)
+        if (v->checks[i].outcome != SOTTO_VERIFY_PASSED)
+            sheet_line(s, v->checks[i].outcome == SOTTO_VERIFY_FAILED ? "FAILED" : "not made", "%s",
+                       v->checks[i].text);
+}
+
+static void put_limits(struct sheet *s)
+{
+    static const char *const limits[] = {
+        "the running time of the training, which may depend on the records",
+        "unprotected copies: the records, embeddings, checkpoints and heads without noise stay as secret as "
+        "they were",
+        "attributes that can be learnt about people without their records, as from any correct statistic",
+        "errors in this program, the compiler or the machine",
+        "other releases from the same records, unless they are in the same ledger",
+    };
+    sheet_section(s, "Not covered");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        sheet_line(s, "", "%s", limits[i]);
+}
+
+/* The released file beside the certificate, if it is one of ours: its metadata. */
+static void read_released(struct facts *f)
+{
+    static const char end[] = ".certificate.json";
+    const char *path = f->v.certificate;
+    const size_t length = strlen(path), tail = sizeof end - 1;
+    char *file = length > tail && strcmp(path + length - tail, end) == 0 ? base_alloc(length, 1) : NULL;
+    if (!file)
+        return;
+    memcpy(file, path, length - tail);
+    const size_t kept = length - tail;
+    if (kept > 12 && strcmp(file + kept - 12, ".safetensors") == 0 &&
+        sotto_safetensors_load(&f->released, file) != SOTTO_OK)
+        f->released = (struct sotto_tensors){0};
+    base_free(file);
+}
+
+static sotto_status read_facts(struct facts *f, const char *ledger, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    char *shown = NULL;
+    TRY(json_read_file(&f->certificate, f->v.certificate));
+    read_released(f);
+    if (ledger) {
+        TRY(sotto_ledger_show(&shown, ledger, ctx));
+        TRY(json_parse(&f->ledger, shown, strlen(shown), ledger));
+    }
+done:
+    sotto_text_free(shown);
+    return status;
+}
+
+sotto_status sotto_certificate_page(char **page, const char *file, const char *ledger, int html,
+                                    const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK, verified;
+    struct facts f = {.certificate = NULL};
+    struct sheet s = {.html = html != 0};
+    char *made = NULL;
+    verified = sotto_verify(&f.v, file, NULL, ledger, ctx);
+    if (verified != SOTTO_OK && verified != SOTTO_EGATE)
+        return verified;
+    TRY(read_facts(&f, ledger, ctx));
+    sheet_begin(&s, s.html, "Privacy certificate");
+    put_result(&s, &f);
+    put_guarantee(&s, &f);
+    put_noise(&s, &f);
+    put_account(&s, &f);
+    put_public(&s, &f);
+    put_release(&s, &f);
+    put_checks(&s, &f.v);
+    put_limits(&s);
+    TRY(sheet_end(&made, &s));
+    *page = made;
+    if (verified == SOTTO_EGATE)
+        FAIL(SOTTO_EGATE, "%s: does not verify: %s", f.v.certificate, f.v.failed);
+done:
+    base_free(s.page.text);
+    json_free(f.certificate);
+    json_free(f.ledger);
+    sotto_tensors_clear(&f.released);
+    sotto_verification_clear(&f.v);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* sheet.h - sections of labelled lines, as text of at most 100 columns or as a page that can be printed. */
+#ifndef REPORT_CERTIFICATE_SHEET_H
+#define REPORT_CERTIFICATE_SHEET_H
+
+#include "report/page/page.h"
+
+struct sheet {
+    struct page page;
+    bool html, open; /* open: a section was begun */
+};
+void sheet_begin(struct sheet *s, bool html, const char *title);
+void sheet_section(struct sheet *s, const char *title);
+/** One line; the text may come from a file. */
+void sheet_line(struct sheet *s, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/** base_free() *out. ENOMEM. */
+sotto_status sheet_end(char **out, struct sheet *s);
+
+#endif

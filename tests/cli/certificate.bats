@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# sotto certificate: one page for the person who answers for the data.
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || exit 1
+  export XDG_DATA_HOME=$PWD
+  "$SOTTO" embed --data synthetic-images-n60 --encoder scattering --labels-out y.npy -o x.npy --quiet > /dev/null
+}
+# release OPTIONS...: a private head
+release() {
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --epsilon 3 --delta 1e-3 --ledger l.jsonl \
+    --purpose "a trial" --quiet -o h.safetensors "$@" > /dev/null 2>&1
+}
+# says LABEL TEXT: a line of the page, however it is broken
+says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; cat page; return 1; }; }
+
+@test "a proved certificate answers an officer's questions" {
+  release
+  "$SOTTO" certificate h.safetensors --ledger l.jsonl > page
+  says "Guarantee" "proved"
+  says "Epsilon" "3 (the upper end"
+  says "Delta" "0.001, below 1/n = 0.01667"
+  says "Unit of privacy" "one record."
+  says "Where it is added" "to the sum of clipped gradients in each of 3 steps"
+  says "Sensitivity" "enforced by clipping, L2 1"
+  says "Spent in all" "epsilon 3 at delta 0.001 in the ledger (entries: 1)"
+  says "Classes" "10, as given by --classes"
+  says "trainer" "dp-sgd"
+  says "purpose" "$(grep -o '"time": "[^"]*' h.safetensors.certificate.json | cut -d'"' -f4), a trial"
+  says "made" "ledger's chain is whole and holds this release"
+  [ "$(awk '{ if (length($0) > m) m = length($0) } END { print m }' page)" -le 100 ]
+}
+
+@test "without a ledger the page says what is not known" {
+  release
+  "$SOTTO" certificate h.safetensors > page
+  says "Budget" "not known: no ledger was given"
+  says "not made" "the ledger, as none was given"
+}
+
+@test "a condition is no proof, and seeded noise guarantees nothing" {
+  "$SOTTO" protect --vector x.npy --mechanism laplace --scale 3 --l1 1 --ledger v.jsonl -o v.npy --quiet > /dev/null
+  "$SOTTO" certificate v.npy > page
+  says "Guarantee" "CONDITIONAL, which is no proof: it holds only if"
+  release --insecure-noise-seed 3
+  "$SOTTO" certificate h.safetensors > page
+  says "Guarantee" "NONE: the noise was seeded"
+}
+
+@test "a changed certificate is shown as failed, with exit code 1, and cannot steer the terminal or the page" {
+  release
+  sed -i 's/a trial/<b>\\u001b[31m\\u009b/; s/"records": 60/"records": 61/' h.safetensors.certificate.json
+  run "$SOTTO" certificate h.safetensors --ledger l.jsonl
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"FAILED"* ]]
+  "$SOTTO" certificate h.safetensors --ledger l.jsonl > page 2> /dev/null || true
+  ! grep -q "$(printf '\033')" page
+  "$SOTTO" certificate h.safetensors --html -o page.html 2> /dev/null || true
+  grep -q "FAILED" page.html
+  ! grep -q "<b>" page.html
+  grep -q "&lt;b&gt;" page.html
+}
