@@ -1,6 +1,7 @@
 # Thin front door: everything real is in CMake. `make help` lists the targets.
 BUILD ?= build/release
 PREFIX ?= /usr/local
+INSTALL ?= build/install
 
 .PHONY: all build help deps demo check check-slow check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall clean
 
@@ -57,11 +58,15 @@ lint: deps ## clang-format, clang-tidy and shellcheck
 fmt: ## clang-format in place
 	@git ls-files '*.c' '*.h' | grep -vE '^tests/(lint/|known/.*_vectors\.h)' | xargs clang-format -i
 
-install: build ## install to PREFIX (default /usr/local; DESTDIR honoured)
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+# A build folder of its own, without tests; no package is fetched, and cmake says what is missing.
+install: ## libraries, program, manual, completion, examples to PREFIX (default /usr/local); DESTDIR is honoured
+	@cmake -S . -B $(INSTALL) $(if $(shell command -v ninja),-G Ninja) -DCMAKE_BUILD_TYPE=Release -DSOTTO_TESTS=OFF -DSOTTO_BENCH=OFF \
+	  -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build $(INSTALL)
+	@DESTDIR=$(DESTDIR) cmake --install $(INSTALL)
 
-uninstall: ## remove the installed files
-	@xargs -r rm -vf < $(BUILD)/install_manifest.txt
+uninstall: ## remove what 'make install' installed, below the same DESTDIR
+	@tools/uninstall $(INSTALL)/install_manifest.txt '$(DESTDIR)'
 
 clean: ## remove build folders
 	rm -rf build

@@ -40,7 +40,27 @@ C
   [ "$status" -eq 0 ]
 }
 
+@test "a static consumer builds and runs" {
+  export PKG_CONFIG_PATH=$(dirname "$(find "$root" -name sotto.pc)")
+  libdir=$(dirname "$(find "$root" -name libsotto.a)")
+  rm "$libdir"/libsotto.so* # so that -lsotto is the archive
+  gcc "$root/main.c" -o "$root/consumer" $(pkg-config --static --define-variable=prefix="$root/usr" --cflags --libs sotto)
+  run "$root/consumer"
+  [ "$status" -eq 0 ]
+}
+
 @test "uninstall leaves nothing behind" {
-  xargs -r rm -f < "$SOTTO_BUILD/install_manifest.txt"
+  "$BATS_TEST_DIRNAME/../../tools/uninstall" "$SOTTO_BUILD/install_manifest.txt" '' > /dev/null
   [ -z "$(find "$root/usr" -type f -o -type l | head -1)" ]
+  [ -z "$(find "$root/usr" -type d -name sotto | head -1)" ]
+}
+
+@test "uninstall with a DESTDIR leaves the system's files alone" {
+  DESTDIR=$root/stage cmake --install "$SOTTO_BUILD" --prefix "$root/usr" > /dev/null
+  [ -e "$root/stage$root/usr/bin/sotto" ]
+  "$BATS_TEST_DIRNAME/../../tools/uninstall" "$SOTTO_BUILD/install_manifest.txt" "$root/stage/" > /dev/null
+  [ -z "$(find "$root/stage" -type f -o -type l | head -1)" ]
+  [ -x "$root/usr/bin/sotto" ]
+  run "$BATS_TEST_DIRNAME/../../tools/uninstall" "$root/missing.txt" ''
+  [ "$status" -eq 66 ]
 }
