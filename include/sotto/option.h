@@ -75,6 +75,8 @@ SOTTO_API const struct sotto_option *sotto_talos_option_table(void);
 SOTTO_API const struct sotto_option *sotto_audit_option_table(void);
 /** Of struct sotto_attack_options. */
 SOTTO_API const struct sotto_option *sotto_attack_option_table(void);
+/** Of struct sotto_federated_options. */
+SOTTO_API const struct sotto_option *sotto_federated_option_table(void);
 /** Of struct sotto_shadow_recipe. */
 SOTTO_API const struct sotto_option *sotto_shadow_option_table(void);
 /** Of struct sotto_encoder_attack_input. */

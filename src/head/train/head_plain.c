@@ -105,6 +105,7 @@ void head_plain_clear(struct head_plain *t)
 
 static void initialise(struct head_plain *t)
 {
+    const float *from = t->start;
     for (size_t l = 0; l < t->net.layers; l++) {
         struct head_layer *layer = &t->net.layer[l];
         size_t bytes = (layer->in + 1) * layer->ld * sizeof(real);
@@ -116,7 +117,9 @@ static void initialise(struct head_plain *t)
         struct head_initial draw = head_initial_start(t->recipe->seed, l, layer->out, layer->in);
         for (size_t o = 0; o < layer->out; o++)
             for (size_t i = 0; i < layer->in; i++)
-                layer->w[i * layer->ld + o] = head_initial_next(&draw);
+                layer->w[i * layer->ld + o] = from ? *from++ : head_initial_next(&draw);
+        for (size_t o = 0; from && o < layer->out; o++)
+            layer->w[layer->in * layer->ld + o] = *from++;
     }
 }
 

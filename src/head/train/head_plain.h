@@ -17,6 +17,7 @@ struct head_plain {
     float *x;              /* (batch, d): gathered records */
     int64_t *y;            /* (batch) */
     int64_t *order;        /* (part.n) */
+    const float *start;    /* parameters in file order to train on from; NULL: initial weights */
     bool sparse;           /* the records are bits, mostly zeros: x is not used, these are */
     uint64_t *bits;        /* (part.n, head_bit_words(d)) */
     struct head_bit_rows bit_rows;
@@ -43,7 +44,7 @@ sotto_status head_plain_plan(struct head_plain *t, const struct head_data *data,
  *  trained on by them. */
 sotto_status head_plain_plan_part(struct head_plain *t, const struct head_part *part,
                                   const struct sotto_head_recipe *recipe);
-/** Trains from scratch; allocates nothing. slots NULL: all n records; subset NULL: all. Honours ctx's stop
+/** Trains from t->start, or from scratch; allocates nothing. slots NULL: all n records; subset NULL: all. Honours ctx's stop
  *  flag between epochs; reports progress only when `stage` is not NULL. EDIVERGED, ESTOPPED. */
 sotto_status head_plain_run(struct head_plain *t, const struct head_slots *slots,
                             const struct head_subset *subset, const struct sotto_context *ctx,

@@ -44,6 +44,7 @@ static const struct {
                        "residual-perturbation|points"},
            {"ledger", "budget|contact"},
            {"generate", "split|generator|count|latents|dp-sgd"},
+           {"federated", "features|labels|indices|classes|owners|local-epochs"},
            {"attack",
             "classes|budget|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-indices"},
            {"audit", "power|fail-if|p-values|certificate|ledger"},

@@ -1,0 +1,128 @@
+/* sotto federated: federated averaging on one machine, and the attackers who sit in it. */
+#include "inputs/head_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    OPTION_ROWS(head_data_rows),
+    {"owners", OPTION_TEXT, "FILE.npy", NULL,
+     "participant of each record (N), from 0; -1: none (default: drawn, see --records)"},
+    OPTION_TABLE(sotto_federated_option_table, "participants|rounds|records"),
+    OPTION_GROUP("Federation"),
+    {"local-epochs", OPTION_COUNT, "N", "1", "passes over its records that a participant makes in a round"},
+    OPTION_TABLE(
+        sotto_federated_option_table,
+        "noise-multiplier|max-grad-norm|seed|target|outsiders|observed|ascend|strength|learnt|control"),
+    OPTION_TABLE(sotto_head_recipe_options, "trainer|hidden|batch|lr"),
+    OPTION_DEFAULT("trainer", "sgd"),
+    OPTION_DEFAULT("hidden", "128"),
+    OPTION_DEFAULT("batch", "32"),
+    OPTION_DEFAULT("lr", "0.1"),
+    OPTION_GROUP("Statistics"),
+    OPTION_TABLE(sotto_audit_option_table, "fpr|confidence|delta"),
+    OPTION_TABLE(sotto_federated_option_table, "rounds-folder|keep-uploads"),
+    OPTION_GROUP("Output"),
+    OPTION_TABLE(sotto_call_option_table, "title"),
+    OPTION_FORCE_ROW,
+    {"output", OPTION_TEXT, "DIR", NULL, "folder for result.json, report.json and report.html"},
+    OPTION_END};
+
+enum { MAX_RATES = 8 };
+
+static sotto_status load_owners(struct sotto_array *owners, const struct head_inputs *in,
+                                const struct options *o)
+{
+    const char *path = option_text(o, "owners");
+    sotto_status status = path ? head_labels_load(owners, path) : SOTTO_OK;
+    if (status == SOTTO_OK && path && option_given(o, "records"))
+        status =
+            cli_fail(SOTTO_EUSAGE, "federated: --records draws owners, --owners states them; give one of "
+                                   "them");
+    if (status == SOTTO_OK && path && owners->count != in->n)
+        status =
+            cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu records; expected one of each per record",
+                     path, owners->count, option_text(o, "features"), in->n);
+    return status;
+}
+
+static sotto_status read_options(struct sotto_federated_options *out, struct sotto_head_recipe *recipe,
+                                 double rates[MAX_RATES], const struct options *o)
+{
+    out->audit.fpr = rates;
+    sotto_status status = option_members(out, sotto_federated_option_table(), o);
+    if (status == SOTTO_OK)
+        status = option_members(recipe, sotto_head_recipe_options(), o);
+    if (status == SOTTO_OK)
+        status = option_members_checked(&out->audit, sotto_audit_option_table(), "confidence|delta", o);
+    if (status == SOTTO_OK)
+        status = option_reals(rates, MAX_RATES, &out->audit.fpr_count, o, "fpr");
+    if (status == SOTTO_OK && option_count(o, "local-epochs") == 0)
+        status = cli_fail(SOTTO_EUSAGE, "--local-epochs must be at least 1 (got 0)");
+    recipe->epochs = option_count(o, "local-epochs");
+    out->recipe = recipe;
+    return status;
+}
+
+static sotto_status report(const struct sotto_audit_result *result, const struct options *o, int json)
+{
+    const char *folder = option_text(o, "output");
+    struct sotto_report_input files[] = {{"features", option_text(o, "features")},
+                                         {"labels", option_text(o, "labels")}};
+    struct sotto_audit_facts facts = {option_text(o, "title"), files, sizeof files / sizeof *files};
+    char *text = NULL;
+    sotto_status status = folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK;
+    if (status == SOTTO_OK)
+        status = json ? sotto_audit_encode(&text, result) : sotto_audit_summary(&text, result);
+    if (status == SOTTO_OK)
+        printf(json ? "%s\n" : "%s", text);
+    if (status == SOTTO_OK && !json)
+        printf("\nmeasured, on this split and these seeds, without secure aggregation; nothing is proved\n");
+    if (status == SOTTO_OK && !json && folder)
+        printf("report: %s/report.html\n", folder);
+    sotto_text_free(text);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct head_inputs in = {0};
+    struct sotto_array owners = {0};
+    struct sotto_head_recipe recipe = {0};
+    struct sotto_federated_options options = {0};
+    struct sotto_audit_result result = {0};
+    double rates[MAX_RATES];
+    sotto_status status = option_check_report(o);
+    if (status == SOTTO_OK)
+        status = read_options(&options, &recipe, rates, o);
+    if (status == SOTTO_OK)
+        status = head_inputs_load(&in, o, 0);
+    if (status == SOTTO_OK)
+        status = load_owners(&owners, &in, o);
+    if (status == SOTTO_OK) {
+        struct sotto_federated_input given = {.x = in.x.data,
+                                              .y = in.y.data,
+                                              .n = in.n,
+                                              .d = in.d,
+                                              .classes = in.classes,
+                                              .owner = owners.data};
+        status = sotto_federated(&result, &given, &options, ctx);
+    }
+    if (status == SOTTO_OK)
+        status = report(&result, o, json);
+    sotto_audit_result_free(&result);
+    sotto_array_clear(&owners);
+    head_inputs_clear(&in);
+    return status;
+}
+
+const struct verb verb_federated = {
+    .name = "federated",
+    .summary = "simulate federated averaging and attack its participants, passively and actively",
+    .arguments = "",
+    .examples = "  sotto federated --features X.npy --labels y.npy --records 400 -o federated\n"
+                "  sotto federated --features X.npy --labels y.npy --records 400 --control -o control\n"
+                "  sotto federated --features X.npy --labels y.npy --owners owners.npy --learnt "
+                "--rounds-folder rounds",
+    .options = rows,
+    .run = run};

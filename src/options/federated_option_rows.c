@@ -1,0 +1,42 @@
+/* Options of federated averaging. */
+#include "sotto/federated.h"
+
+#define OPTIONS_OF struct sotto_federated_options
+#include "options/option_row.h"
+
+static const struct sotto_option rows[] = {
+    {"participants", COUNT(participants, "P"), .value = "4", .range = "[2,10000]", .group = "Federation",
+     .help = "number of participants"},
+    {"rounds", COUNT(rounds, "R"), .value = "100", .range = "[1,9999]", .group = "Federation",
+     .help = "rounds: local training, upload, mean weighted by records"},
+    {"records", COUNT(records, "N"), .value = "auto", .range = "[0,inf)", .group = "Federation",
+     .help = "records drawn for each participant, without --owners (default: rows / (participants + 1))"},
+    {"seed", SEED(seed), .value = "1", .group = "Federation", .help = "seed of weights, orders and draws"},
+    {"noise-multiplier", REAL(noise_multiplier, "M"), .range = "[0,1e6]", .group = "Federation",
+     .help = "simulated noise of participants that train by DP-SGD: scale / clipping norm (default: none)"},
+    {"max-grad-norm", REAL(max_grad_norm, "C"), .value = "1", .range = "[1e-6,1e6]", .group = "Federation",
+     .help = "L2 norm to which they clip the gradient of each record"},
+    {"target", COUNT(target, "P"), .value = "0", .group = "Attackers",
+     .help = "participant under attack, from 0; the next one is the local attacker"},
+    {"outsiders", COUNT(outsiders, "N"), .value = "auto", .range = "[0,inf)", .group = "Attackers",
+     .help = "most records of no participant to compare with (default: as many as the target's)"},
+    {"observed", COUNT(observed, "T"), .value = "5", .range = "[1,1000]", .group = "Attackers",
+     .help = "last rounds, at which the attackers look"},
+    {"ascend", COUNT(ascend, "N"), .value = "20", .range = "[1,inf)", .group = "Attackers",
+     .help = "records in one round of which an active attacker raises the loss, in turns"},
+    {"strength", REAL(strength, "G"), .value = "1", .range = "[0,1e6]", .group = "Attackers",
+     .help = "length of that step, in lengths of the model's last change"},
+    {"learnt", FLAG(learnt), .value = "0", .group = "Attackers",
+     .help = "scores by a network that knows half of the records; results are of the other half"},
+    {"control", FLAG(control), .value = "0", .group = "Attackers",
+     .help = "negative control: records of no participant in place of members, which no attacker may find"},
+    {"rounds-folder", TEXT(folder, "DIR"), .group = "Files",
+     .help = "folder for the common model of each round, round-NNNN.safetensors"},
+    {"keep-uploads", FLAG(keep_uploads), .value = "0", .group = "Files",
+     .help = "each participant's upload in that folder too"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_federated_option_table(void)
+{
+    return rows;
+}
