@@ -76,6 +76,8 @@ sotto_status generator_kind_find(const struct generator_kind **out, const char *
 /* Untrained. */
 sotto_status generator_make(struct sotto_generator **out, const struct generator_kind *kind, size_t channels,
                             size_t width, uint64_t seed);
+/* How many values a file of it holds. */
+sotto_status generator_size(size_t *values, const struct generator_kind *kind, size_t channels, size_t width);
 sotto_status generator_add_fact(struct sotto_generator *g, const char *key, const char *value);
 
 /* Images of the set that this model can read. EINVAL. */
