@@ -19,6 +19,14 @@ static sotto_status load_logits(const double **out, size_t *n, struct audit_inpu
     return status;
 }
 
+/* The shape of the samples, where the array says that they are images. */
+static void take_shape(struct sotto_generative_input *g, const struct sotto_array *a)
+{
+    if (a->ndim != 4 || (a->shape[1] != 1 && a->shape[1] != 3) || a->shape[2] * a->shape[3] < 4)
+        return;
+    g->channels = a->shape[1], g->height = a->shape[2], g->width = a->shape[3];
+}
+
 sotto_status audit_inputs_load_generative(struct audit_inputs *in, const struct options *o)
 {
     static const char *const sides[] = {"member-discriminator-scores", "nonmember-discriminator-scores"};
@@ -39,6 +47,8 @@ sotto_status audit_inputs_load_generative(struct audit_inputs *in, const struct 
                              "non-member discriminator logits");
     if (status == SOTTO_OK)
         status = audit_inputs_table(&g->generated, in, o, "generated", "samples", &g->generated_n, width);
+    if (status == SOTTO_OK && g->generated)
+        take_shape(g, &in->arrays[in->file_count - 1]);
     if (status == SOTTO_OK)
         status = audit_inputs_table(&g->reference_generated, in, o, "reference-generated",
                                     "samples of the reference generator", &g->reference_generated_n, width);

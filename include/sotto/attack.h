@@ -35,6 +35,8 @@ struct sotto_generative_input {
      *  the samples. */
     const float *attacker;
     size_t attacker_n;
+    /** Of a record and a sample, channels 1 or 3, for the pictures of a report [0: they are not images]. */
+    size_t channels, height, width;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };

@@ -286,9 +286,20 @@ struct sotto_encoder_facts {
     size_t shadow_auc_count;
 };
 
+/** A member and the sample that is nearest to it. */
+struct sotto_generator_nearest {
+    int64_t row;         /**< of the members */
+    double distance;     /**< L2, between the values themselves */
+    const char *picture; /**< the record, and the sample on its right: a data URI */
+};
 /** The samples that attacks on a generative model saw. */
 struct sotto_generator_facts {
     size_t samples, reference_samples, attacker_records; /**< 0: none were given */
+    /** The first samples as one picture, a data URI; NULL: they are not images of at most 64 x 64 pixels. */
+    const char *sheet;
+    /** The members that are nearest to a sample, nearest first; NULL: likewise, or records must not be shown. */
+    struct sotto_generator_nearest *nearest;
+    size_t nearest_count;
 };
 
 struct sotto_audit_memory;

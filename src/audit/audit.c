@@ -111,8 +111,9 @@ static sotto_status set_generator(struct sotto_audit_result *r, const struct sot
     if (!in)
         return SOTTO_OK;
     TAKE(&r->memory, r->generator, 1);
-    *r->generator =
-        (struct sotto_generator_facts){in->generated_n, in->reference_generated_n, in->attacker_n};
+    *r->generator = (struct sotto_generator_facts){.samples = in->generated_n,
+                                                   .reference_samples = in->reference_generated_n,
+                                                   .attacker_records = in->attacker_n};
 done:
     return status;
 }
@@ -318,6 +319,7 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     r->classes = arrays.have & NEED_OUTPUTS ? in->classes : 0;
     TRY(set_accuracies(r, &arrays, settings->confidence));
     TRY(set_generator(r, in->generative));
+    TRY(audit_draw_pictures(r, &arrays, in->generative, settings));
     TRY(audit_sanity(r, &arrays, settings, ctx));
     context_progress(ctx, "audit", 0, jobs.count, "attacks");
     TRY(par_each(jobs.count, ctx, run_job, &jobs));

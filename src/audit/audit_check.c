@@ -297,6 +297,13 @@ static sotto_status check_generative(const struct sotto_audit_input *in)
     REQUIRE(!g->generated || g->generated_n > 0, "audit: 0 samples of the generator; expected at least 1");
     REQUIRE(!g->reference_generated || g->reference_generated_n > 0,
             "audit: 0 samples of the reference generator; expected at least 1");
+    REQUIRE(!g->channels || ((g->channels == 1 || g->channels == 3) && g->height > 0 && g->width > 0 &&
+                             g->height <= in->feature_count && g->width <= in->feature_count &&
+                             g->channels * g->height * g->width == in->feature_count),
+            "audit: samples are images of %zu x %zu x %zu values but have %zu; expected 1 or 3 channels and "
+            "as many "
+            "values",
+            g->channels, g->height, g->width, in->feature_count);
     REQUIRE(!g->attacker || g->attacker_n >= 2, "audit: %zu record of the attacker; expected at least 2",
             g->attacker_n);
 done:

@@ -348,10 +348,18 @@ static const struct field encoder[] = {
     END};
 #undef T
 
+#define T struct sotto_generator_nearest
+static const struct field nearest[] = {VALUE("row", FIELD_ROW, 0, T, row), REAL("distance", T, distance),
+                                       TEXT("picture", T, picture), END};
+#undef T
 #define T struct sotto_generator_facts
-static const struct field generator[] = {COUNT("samples", T, samples),
-                                         COUNT("reference_samples", T, reference_samples),
-                                         COUNT("attacker_records", T, attacker_records), END};
+static const struct field generator[] = {
+    COUNT("samples", T, samples),
+    COUNT("reference_samples", T, reference_samples),
+    COUNT("attacker_records", T, attacker_records),
+    VALUE("sheet", FIELD_TEXT, FIELD_OPTIONAL, T, sheet),
+    MANY("nearest", FIELD_LIST, FIELD_OPTIONAL, T, nearest, nearest_count, nearest),
+    END};
 #undef T
 
 /* ---- the document, after its "schema" ---- */

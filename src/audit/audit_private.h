@@ -111,6 +111,10 @@ sotto_status audit_measure_bounds(struct sotto_audit_attack *out, struct sotto_a
                                   const struct audit_curves *c, const struct audit_scored *s,
                                   const struct audit_settings *settings);
 
+/* Pictures of images that a generative model made: r->generator->sheet and, with settings->include_indices, nearest. */
+sotto_status audit_draw_pictures(struct sotto_audit_result *r, const struct audit_arrays *arrays,
+                                 const struct sotto_generative_input *in,
+                                 const struct audit_settings *settings);
 /* What is measured of attacks on generative models only: out->generative. */
 sotto_status audit_measure_generative(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
                                       const struct audit_scored *s, const struct roc *all,

@@ -39,7 +39,9 @@ static const struct sotto_option audit_rows[] = {
     {"most-vulnerable", COUNT(most_vulnerable, "N"), .value = "0", .group = "Output",
      .help = "number of most vulnerable members to list", .old_names = "exposed"},
     {"include-indices", FLAG(include_indices), .value = "0", .group = "Output",
-     .help = "row numbers of the most vulnerable members in the report"},
+     .help = "row numbers of the most vulnerable members in the report; of a generative model of images also "
+             "pictures of the "
+             "members nearest to a sample"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_audit_option_table(void)

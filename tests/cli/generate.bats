@@ -36,10 +36,15 @@ rows() {
   run "$SOTTO" audit --member-features M.npy --nonmember-features N.npy --generated G.npy --member-discriminator-scores dm.npy \
     --nonmember-discriminator-scores dn.npy --json
   [ "$status" -eq 0 ]
+  [[ "$output" == *'"sheet":"data:image/bmp;base64,'* && "$output" != *'"nearest"'* ]]
   logan=$(grep -o '"name":"logan".*' <<< "$output" | grep -o '"auc":{"estimate":[0-9.]*' | head -n 1)
   run "$SOTTO" attack logan --generator dcgan.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy --json --quiet
   [ "$status" -eq 0 ]
   [ "$(grep -o '"auc":{"estimate":[0-9.]*' <<< "$output" | head -n 1)" = "$logan" ] # the same from files and from the model
+  "$SOTTO" audit --member-features M.npy --nonmember-features N.npy --generated G.npy --include-indices -o pictures --quiet
+  [ "$(grep -o '<img class="pixels" src="data:image/bmp;base64,' pictures/report.html | wc -l)" -eq 6 ] # the sheet and five members
+  "$SOTTO" report pictures/report.json -o again.html
+  [ "$(grep -o '<img class="pixels" src="data:image/bmp;base64,' again.html | wc -l)" -eq 6 ]
   for attack in reconstruction elbo; do
     run "$SOTTO" attack "$attack" --draws 5 --generator vae.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy -o "$attack"
     [ "$status" -eq 0 ]

@@ -2,7 +2,10 @@
  * nothing. */
 #include "report/page/page.h"
 
+#include "io/text/bitmap.h"
+
 #include <math.h>
+#include <string.h>
 
 static void number_cell(struct page *p, double x, void (*show)(struct page *p, double x))
 {
@@ -64,6 +67,46 @@ static void samples(struct page *p, const struct json *generator)
     page_html(p, ". More samples can only sharpen these attacks.</p>\n");
 }
 
+/* Documents may come from other tools: nothing but a picture within the page is shown. */
+static void picture(struct page *p, const char *uri, const char *words)
+{
+    if (!uri || strncmp(uri, bitmap_prefix, strlen(bitmap_prefix)) != 0)
+        return;
+    page_html(p, "<img class=\"pixels\" src=\"");
+    page_text(p, uri);
+    page_html(p, "\" alt=\"");
+    page_html(p, words);
+    page_html(p, "\">");
+}
+
+static void pictures(struct page *p, const struct json *generator)
+{
+    const struct json *list = part(generator, "nearest");
+    if (part(generator, "sheet")) {
+        page_html(p, "<figure>");
+        picture(p, part_text(generator, "sheet"), "Samples of the generator");
+        page_html(p, "<figcaption>The first samples of the generator.</figcaption></figure>\n");
+    }
+    if (!json_count(list))
+        return;
+    page_table(
+        p, "Nearest samples",
+        "Members that are nearest to a sample, each on the left of it. These pictures show records of the "
+        "training set: handle this page as you handle them.",
+        "Row of the members|^Distance|Record and sample");
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i);
+        page_html(p, "<tr><th scope=\"row\">");
+        page_count(p, part_number(one, "row"));
+        page_html(p, "</th>");
+        number_cell(p, part_number(one, "distance"), radius);
+        page_html(p, "<td>");
+        picture(p, part_text(one, "picture"), "A member and the sample nearest to it");
+        page_html(p, "</td></tr>\n");
+    }
+    page_table_end(p);
+}
+
 static void row(struct page *p, const struct report_row *r)
 {
     const struct json *attacks = part(r->audit, "attacks"), *g = first_facts(attacks);
@@ -86,6 +129,7 @@ static void row(struct page *p, const struct report_row *r)
     for (size_t i = 0; i < json_count(attacks); i++)
         line(p, json_at(attacks, i));
     page_table_end(p);
+    pictures(p, part(r->audit, "generator"));
 }
 
 void section_generative(struct page *p, const struct report *r)
