@@ -11,7 +11,7 @@ static const struct option_row rows[] = {
     {"vector", OPTION_TEXT, "FILE", NULL, "any .safetensors or .npy file instead of a head"},
     {"table", OPTION_TEXT, "FILE", NULL,
      "records (n, columns) as .npy, of which --statistic is released; n is public"},
-    OPTION_TABLE(sotto_protect_option_table, "statistic|range|blocks|cases"),
+    OPTION_TABLE(sotto_protect_option_table, "statistic|range|blocks|choices|cases"),
     OPTION_TABLE(sotto_release_option_table, "records|mechanism|scale|epsilon|delta|value-step"),
     OPTION_DEFAULT("mechanism", "logistic"),
     OPTION_TABLE(sotto_protect_option_table, "classes"),
@@ -145,6 +145,8 @@ const struct verb verb_protect = {
         "  sotto protect --table genotypes.npy --statistic mean --range 0,1 --mechanism gaussian --epsilon 1 "
         "--delta "
         "1e-6 -o frequencies.npy\n"
+        "  sotto protect --table genotypes.npy --statistic chi-square-genotypes --cases cases.npy --mechanism "
+        "permute-and-flip --choices 3 --epsilon 1 -o loci.npy\n"
         "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
         "survey -o out.npy",
     .options = rows,

@@ -428,18 +428,31 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_release_double(struct sotto_cer
                                                                 double *vector, size_t n,
                                                                 const struct sotto_release *release,
                                                                 const struct sotto_context *ctx);
-/** The exponential mechanism, by the same path, drawn exactly from the scores rounded to the lattice. HIGHER scores
- * are likelier. Its running time depends on the scores.
+/** One index by the same path, drawn exactly from the scores rounded to the lattice. HIGHER scores are likelier. Its running
+ * time depends on the scores.
  *
  *  In:      scores                  (n)
+ *           release->mechanism      "exponential", or "permute-and-flip": never a larger expected error
  *           release->sensitivity.l1  the most by which one score can change between adjacent data sets
- *  Out:     *chosen                 i with probability proportional to exp(scores[i] / (2 scale))
+ *  Out:     *chosen                 exponential: i with probability proportional to exp(scores[i] / (2 scale));
+ *                                   permute-and-flip: the first in random order that a coin of probability
+ *                                   exp((scores[i] - best) / (2 scale)) takes
  *  Returns: those of sotto_dp_release() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_select(size_t *chosen,
                                                         struct sotto_certificate **certificate,
                                                         const double *scores, size_t n,
                                                         const struct sotto_release *release,
                                                         const struct sotto_context *ctx);
+/** k different indices, each chosen among those left, at k times the scale: together they cost what one costs at the scale.
+ *
+ *  In:      k        1 to n, at most 512; exponential: 1
+ *  Out:     chosen   (k), in the order in which they were chosen
+ *  Returns: as above */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_select_top(size_t *chosen, size_t k,
+                                                            struct sotto_certificate **certificate,
+                                                            const double *scores, size_t n,
+                                                            const struct sotto_release *release,
+                                                            const struct sotto_context *ctx);
 /** Randomised response, by the same path; exact. Every label is kept with probability e^t / (e^t + classes - 1),
  * t = 1 / scale, else replaced by one of the others. One record for each label, so the guarantee is t for any n.
  *
@@ -581,6 +594,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_account_json(char **json, const st
 /** A release from file to file:
  *
  *  exponential mechanism  takes a .npy array of scores, writes the chosen index as a .npy array of one integer
+ *  permute-and-flip       the same, or `choices` indices
  *  randomised response    takes and writes a .npy array of integer labels
  *  discrete mechanisms    also accept integers of at most 2^53 and write them as f8
  *  other mechanisms       noise on ALL tensors of a .safetensors file (one vector, in file order) or on a .npy array;
@@ -591,12 +605,14 @@ struct sotto_protect {
     size_t classes;               /**< randomised response: labels are 0 to classes - 1 */
     const char *sensitivity_file; /**< named in errors, or NULL */
     const char *sensitivity_data; /**< SHA-256 of the data that the sensitivity was sampled on, or NULL */
-    /** The input holds records (n, columns), as .npy, and this statistic of each column is released, with a sensitivity that
+    /** The input holds records (n, columns), as .npy, and this statistic of each column is released (permute-and-flip: the columns where it is largest), with a sensitivity that
      * is proved: "mean", "chi-square-genotypes", "chi-square-alleles", or "median" (mechanism "smooth-median"). NULL: the input itself is released. n is public. */
     const char *statistic;
     double range[2]; /**< mean, median: values are clipped to it */
     /** median: of the means of so many blocks of records (row i is in block i modulo blocks), one column; 0: of the records */
     size_t blocks;
+    /** permute-and-flip: [1] how many indices are chosen; of --table: columns, by their statistic */
+    size_t choices;
     const char *cases; /**< chi-square: .npy (n), 1 for cases and 0 for controls, as many of each; public */
     struct sotto_release release;
     uint64_t reserved[4]; /**< zeros: room for later members */

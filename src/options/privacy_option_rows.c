@@ -13,7 +13,8 @@ static const struct sotto_option release_rows[] = {
      .help = "number of records in the private data set; a warning is printed if delta >= 1/N"},
     {"mechanism", TEXT(mechanism, "NAME"), .group = "Mechanism",
      .help = "mechanism: logistic, laplace, gaussian or knorm; discrete-laplace or discrete-gaussian (whole "
-             "numbers); exponential (scores in, one index out); randomised-response (labels); smooth-median "
+             "numbers); exponential or permute-and-flip (scores in, one index out; --choices); "
+             "randomised-response (labels); smooth-median "
              "(records in, one median out); only in "
              "'sotto account': gaussian-classical"},
     {"scale", REAL(scale, "S"), .range = POSITIVE, .group = "Mechanism",
@@ -126,6 +127,8 @@ static const struct sotto_option protect_rows[] = {
     {"blocks", COUNT(blocks, "K"), .value = "0", .group = "What is released",
      .help = "number of disjoint blocks of records; the median is that of their means; 0: of the records "
              "(median)"},
+    {"choices", COUNT(choices, "K"), .value = "1", .range = "[1,512]", .group = "What is released",
+     .help = "number of indices to choose, of columns of --table or of scores (permute-and-flip)"},
     {"cases", TEXT(cases, "FILE"), .group = "What is released",
      .help = "case (1) or control (0) for each record of --table, public, as many of each (chi-square)"},
     {"classes", COUNT(classes, "K"), .value = "0", .group = "Mechanism",

@@ -35,7 +35,7 @@ static sotto_status draw_knorm(double *out, size_t draws, int world, const struc
     return SOTTO_OK;
 }
 
-/* Three scores; the sampler that sotto_dp_select() uses. */
+/* Three scores; the samplers that sotto_dp_select() uses. */
 static sotto_status draw_choice(double *out, size_t draws, int world, const struct toy *toy,
                                 struct toy_source *source)
 {
@@ -43,6 +43,7 @@ static sotto_status draw_choice(double *out, size_t draws, int world, const stru
     struct lattice lattice = lattice_make(toy->scale);
     uint128 gap[CANDIDATES];
     int128 score[CANDIDATES], best = 0;
+    size_t left[CANDIDATES] = {0, 1, 2};
     struct noise *s;
     sotto_status status = open_stream(&s, source);
     if (status != SOTTO_OK)
@@ -54,7 +55,7 @@ static sotto_status draw_choice(double *out, size_t draws, int world, const stru
     for (int j = 0; j < CANDIDATES; j++)
         gap[j] = (uint128)(best - score[j]);
     for (size_t i = 0; i < draws; i++)
-        out[i] = (double)choice_draw(s, gap, CANDIDATES, 2 * lattice.m);
+        out[i] = (double)toy->noise->choose(s, gap, left, CANDIDATES, 2 * lattice.m);
     noise_close(s);
     return SOTTO_OK;
 }

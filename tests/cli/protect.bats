@@ -395,7 +395,7 @@ people() { for ((i = 0; i < $2 * $3; i++)); do case $((i * 7 % 3)) in 0) printf 
   refused 64 "--range: '0' is not a range" table --statistic mean --range 0
   refused 64 "the mean of records needs --range" table --statistic mean
   refused 64 "omit --l1" table --statistic mean --range 0,1 --l1 1
-  refused 64 "mechanism exponential releases no statistic of records" table --statistic mean --range 0,1 --mechanism exponential
+  refused 64 "mechanism randomised-response releases no statistic of records" table --statistic mean --range 0,1 --mechanism randomised-response --classes 2
   refused 65 "has 1 dimensions; expected 2 (records, columns)" "$SOTTO" protect --table v.npy --statistic mean --range 0,1 --dataset-id toy -o out.npy --epsilon 1
   printf '\1\1\1\0' | npy c.npy '|u1' '4,'
   refused 65 "c.npy: 3 cases and 1 controls; expected as many of each" table --statistic chi-square-genotypes --cases c.npy
@@ -471,6 +471,25 @@ people() { for ((i = 0; i < $2 * $3; i++)); do case $((i * 7 % 3)) in 0) printf 
   run "$SOTTO" audit --power loci=10,pool=5 --scores v.npy
   [ "$status" -eq 64 ]
   [[ "$output" == *"--power reads no arrays; omit --scores"* ]]
+}
+
+@test "loci by permute-and-flip: several columns of records, for one epsilon" {
+  people g.npy 60 8
+  { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (60,), }"; for i in $(seq 60); do printf "\\x0$((i % 2))"; done; } > cases.npy
+  top() { "$SOTTO" protect --table g.npy --mechanism "${mechanism:-permute-and-flip}" --epsilon 1 --dataset-id toy -o out.npy "$@"; }
+  run top --statistic chi-square-alleles --cases cases.npy --choices 3
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"(1, 0)-differentially private under replace-one adjacency"* ]]
+  [ "$(stat -c %s out.npy)" -eq 152 ] # three indices
+  grep -q '"l1": 7.74' out.npy.certificate.json # of one locus, 8 n / (n + 2)
+  run "$SOTTO" verify out.npy --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  run top --statistic mean --range 0,1 --choices 8
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  rm out.npy*
+  refused 65 "9 choices of 8 candidates; expected 1 to 8" top --statistic mean --range 0,1 --choices 9
+  mechanism=laplace refused 64 "--choices belongs to permute-and-flip, not to laplace" top --statistic mean --range 0,1 --choices 2
+  mechanism=exponential refused 65 "'exponential' makes one choice" top --statistic mean --range 0,1 --choices 2
 }
 
 @test "a private median, of records and of the means of blocks" {

@@ -100,6 +100,8 @@ struct mechanism {
     /* RELEASE_INTEGER: the exact curves. epsilon, delta and renyi above then hold for every step. */
     const struct integer_law *integer;
 
+    choice_sampler *choose; /* RELEASE_CHOICE */
+
     /* RELEASE_LATTICE: */
     double (*cdf)(double x);
     enum floored_law law; /* of its exact noise; of RELEASE_INTEGER where integer->magnitude is NULL */

@@ -28,6 +28,7 @@ const struct mechanism mechanism_exponential = {
     .title = "exponential mechanism: selects one of several candidates by their scores",
     .source = "mcsherry2007mechanism; dong2020optimal",
     .kind = RELEASE_CHOICE,
+    .choose = choice_draw,
     .norm = SHIFT_SCORE,
     .standard_deviation = NAN,
     .zcdp_divisor = 8,

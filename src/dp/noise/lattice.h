@@ -49,8 +49,12 @@ int128 lattice_index(double x, struct lattice lattice);
 float lattice_value(int128 odd, struct lattice lattice);
 double lattice_double(int128 odd, struct lattice lattice);
 
-/** One index i < n with probability proportional to e^(-gap[i] / m); the smallest gap is 0. */
-size_t choice_draw(struct noise *s, const uint128 *gap, size_t n, uint64_t m);
+/** One of the candidates left (n), by their gaps; the smallest of these is 0. May change the order in left. */
+typedef size_t choice_sampler(struct noise *s, const uint128 *gap, size_t *left, size_t n, uint64_t m);
+/** i with probability proportional to e^(-gap[i] / m). */
+choice_sampler choice_draw;
+/** In random order, the first i that a coin of probability e^(-gap[i] / m) takes. */
+choice_sampler flip_draw;
 /** Randomised response: `truth` with e^t / (e^t + classes - 1), else one of the others, t = 2^shift / m. */
 uint64_t label_draw(struct noise *s, uint64_t truth, uint64_t classes, uint64_t m, unsigned shift);
 

@@ -225,25 +225,29 @@ done:
     return status;
 }
 
-/* The scores are replaced by the index of the chosen one. */
+/* The scores are replaced by the indices of the chosen ones. */
 static sotto_status protect_choice(struct sotto_certificate **certificate, struct sotto_array *a,
                                    const struct sotto_protect *p, const struct sotto_release *release,
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array chosen = {0};
-    size_t index;
+    const size_t k = p->choices ? p->choices : 1;
+    size_t *index = NULL;
     if (!is_float(a->dtype))
         FAIL(SOTTO_EINVAL, "%s: dtype %s; expected floating-point scores", p->input,
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_F8));
-    TRY(sotto_array_make(&chosen, SOTTO_I8, 1, &(size_t){1}));
-    TRY(sotto_dp_select(&index, certificate, a->data, a->count, release, ctx));
-    *(int64_t *)chosen.data = (int64_t)index;
+    TRY(sotto_array_make(&chosen, SOTTO_I8, 1, &k));
+    NEW(index, k);
+    TRY(sotto_dp_select_top(index, k, certificate, a->data, a->count, release, ctx));
+    for (size_t i = 0; i < k; i++)
+        ((int64_t *)chosen.data)[i] = (int64_t)index[i];
     sotto_array_clear(a);
     *a = chosen;
     chosen = (struct sotto_array){0};
 done:
+    base_free(index);
     sotto_array_clear(&chosen);
     return status;
 }
@@ -286,6 +290,8 @@ static sotto_status protect_by_kind(struct sotto_certificate **certificate, stru
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     TRY(mechanism_require(&m, release->mechanism));
+    if (p->choices > 1 && m->kind != RELEASE_CHOICE)
+        FAIL(SOTTO_EUSAGE, "protect: --choices belongs to permute-and-flip, not to %s", m->name);
     bool choice = m->kind == RELEASE_CHOICE, labels = m->kind == RELEASE_LABELS;
     if ((choice || labels) && !ends_with(p->input, ".npy"))
         FAIL(SOTTO_EUSAGE, "protect: mechanism %s needs one .npy array of %s (got %s)", m->name,
@@ -312,15 +318,16 @@ static sotto_status take_statistic(struct sotto_tensors *t, struct sotto_release
     if ((m->kind == RELEASE_MEDIAN) != statistic_is_median(p))
         FAIL(SOTTO_EUSAGE,
              "protect: the statistic 'median' and the mechanism 'smooth-median' belong together; give both");
-    if (m->kind != RELEASE_LATTICE && m->kind != RELEASE_VECTOR && m->kind != RELEASE_MEDIAN)
+    if (m->kind != RELEASE_LATTICE && m->kind != RELEASE_VECTOR && m->kind != RELEASE_MEDIAN &&
+        m->kind != RELEASE_CHOICE)
         FAIL(SOTTO_EUSAGE,
-             "protect: mechanism %s releases no statistic of records; expected logistic, laplace, gaussian "
-             "or knorm",
+             "protect: mechanism %s releases no statistic of records; expected logistic, laplace, gaussian, "
+             "knorm or permute-and-flip",
              m->name);
     if (!ends_with(p->input, ".npy"))
         FAIL(SOTTO_EUSAGE, "protect: %s: a statistic needs one .npy array of records", p->input);
     TRY(sotto_provenance_once(whose));
-    TRY(statistic_replace(t, release, p));
+    TRY(statistic_replace(t, release, p, m->kind == RELEASE_CHOICE));
 done:
     return status;
 }
@@ -330,7 +337,8 @@ static void judge_noise(const struct sotto_certificate *c, const struct sotto_pr
                         const struct sotto_context *ctx)
 {
     const double chance = (p->range[1] - p->range[0]) / 2 / sqrt((double)n);
-    if (p->statistic && strcmp(p->statistic, "mean") == 0)
+    if (p->statistic && strcmp(p->statistic, "mean") == 0 &&
+        mechanism_find(c->account.mechanism)->kind != RELEASE_CHOICE)
         context_log(
             ctx, SOTTO_LOG_INFO,
             "means of %zu records: the noise's scale %.4g is %.3g times the largest sampling deviation, %.3g",

@@ -109,9 +109,13 @@ done:
 }
 
 /* One coordinate moves by `one`; the computed ones are off by less than `rounding`. Both rounded up. */
-static void set_sensitivity(struct sotto_release *r, double one, double rounding, size_t columns)
+static void set_sensitivity(struct sotto_release *r, double one, double rounding, size_t columns, bool scores)
 {
     const double each = nextafter(one + 2 * rounding, INFINITY), d = (double)columns;
+    if (scores) {
+        r->sensitivity = (struct sotto_sensitivity){.l1 = each, .source = SOTTO_SENSITIVITY_CLIPPED};
+        return;
+    }
     r->sensitivity =
         (struct sotto_sensitivity){.l1 = nextafter(each * d, INFINITY),
                                    .l2 = nextafter(each * nextafter(sqrt(d), INFINITY), INFINITY),
@@ -120,7 +124,7 @@ static void set_sensitivity(struct sotto_release *r, double one, double rounding
 }
 
 static sotto_status compute(double *out, struct sotto_release *r, const struct records *records,
-                            const struct sotto_protect *p)
+                            const struct sotto_protect *p, bool scores)
 {
     sotto_status status = SOTTO_OK;
     uint8_t *is_case = NULL;
@@ -134,13 +138,13 @@ static sotto_status compute(double *out, struct sotto_release *r, const struct r
         if (!(low < high) || !isfinite(high - low))
             FAIL(SOTTO_EUSAGE, "protect: the mean of records needs --range LOW,HIGH with LOW below HIGH");
         means(out, records, low, high);
-        set_sensitivity(r, (high - low) / n, 0x1p-49 * fmax(fabs(low), fabs(high)), records->columns);
+        set_sensitivity(r, (high - low) / n, 0x1p-49 * fmax(fabs(low), fabs(high)), records->columns, scores);
     } else if (alleles || strcmp(p->statistic, "chi-square-genotypes") == 0) {
         if (low != 0 || high != 0)
             FAIL(SOTTO_EUSAGE, "protect: --range belongs to the mean, not to a chi-square statistic");
         TRY(load_cases(&is_case, p->cases, records->n));
         chi_squares(out, records, is_case, alleles);
-        set_sensitivity(r, (alleles ? 8 : 4) * n / (n + 2), 0x1p-48 * n, records->columns);
+        set_sensitivity(r, (alleles ? 8 : 4) * n / (n + 2), 0x1p-48 * n, records->columns, scores);
     } else {
         FAIL(SOTTO_EUSAGE,
              "protect: statistic '%.40s' is unknown; expected mean, median, chi-square-genotypes or "
@@ -182,7 +186,7 @@ done:
 }
 
 sotto_status statistic_replace(struct sotto_tensors *t, struct sotto_release *r,
-                               const struct sotto_protect *p)
+                               const struct sotto_protect *p, bool scores)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array *a = &t->items[0].array, made = {0};
@@ -201,7 +205,7 @@ sotto_status statistic_replace(struct sotto_tensors *t, struct sotto_release *r,
         TRY(make_values(&made, r, &records, p));
     } else {
         TRY(sotto_array_make(&made, SOTTO_F8, 1, &records.columns));
-        TRY(compute(made.data, r, &records, p));
+        TRY(compute(made.data, r, &records, p, scores));
     }
     r->records = records.n;
     base_wipe(a->data, a->count * sizeof(double));

@@ -19,7 +19,8 @@
  *
  *  Returns: EUSAGE, EINVAL: shapes and options, which are public; EIO, ENOMEM */
 bool statistic_is_median(const struct sotto_protect *p);
+/** scores: the columns are candidates, so the sensitivity is that of one of them. */
 sotto_status statistic_replace(struct sotto_tensors *t, struct sotto_release *r,
-                               const struct sotto_protect *p);
+                               const struct sotto_protect *p, bool scores);
 
 #endif

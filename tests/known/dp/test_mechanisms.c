@@ -221,6 +221,72 @@ static void the_exponential_mechanism_is_as_bad_as_logistic_noise(void **state)
     assert_true(m->renyi(iv(3), 1000).hi <= 3);
 }
 
+/* --- permute-and-flip --- */
+
+/* Candidate k of 3: its coin, after each set of others that were refused; s! (2 - s)! / 3! orders. */
+static double flip(const int q[3], const bool taken[3], int k, double scale)
+{
+    static const double orders[3][3] = {{0}, {1. / 2, 1. / 2}, {1. / 3, 1. / 6, 1. / 3}};
+    double sum = 0, coin[3];
+    int best = -100, left = 0;
+    for (int i = 0; i < 3; i++)
+        if (!taken[i])
+            best = q[i] > best ? q[i] : best, left++;
+    for (int i = 0; i < 3; i++)
+        coin[i] = exp((q[i] - best) / (2 * scale));
+    for (int set = 0; set < 8; set++) {
+        double refused = 1;
+        int size = 0;
+        bool fits = true;
+        for (int i = 0; i < 3; i++)
+            if (set >> i & 1) {
+                fits = fits && !taken[i] && i != k;
+                refused *= 1 - coin[i], size++;
+            }
+        sum += !fits ? 0 : left == 1 ? 1 : orders[left - 1][size] * refused;
+    }
+    return sum * coin[k];
+}
+
+/* The probability of `first` and then `second`, each at twice the scale; second -1: of `first` alone. */
+static double flips(const int q[3], int first, int second)
+{
+    bool taken[3] = {false};
+    double p = flip(q, taken, first, second < 0 ? 1 : 2);
+    taken[first] = true;
+    return second < 0 ? p : p * flip(q, taken, second, 2);
+}
+
+/* All neighbours among scores 0 to 3, which move by at most 1: pure epsilon 1, for one choice and for two of half the epsilon
+ * each; nearly reached, and above what the exponential mechanism's curve allows. */
+static void permute_and_flip_is_pure_and_no_more(void **state)
+{
+    (void)state;
+    double worst[2] = {0}, distance = 0, all = 0;
+    const int known[3] = {2, 0, 3};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            all += i == j ? 0 : flips(known, i, j);
+    close_to(all, 1, 1e-14);
+    for (int x = 0; x < 64; x++)
+        for (int move = 0; move < 27; move++) {
+            const int a[3] = {x & 3, x >> 2 & 3, x >> 4};
+            const int b[3] = {a[0] + move % 3 - 1, a[1] + move / 3 % 3 - 1, a[2] + move / 9 - 1};
+            double apart = 0;
+            for (int i = 0; i < 3; i++)
+                for (int j = -1; j < 3; j++) {
+                    double p = i == j ? 1 : flips(a, i, j), q = i == j ? 1 : flips(b, i, j);
+                    worst[j >= 0] = fmax(worst[j >= 0], log(p / q));
+                    apart += j < 0 ? fmax(0, p - q) : 0;
+                }
+            distance = fmax(distance, apart);
+        }
+    assert_true(worst[0] <= 1 && worst[0] > .9);
+    assert_true(worst[1] <= 1 && worst[1] > .9);
+    assert_true(distance > mechanism_find("exponential")->delta(iv(1), 0).hi + .05);
+    assert_true(distance <= mechanism_find("permute-and-flip")->delta(iv(1), 0).hi);
+}
+
 /* --- randomised response, K-norm --- */
 
 static void randomised_response_is_its_own_pair(void **state)
@@ -328,6 +394,7 @@ int main(void)
         cmocka_unit_test(discrete_laws_at_their_limits),
         cmocka_unit_test(the_classical_formula_fails_where_it_fails),
         cmocka_unit_test(the_exponential_mechanism_is_as_bad_as_logistic_noise),
+        cmocka_unit_test(permute_and_flip_is_pure_and_no_more),
         cmocka_unit_test(randomised_response_is_its_own_pair),
         cmocka_unit_test(knorm_needs_a_dimension_and_l2_only),
         cmocka_unit_test(the_chooser_by_the_table),

@@ -10,6 +10,7 @@
 #include "support/temporary_folder.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +20,15 @@ static void near(double a, double b, double tolerance)
         fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
 }
 
+static bool as_scores; /* columns are candidates */
+
 /* The statistic of x (n, columns), which is copied; *r has its sensitivity. */
 static sotto_status statistic(double *out, struct sotto_release *r, const struct sotto_protect *p,
                               const float *x, size_t n, size_t columns)
 {
     struct sotto_tensors t = {0};
     assert_int_equal(sotto_tensors_add(&t, "vector", SOTTO_F4, 2, (const size_t[]){n, columns}, x), SOTTO_OK);
-    const sotto_status status = statistic_replace(&t, r, p);
+    const sotto_status status = statistic_replace(&t, r, p, as_scores);
     if (status == SOTTO_OK) {
         assert_int_equal(t.items[0].array.count, columns);
         memcpy(out, t.items[0].array.data, columns * sizeof *out);
@@ -149,6 +152,12 @@ static void chi_squares_move_as_proved(void **state)
             assert_true(most * (double)columns <= r.sensitivity.l1);
             near(r.sensitivity.l1, most * (double)columns, 1e-9 * r.sensitivity.l1);
             near(r.sensitivity.l2, most * sqrt((double)columns), 1e-9 * r.sensitivity.l2);
+            struct sotto_release score = {0};
+            as_scores = true;
+            assert_int_equal(statistic(before, &score, &p, x, n, columns), SOTTO_OK);
+            as_scores = false;
+            assert_true(most <= score.sensitivity.l1 && score.sensitivity.dimension == 0);
+            near(score.sensitivity.l1, most, 1e-9);
         }
         sotto_array_clear(&cases);
         free(x), free(moved), free(before), free(after);

@@ -222,7 +222,7 @@ static double choice_z(double law_m)
     double observed[6] = {0}, expected[6], all = 0;
     struct noise *s = seeded(16);
     for (int i = 0; i < DRAWS; i++)
-        observed[choice_draw(s, gaps, 6, 4)]++;
+        observed[choice_draw(s, gaps, (size_t[]){0, 1, 2, 3, 4, 5}, 6, 4)]++;
     noise_close(s);
     for (int i = 0; i < 6; i++)
         all += expected[i] = exp(-(double)gaps[i] / law_m);

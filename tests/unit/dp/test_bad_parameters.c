@@ -82,8 +82,8 @@ static int is_discrete(const char *name)
 /* Scores and labels are one number; only l1 is read. */
 static int reads_l2(const char *name)
 {
-    return strcmp(name, "exponential") != 0 && strcmp(name, "randomised-response") != 0 &&
-           strcmp(name, "smooth-median") != 0;
+    return strcmp(name, "exponential") != 0 && strcmp(name, "permute-and-flip") != 0 &&
+           strcmp(name, "randomised-response") != 0 && strcmp(name, "smooth-median") != 0;
 }
 
 static void accounts_and_calibrations(void **state)

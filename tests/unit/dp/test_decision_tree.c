@@ -133,6 +133,7 @@ uint64_t exp_coin_half_normal(struct noise *s);
 #define integer_signed walked_signed
 #define integer_gaussian walked_integer_gaussian
 #define choice_draw walked_choice
+#define flip_draw walked_flip
 #define label_draw walked_label
 static long double half_normal_weight(int k, const void *arg)
 {
@@ -149,7 +150,7 @@ static uint64_t node_half_normal(struct noise *s)
 }
 int128 walked_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift);
 uint128 walked_integer_gaussian(struct noise *s, uint64_t m, unsigned shift);
-size_t walked_choice(struct noise *s, const uint128 *gap, size_t n, uint64_t m);
+choice_sampler walked_choice, walked_flip;
 uint64_t walked_label(struct noise *s, uint64_t truth, uint64_t classes, uint64_t m, unsigned shift);
 #include "dp/noise/exponential_choice.c"
 #include "dp/noise/integer_gaussian.c"
@@ -332,7 +333,56 @@ static void discrete_noise(void **state)
 static const uint128 gaps[] = {0, 1, 5, 2};
 static long run_choice(const void *arg)
 {
-    return (long)walked_choice(NULL, gaps, 4, *(const uint64_t *)arg);
+    return (long)walked_choice(NULL, gaps, (size_t[]){0, 1, 2, 3}, 4, *(const uint64_t *)arg);
+}
+
+/* Scores 9.5, 9, 5, 3 in halves, at scale 1: with m = 4 the coins are exp((score - 9.5) / 2). */
+static const uint128 flip_gaps[] = {0, 1, 9, 13};
+static long run_flip(const void *arg)
+{
+    return (long)walked_flip(NULL, flip_gaps, (size_t[]){0, 1, 2, 3}, 4, *(const uint64_t *)arg);
+}
+
+/* Candidate k after exactly the candidates of a set, which were refused, whatever their order. */
+static long double flip_law(long k, double m)
+{
+    static const long double orders[] = {1. / 4, 1. / 12, 1. / 12, 1. / 4}; /* s! (3 - s)! / 4! */
+    long double sum = 0;
+    for (int set = 0; set < 16; set++) {
+        long double refused = 1;
+        int size = 0;
+        for (int i = 0; i < 4; i++)
+            if (set >> i & 1)
+                refused *= 1 - expl(-(long double)flip_gaps[i] / (long double)m), size++;
+        sum += set >> k & 1 ? 0 : orders[size] * refused;
+    }
+    return sum * expl(-(long double)flip_gaps[k] / (long double)m);
+}
+
+static long double choice_law_of_flips(long k, double m)
+{
+    long double all = 0;
+    for (int i = 0; i < 4; i++)
+        all += expl(-(long double)flip_gaps[i] / (long double)m);
+    return expl(-(long double)flip_gaps[k] / (long double)m) / all;
+}
+
+static void permute_and_flip(void **state)
+{
+    (void)state;
+    static const double known[] = {.57650691, .37095189, .03860288, .01393831};
+    struct law law;
+    below_starts_loop = false; /* each round asks for an index of its own */
+    for (uint64_t m = 1; m < 7; m++) {
+        walk(&law, run_flip, &m);
+        assert_true(distance(&law, 0, 3, flip_law, (double)m) < 1e-15);
+        assert_true(distance(&law, 0, 3, flip_law, (double)m * 1.02) > 1e-5);
+        assert_true(distance(&law, 0, 3, choice_law_of_flips, (double)m) >
+                    1e-4); /* it is no exponential mechanism */
+    }
+    below_starts_loop = true;
+    for (long k = 0; k < 4; k++)
+        assert_true(fabs((double)flip_law(k, 4) - known[k]) <= 5e-9);
 }
 static long double choice_law(long k, double m)
 {
@@ -382,6 +432,7 @@ int main(void)
         cmocka_unit_test(half_normal_numbers),
         cmocka_unit_test(discrete_noise),
         cmocka_unit_test(choices_and_labels),
+        cmocka_unit_test(permute_and_flip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

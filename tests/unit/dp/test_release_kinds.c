@@ -60,6 +60,7 @@ static void every_kind_verifies(void **state)
                  {"discrete-gaussian", "exact: whole multiples", SOTTO_F4, SOTTO_F4, 5, 0},
                  {"knorm", "NOT exact", SOTTO_F4, SOTTO_F4, 5, 0},
                  {"exponential", "exact, integers only: rejection on scores", SOTTO_F8, SOTTO_I8, 1, 0},
+                 {"permute-and-flip", "exact, integers only: rejection on scores", SOTTO_F8, SOTTO_I8, 1, 0},
                  {"randomised-response", "exact, integers only: one of 5 labels", SOTTO_U1, SOTTO_I8, 5, 0},
                  {"logistic", FLAT_SAMPLER, SOTTO_F4, SOTTO_F4, 5, 1},
                  {"laplace", FLAT_SAMPLER, SOTTO_F4, SOTTO_F4, 5, 1}};
@@ -243,6 +244,35 @@ static void wrong_inputs_are_refused(void **state)
     assert_non_null(strstr(sotto_error_text(), "needs one .npy array of labels"));
 }
 
+/* Several choices differ and cost what one costs; the scale of each grows with their number. */
+static void several_choices_share_one_epsilon(void **state)
+{
+    (void)state;
+    enum { N = 40, K = 5 };
+    double scores[N];
+    size_t chosen[K];
+    for (int i = 0; i < N; i++)
+        scores[i] = i < K ? 1e6 : i;
+    struct sotto_release r = ordinary("permute-and-flip").release;
+    struct sotto_certificate *certificate = NULL;
+    r.target.delta = 0;
+    assert_int_equal(sotto_dp_select_top(chosen, K, &certificate, scores, N, &r, NULL), SOTTO_OK);
+    assert_true(certificate->account.pure_epsilon <= 1 && certificate->account.pure_epsilon > .99);
+    bool seen[K] = {false};
+    for (int i = 0; i < K; i++) { /* far above the others: all of the first K, in an order by chance */
+        assert_true(chosen[i] < K && !seen[chosen[i]]);
+        seen[chosen[i]] = true;
+    }
+    sotto_certificate_free(certificate);
+    certificate = NULL;
+    assert_int_equal(sotto_dp_select_top(chosen, 0, &certificate, scores, N, &r, NULL), SOTTO_EINVAL);
+    assert_int_equal(sotto_dp_select_top(chosen, K, &certificate, scores, K - 1, &r, NULL), SOTTO_EINVAL);
+    r.mechanism = "exponential";
+    assert_int_equal(sotto_dp_select_top(chosen, 2, &certificate, scores, N, &r, NULL), SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "'exponential' makes one choice"));
+    assert_null(certificate);
+}
+
 /* A mechanism in the wrong release function. */
 static void doors_know_their_mechanisms(void **state)
 {
@@ -406,6 +436,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_wrong_lattice_or_sampler_does_not_verify, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(wrong_inputs_are_refused, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(several_choices_share_one_epsilon, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(doors_know_their_mechanisms, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(out_of_memory_leaves_nothing, make_folder, remove_folder),
         cmocka_unit_test(measuring),
