@@ -65,9 +65,10 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
 }
 
 /* What a reader of the head has to know about its inputs. */
-static sotto_status describe(struct sotto_head *h, const struct options *o)
+static sotto_status describe(struct sotto_head *h, const struct options *o, const struct sotto_context *ctx)
 {
     struct sotto_table_encoding *e = NULL;
+    struct sotto_released_inputs released;
     char *json = NULL;
     sotto_status status =
         option_given(o, "encoder") ? sotto_head_set_encoder_file(h, option_text(o, "encoder")) : SOTTO_OK;
@@ -79,6 +80,10 @@ static sotto_status describe(struct sotto_head *h, const struct options *o)
         if (status == SOTTO_OK)
             status = sotto_head_set_encoding(h, json);
     }
+    if (status == SOTTO_OK)
+        status = sotto_released_inputs(&released, option_text(o, "features"), option_text(o, "labels"), ctx);
+    if (status == SOTTO_OK)
+        sotto_head_set_released_inputs(h, &released);
     sotto_text_free(json);
     sotto_table_encoding_free(e);
     return status;
@@ -112,7 +117,7 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
                                           r, &privacy, ctx);
     }
     if (status == SOTTO_OK)
-        status = describe(*h, o);
+        status = describe(*h, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_save_private(output, *h, certificate);
     if (status == SOTTO_OK)
@@ -134,7 +139,7 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
     size_t parameters = 0;
     sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
     if (status == SOTTO_OK)
-        status = describe(*h, o);
+        status = describe(*h, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_set_classes_by(*h, in->classes_by);
     if (status == SOTTO_OK)
@@ -176,7 +181,7 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     double accuracy = 0;
     sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
     if (status == SOTTO_OK)
-        status = describe(*h, o);
+        status = describe(*h, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_accuracy(&accuracy, *h, in->x.data, in->y.data, in->n, in->d, ctx);
     if (status == SOTTO_OK)

@@ -1,5 +1,6 @@
-/* sotto protect: one private release of a head or a vector. */
+/* sotto protect: one private release of a head, a vector, a statistic, or of every record. */
 #include "inputs/private_set.h"
+#include "verbs/protect_every_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@ static const struct option_row rows[] = {
     {"table", OPTION_TEXT, "FILE", NULL,
      "records (n, columns) as .npy, of which --statistic is released; n is public"},
     OPTION_TABLE(sotto_protect_option_table, "statistic|range|blocks|choices|cases"),
-    OPTION_TABLE(sotto_release_option_table, "records|mechanism|scale|epsilon|delta|value-step"),
+    OPTION_TABLE(sotto_protect_records_table, "records|clip|norm|labels|label-epsilon"),
+    OPTION_TABLE(sotto_release_option_table, "mechanism|scale|epsilon|delta|value-step"),
     OPTION_DEFAULT("mechanism", "logistic"),
     OPTION_TABLE(sotto_protect_option_table, "classes"),
     OPTION_TABLE(sotto_release_option_table, "flat-doubt"),
@@ -20,6 +22,7 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_release_option_table, "l1|l2"),
     OPTION_ROWS(private_set_rows),
     OPTION_TABLE(sotto_protect_option_table, "output"),
+    OPTION_TABLE(sotto_protect_records_table, "labels-output"),
     OPTION_END};
 
 /* A head by a convex trainer brings its own: proved. */
@@ -82,7 +85,8 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
 {
     struct sotto_release *r = &p->release;
     if (option_given(o, "head") + option_given(o, "vector") + option_given(o, "table") != 1)
-        return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --head, --vector and --table");
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: give exactly one of --head, --vector, --table and --records X.npy");
     if (option_given(o, "table") != option_given(o, "statistic"))
         return cli_fail(SOTTO_EUSAGE, "protect: --table and --statistic must be given together");
     if (!option_given(o, "table") &&
@@ -96,6 +100,8 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
     if (option_given(o, "range") && read_range(p->range, option_text(o, "range")) != SOTTO_OK)
         return SOTTO_EUSAGE;
     sotto_status status = option_members(r, sotto_release_option_table(), o);
+    if (status == SOTTO_OK)
+        status = protect_record_count(&r->records, o);
     return status == SOTTO_OK ? option_members(p, sotto_protect_option_table(), o) : status;
 }
 
@@ -107,6 +113,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct private_set set = {0};
     struct sotto_certificate *certificate = NULL;
     sotto_status status = option_require(o, "output");
+    if (status == SOTTO_OK && protect_records_asked(o))
+        return protect_records(o, ctx, json);
     if (status == SOTTO_OK)
         status = fill(&p, o);
     double value_step = p.release.sensitivity.value_step;
@@ -134,7 +142,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
 
 const struct verb verb_protect = {
     .name = "protect",
-    .summary = "make one private release: noise on all tensors of a head, with ledger entry and certificate",
+    .summary = "make one private release: noise on a head, a statistic or every record, with ledger entry "
+               "and certificate",
     .arguments = "",
     .examples =
         "  sotto protect --head head.safetensors --epsilon 1 --delta 1e-5 --l2 0.04 -o "
@@ -147,6 +156,9 @@ const struct verb verb_protect = {
         "1e-6 -o frequencies.npy\n"
         "  sotto protect --table genotypes.npy --statistic chi-square-genotypes --cases cases.npy --mechanism "
         "permute-and-flip --choices 3 --epsilon 1 -o loci.npy\n"
+        "  sotto protect --records X.npy --clip 1 --epsilon 100 --delta 1e-5 --labels y.npy --label-epsilon "
+        "3 "
+        "--classes 10 -o noisy.npy\n"
         "  sotto protect --vector mean.npy --mechanism laplace --epsilon 1 --l1 0.01 --dataset-id "
         "survey -o out.npy",
     .options = rows,

@@ -119,6 +119,22 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     return status;
 }
 
+/* Of a set that is two files, whose certificate may cover both. What an encoder was trained on is not known. */
+static sotto_status note_release(struct sotto_network *n, const struct options *o,
+                                 const struct sotto_context *ctx)
+{
+    const char *data = option_text(o, "data"), *colon = strrchr(data, ':');
+    struct sotto_released_inputs released = {0};
+    char features[4096];
+    sotto_status status = SOTTO_OK;
+    if (!colon || option_given(o, "from") || !sotto_dataset_is_path(data) ||
+        (size_t)(colon - data) >= sizeof features)
+        return SOTTO_OK;
+    snprintf(features, sizeof features, "%.*s", (int)(colon - data), data);
+    status = sotto_released_inputs(&released, features, colon + 1, ctx);
+    return status == SOTTO_OK ? sotto_network_set_released_inputs(n, &released) : status;
+}
+
 static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
                           const struct sotto_context *ctx, int json)
 {
@@ -143,6 +159,8 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = train_privacy_refuse(o);
     if (status == SOTTO_OK)
         status = sotto_train(&network, &result, data, chosen.data, chosen.count, &options, ctx);
+    if (status == SOTTO_OK)
+        status = note_release(network, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_network_save(output, network);
     if (status == SOTTO_OK)

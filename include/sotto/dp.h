@@ -630,6 +630,57 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(struct sotto_certific
                                                            const struct sotto_protect *protect,
                                                            const struct sotto_context *ctx);
 
+/** One release of every record, as a file that anyone may train on: what is made of it afterwards costs nothing more. */
+struct sotto_protect_records {
+    /** .npy (n, ...): each row is a record; whole bytes of more than two dimensions are pixels and become numbers from 0 to 1.
+     *  n and the shape are public. */
+    const char *input;
+    const char *output; /**< .npy to write: (n, values) f4 */
+    double
+        clip; /**< norm to which every row is clipped, at least 1e-9; a row that is not finite counts as zeros */
+    enum sotto_norm norm;   /**< [L2], L1 */
+    const char *mechanism;  /**< ["gaussian", by L1 "laplace"], "logistic" */
+    double scale;           /**< [0: the smallest one that reaches `target`] */
+    struct sotto_dp target; /**< epsilon: of labels and records together; delta: [sotto_default_delta(n)] */
+    /** [NULL: labels are public] .npy (n) of labels, released by randomised response. What is no class counts as class 0. */
+    const char *labels;
+    double label_epsilon;      /**< [0] of that; > 0 with labels */
+    const char *labels_output; /**< [output, with .labels.npy for .npy] .npy to write: (n) i8 */
+    size_t classes;            /**< with labels: their public number, which is not read from them */
+    const char *classes_by;    /**< [NULL: "the caller"] source of that number, for the certificate */
+    struct sotto_spend spend;  /**< dataset_id [NULL: that of the input's provenance] */
+    uint64_t reserved[4];      /**< zeros: room for later members */
+};
+/** Clips every row, adds noise to it once by one charge of the ledger, and writes `output` and
+ *  `output`.certificate.json. A replaced row changes the vector of all values by at most 2 clip, so the guarantee is that
+ *  of one release, whatever n is.
+ *
+ *  Adjacent are files that differ in one row: replace-input without labels, which are then public; with labels replace-one,
+ *  and both epsilons count (two entries in the ledger). Nothing is refused or told because of what a record holds.
+ *
+ *  Out:     *certificate  as saved, with the SHA-256 of the files; free with sotto_certificate_free()
+ *  Returns: EINVAL   names the parameter
+ *           those of the readers, sotto_calibrate_sampled() and sotto_dp_reserve() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_records(struct sotto_certificate **certificate,
+                                                              const struct sotto_protect_records *records,
+                                                              const struct sotto_context *ctx);
+
+/** What the certificate of sotto_protect_records() says of files that a trainer reads. Start from {0}. */
+struct sotto_released_inputs {
+    char entry[65];  /**< hash of the ledger entry of the release; "": not both files were released by it */
+    char text[2048]; /**< what may be said of what is trained on these files; "": nothing */
+};
+/** Reads FEATURES.certificate.json. Both files are compared with the hashes in it.
+ *
+ *  In:      labels  NULL: none are read
+ *  Out:     *out    both were released by that certificate: entry, and its guarantee as that of post-processing;
+ *                   the features alone: "features private, labels not"; neither, or no certificate: {0}
+ *  Returns: EFORMAT  the certificate is damaged
+ *           EIO, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_released_inputs(struct sotto_released_inputs *out,
+                                                              const char *features, const char *labels,
+                                                              const struct sotto_context *ctx);
+
 /** For MEASURING only: the same noise law by a fast double sampler from a seeded stream. No ledger is charged, so what
  * comes out must never be released. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_noise_simulate(float *vector, size_t n, const char *mechanism,

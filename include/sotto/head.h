@@ -216,6 +216,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_encoder_file(struct sotto
  *  Returns: EINVAL      it is longer */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_set_classes_by(struct sotto_head *h,
                                                                   const char *classes_by);
+/** Notes what a certificate says of the files that trained it (sotto_released_inputs()); kept in its file. */
+SOTTO_API void sotto_head_set_released_inputs(struct sotto_head *h,
+                                              const struct sotto_released_inputs *released);
 /** Out: *out: a copy; free with sotto_head_free() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_copy(struct sotto_head **out, const struct sotto_head *h);
 

@@ -111,6 +111,8 @@ SOTTO_API const struct sotto_option *sotto_spend_option_table(void);
 SOTTO_API const struct sotto_option *sotto_source_option_table(void);
 /** Of struct sotto_protect, without its release. */
 SOTTO_API const struct sotto_option *sotto_protect_option_table(void);
+/** Of struct sotto_protect_records. */
+SOTTO_API const struct sotto_option *sotto_protect_records_table(void);
 /** Of struct sotto_selftest_options. */
 SOTTO_API const struct sotto_option *sotto_selftest_option_table(void);
 /** Of struct sotto_import_options. */

@@ -219,6 +219,12 @@ sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_network_save_private(
     const char *path, const struct sotto_network *n, const struct sotto_certificate *certificate);
 
+/** Notes what a certificate says of the files that trained it (sotto_released_inputs()); kept in its file. Where it covers
+ *  all of them the network is no longer stamped "no privacy statement".
+ *
+ *  Returns: ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_network_set_released_inputs(struct sotto_network *n, const struct sotto_released_inputs *released);
 /** Writes one .safetensors (docs/FORMATS.md, sotto.model/1).
  *
  *  Returns: ECREATE, EIO, ENOMEM */

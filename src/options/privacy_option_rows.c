@@ -145,6 +145,32 @@ const struct sotto_option *sotto_protect_option_table(void)
 }
 
 #undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_protect_records
+
+static const struct sotto_option protect_records_rows[] = {
+    {"records", INPUT(input, "X.npy|N"), .group = "What is released",
+     .help = "records (n, ...) as .npy: each row is clipped to --clip and released with noise, once; with "
+             "--head, --vector or --table: the number of records in the private data set (a warning is "
+             "printed if delta "
+             ">= 1/N)"},
+    {"clip", REAL(clip, "R"), .range = "[1e-9,1e9]", .group = "What is released",
+     .help = "norm to which every row of --records is clipped"},
+    {"norm", CHOICE(norm, "NORM", "l2|l1"), .value = "l2", .group = "What is released",
+     .help = "that norm: l2 (default noise gaussian) or l1 (laplace)"},
+    {"labels", TEXT(labels, "y.npy"), .group = "What is released",
+     .help = "labels of --records, released by randomised response (default: labels are public)"},
+    {"label-epsilon", REAL(label_epsilon, "E"), .value = "0", .range = "[0,1e6]", .group = "What is released",
+     .help = "epsilon of the labels, a part of --epsilon"},
+    {"labels-output", TEXT(labels_output, "FILE"), .group = "Output",
+     .help = "released labels to write (default: --output with .labels.npy for .npy)"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_protect_records_table(void)
+{
+    return protect_records_rows;
+}
+
+#undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_residual_input
 
 static const struct sotto_option residual_input_rows[] = {

@@ -388,7 +388,7 @@ people() { for ((i = 0; i < $2 * $3; i++)); do case $((i * 7 % 3)) in 0) printf 
 @test "a statistic of records: what cannot be is refused before the charge" {
   people g.npy 4 2
   table() { "$SOTTO" protect --table g.npy --dataset-id toy -o out.npy --epsilon 1 "$@"; }
-  refused 64 "protect: give exactly one of --head, --vector and --table" table --vector v.npy --statistic mean
+  refused 64 "protect: give exactly one of --head, --vector, --table and --records X.npy" table --vector v.npy --statistic mean
   refused 64 "protect: --table and --statistic must be given together" table
   refused 64 "protect: --range, --cases and --blocks describe a --statistic" protect --epsilon 1 --l1 1 --range 0,1
   refused 64 "--range: '1,0' is not a range; expected LOW,HIGH such as 0,1" table --statistic mean --range 1,0

@@ -306,7 +306,8 @@ static sotto_status add_pld(struct sotto_account *out, const struct total *t, co
 {
     sotto_status status = SOTTO_OK;
     struct interval e;
-    if (t->delta <= 0 || out->epsilon.upper - out->epsilon.lower <= 1e-9 * out->epsilon.upper)
+    const double upper = out->epsilon.upper;
+    if (t->delta <= 0 || (isfinite(upper) && upper - out->epsilon.lower <= 1e-9 * upper))
         goto done;
     TRY(parts_pld(&e, t->parts, t->n, t->delta, ctx));
     if (isfinite(e.hi))

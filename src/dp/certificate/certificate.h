@@ -83,6 +83,7 @@ struct sotto_certificate {
     char hash[65]; /* of that entry */
     char input_commitment[65];
     char output_sha256[65];      /* ""; or of the file that was written with it */
+    char labels_sha256[65];      /* ""; or of the labels that were released with the records in that file */
     struct certificate_run *run; /* NULL: one release */
     size_t classes;              /* that a trainer was given; 0: it was given none */
     char classes_by[64];

@@ -33,8 +33,9 @@ struct certificate_claims {
     struct json *document;
     int version; /* of the schema */
     const char *mechanism, *source, *randomness, *exact, *hash;
-    /* NULL where there is none; proved: the text in the place of an account */
-    const char *evidence, *origin, *sampler, *proved, *statement, *condition, *commitment, *output;
+    /* NULL where there is none; proved: the text in the place of an account; labels: hash of
+     * released ones */
+    const char *evidence, *origin, *sampler, *proved, *statement, *condition, *commitment, *output, *labels;
     const char *maker, *time, *purpose; /* maker: the version of sotto that wrote it */
     size_t classes;                     /* that a trainer was given; 0: not said */
     const char *classes_by;

@@ -195,6 +195,8 @@ static sotto_status get_origin(struct sotto_certificate *c, const struct certifi
         TRY(copy_hash(c->input_commitment, f->commitment, "input_commitment", name));
     if (f->output)
         TRY(copy_hash(c->output_sha256, f->output, "output_sha256", name));
+    if (f->labels)
+        TRY(copy_hash(c->labels_sha256, f->labels, "labels_sha256", name));
     TRY(copy_text(c->time, sizeof c->time, f->time, "time", name));
     TRY(copy_text(c->version, sizeof c->version, f->maker, "version", name));
     TRY(copy_text(c->classes_by, sizeof c->classes_by, f->classes_by, "classes.given_by", name));

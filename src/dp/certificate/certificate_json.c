@@ -137,6 +137,8 @@ static struct json *document(const struct sotto_certificate *c, const char *outp
     put_origin(&object, c);
     if (output_sha256[0])
         json_put_text(&object, "output_sha256", output_sha256);
+    if (c->labels_sha256[0])
+        json_put_text(&object, "labels_sha256", c->labels_sha256);
     return object;
 }
 
@@ -322,6 +324,8 @@ static sotto_status read_claims(struct certificate_claims *f, const char *path)
     TRY(read_run(f, c, path));
     if (json_member(c, "output_sha256"))
         TRY(json_get_text(&f->output, c, path, "output_sha256"));
+    if (json_member(c, "labels_sha256"))
+        TRY(json_get_text(&f->labels, c, path, "labels_sha256"));
     read_remarks(f, c);
     TRY(read_tuning(&f->tuning, c, path));
     f->evidence = json_text(json_find(c, "sensitivity.evidence"));

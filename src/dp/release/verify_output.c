@@ -1,4 +1,5 @@
 /* The released file: its hash, how many values it holds, and which release it says that it came out of. */
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "dp/mechanism/mechanism.h"
@@ -6,6 +7,7 @@
 #include "io/array/npy.h"
 #include "io/array/safetensors.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool ends_with(const char *text, const char *end)
@@ -44,6 +46,33 @@ static void check_metadata(struct verification *v, const struct sotto_tensors *t
     verify_done(v, "the file names this release");
 }
 
+/* Labels that were released with the records: they are looked for where sotto_protect_records() puts them. */
+static sotto_status check_labels(struct verification *v, const char *output)
+{
+    sotto_status status = SOTTO_OK;
+    static const char tail[] = ".labels.npy";
+    const char *wanted = v->claims.labels;
+    char found[SHA256_HEX], *path = NULL;
+    size_t stem = strlen(output) - strlen(".npy"), capacity = stem + sizeof tail;
+    if (!wanted)
+        goto done;
+    verify_check(v, "label release", v->claims.run && v->claims.run_claims.facts.label_scale > 0,
+                 "the certificate holds a hash of labels, and %s their release",
+                 v->claims.run && v->claims.run_claims.facts.label_scale > 0 ? "counts" : "does not count");
+    NEW(path, capacity);
+    snprintf(path, capacity, "%.*s%s", (int)stem, output, tail);
+    if (!file_exists(path)) {
+        verify_leave(v, "released labels", "the released labels, as there is no %s", path);
+        goto done;
+    }
+    TRY(sha256_file_asking(found, path, v->ctx));
+    verify_check(v, "released labels", strcmp(found, wanted) == 0,
+                 "%s has SHA-256 %.16s..., the certificate says %.16s...", path, found, wanted);
+done:
+    base_free(path);
+    return status;
+}
+
 static sotto_status check_contents(struct verification *v, const char *output)
 {
     sotto_status status = SOTTO_OK;
@@ -55,6 +84,7 @@ static sotto_status check_contents(struct verification *v, const char *output)
     } else if (ends_with(output, ".npy")) {
         TRY(npy_load_asking(&a, output, v->ctx));
         check_values(v, a.count);
+        TRY(check_labels(v, output));
     }
 done:
     sotto_tensors_clear(&t);

@@ -54,6 +54,8 @@ static sotto_status set_metadata(struct sotto_tensors *t, const struct sotto_hea
     TRY(set_known(t, checksum_key, checksum));
     TRY(set_known(t, "isa", h->isa));
     TRY(set_known(t, STATEMENT_KEY, h->no_statement ? STATEMENT_NONE : ""));
+    TRY(set_known(t, RELEASED_ENTRY_KEY, h->released.entry));
+    TRY(set_known(t, RELEASED_TEXT_KEY, h->released.text));
     TRY(set_known(t, "threads", h->isa[0] ? "1" : "")); /* a head trains on one thread, whatever the pool */
 done:
     return status;
@@ -277,6 +279,8 @@ sotto_status head_from_tensors(struct sotto_head **out, struct sotto_tensors *t,
     h->no_statement = statement_is_none(t);
     TRY(copy_text(h->classes_by, sizeof h->classes_by, t, "classes_given_by", path));
     TRY(copy_text(h->isa, sizeof h->isa, t, "isa", path));
+    TRY(copy_hash(h->released.entry, t, RELEASED_ENTRY_KEY, path));
+    TRY(copy_text(h->released.text, sizeof h->released.text, t, RELEASED_TEXT_KEY, path));
     *out = h;
     h = NULL;
 done:

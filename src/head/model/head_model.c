@@ -130,6 +130,11 @@ done:
     return status;
 }
 
+void sotto_head_set_released_inputs(struct sotto_head *h, const struct sotto_released_inputs *released)
+{
+    h->released = *released;
+}
+
 const char *sotto_head_encoding(const struct sotto_head *h)
 {
     return h->encoding;

@@ -23,7 +23,8 @@ struct sotto_head {
     size_t records;      /* 0: unknown */
     char classes_by[64]; /* where the classes come from; "": unknown */
     bool no_statement;   /* private records trained the encoder (io/provenance/statement.h) */
-    bool bound;          /* trained here, or loaded with a checksum over what was: see head_checksum() */
+    struct sotto_released_inputs released; /* what trained it, where a certificate says so */
+    bool bound; /* trained here, or loaded with a checksum over what was: see head_checksum() */
 };
 
 /** Records and labels, borrowed. */

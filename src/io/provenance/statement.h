@@ -14,6 +14,10 @@
     "none: a generative model tells of its training records; no privacy statement is made"
 #define STATEMENT_NONE_NETWORK "none: private records trained this network; no privacy statement is made"
 
+/* What was trained on files that were released with noise says which release it was, and what that means. */
+#define RELEASED_ENTRY_KEY "trained_on_release"
+#define RELEASED_TEXT_KEY "trained_on_privacy"
+
 static inline bool statement_is_none(const struct sotto_tensors *t)
 {
     const char *text = sotto_tensors_metadata(t, STATEMENT_KEY);

@@ -55,6 +55,35 @@ done:
     return status;
 }
 
+/* The stamp "no privacy statement" goes where all that trained the network was released. */
+static sotto_status replace_statement(struct sotto_network *n, const char *text)
+{
+    sotto_status status = SOTTO_OK;
+    char *copy = NULL;
+    for (size_t i = 0; i < n->fact_count; i++)
+        if (strcmp(n->facts[2 * i], STATEMENT_KEY) == 0) {
+            NEW_TEXT(copy, text);
+            base_free(n->facts[2 * i + 1]);
+            n->facts[2 * i + 1] = copy;
+        }
+done:
+    return status;
+}
+
+sotto_status sotto_network_set_released_inputs(struct sotto_network *n, const struct sotto_released_inputs *r)
+{
+    sotto_status status = SOTTO_OK;
+    if (!r->text[0])
+        goto done;
+    TRY(network_add_fact(n, RELEASED_TEXT_KEY, r->text));
+    if (r->entry[0]) {
+        TRY(network_add_fact(n, RELEASED_ENTRY_KEY, r->entry));
+        TRY(replace_statement(n, r->text));
+    }
+done:
+    return status;
+}
+
 void sotto_network_free(struct sotto_network *n)
 {
     if (!n)

@@ -12,6 +12,7 @@
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
+#include "dp/release/clip_row.h"
 #include "io/json/json.h"
 #include "nn/model/model.h"
 #include "par/par.h"
@@ -104,28 +105,12 @@ static void take_input(float *out, const struct noisy_run *r, size_t i)
                                                                : r->data->features[at + j];
 }
 
-static double norm_of(const float *x, size_t d)
-{
-    double square = 0;
-    for (size_t j = 0; j < d; j++)
-        square += (double)x[j] * (double)x[j];
-    return sqrt(square);
-}
-
-/* Rounding must not lift the norm over the radius again. */
-static void clip(float *x, size_t d, double radius)
-{
-    double norm = norm_of(x, d);
-    for (size_t j = 0; norm > radius && j < d; j++)
-        x[j] = (float)((double)x[j] * (radius / norm * (1 - 0x1p-20)));
-}
-
 static sotto_status release(struct noisy_run *r, uint64_t epoch)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < r->n; i++) {
         take_input(r->inputs + i * r->d, r, i);
-        clip(r->inputs + i * r->d, r->d, r->radius);
+        clip_row(r->inputs + i * r->d, r->d, r->radius, SOTTO_NORM_L2);
     }
     TRY(sotto_dp_step_float(r->reserved, r->inputs));
     r->epoch = epoch;

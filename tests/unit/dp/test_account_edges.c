@@ -260,11 +260,34 @@ static void the_default_delta_is_a_power_of_ten_below_a_tenth_of_1_over_n(void *
     assert_true(sotto_default_delta(SIZE_MAX) > 0);
 }
 
+/* Neither law has a Renyi bound or a pure epsilon for both: the privacy-loss distribution alone bounds them, and at most by
+ * what basic composition at half of delta each gives. */
+static void laws_that_only_the_loss_distribution_bounds(void **state)
+{
+    (void)state;
+    struct sotto_account a;
+    const struct sotto_event both[] = {{.mechanism = "gaussian",
+                                        .count = 1,
+                                        .noise_multiplier = 7.461263269632928,
+                                        .sample_rate = 1,
+                                        .adjacency = SOTTO_ADD_REMOVE},
+                                       {.mechanism = "laplace",
+                                        .count = 1,
+                                        .noise_multiplier = 2,
+                                        .sample_rate = 1,
+                                        .clipping = SOTTO_NORM_L1,
+                                        .adjacency = SOTTO_ADD_REMOVE}};
+    assert_int_equal(sotto_account_events(&a, both, 2, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
+    assert_string_equal(a.accountant, "privacy-loss distribution");
+    assert_true(a.epsilon.lower > 1.9 && a.epsilon.upper < 2 && a.epsilon.upper - a.epsilon.lower < 1e-5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rate_of_one_is_sampled_training_still),
         cmocka_unit_test(laws_far_apart),
+        cmocka_unit_test(laws_that_only_the_loss_distribution_bounds),
         cmocka_unit_test(a_replaced_record_at_epsilon_0),
         cmocka_unit_test(nothing_is_left_of_delta),
         cmocka_unit_test(events_of_one_law),

@@ -1,0 +1,107 @@
+#include "verbs/protect_every_record.h"
+
+#include "inputs/private_set.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const own[] = {"clip", "norm", "labels", "label-epsilon", "labels-output"};
+
+bool protect_records_asked(const struct options *o)
+{
+    const char *text = option_text(o, "records");
+    return text && text[strspn(text, "0123456789")];
+}
+
+sotto_status protect_record_count(size_t *records, const struct options *o)
+{
+    struct sotto_release r = {0};
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (option_given(o, own[i]))
+            return cli_fail(SOTTO_EUSAGE, "protect: --%s needs --records X.npy", own[i]);
+    if (option_given(o, "records"))
+        status = sotto_option_set(&r, sotto_option_find(sotto_release_option_table(), "records"),
+                                  option_text(o, "records"));
+    *records = r.records;
+    return status;
+}
+
+static sotto_status check_options(const struct options *o)
+{
+    static const char *const others[] = {"head",  "vector", "table",       "statistic", "range",      "blocks", "choices",
+                                         "cases", "l1",     "sensitivity", "l2",        "value-step", "flat-doubt"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(o, others[i]))
+            return cli_fail(SOTTO_EUSAGE, "protect: --%s cannot be combined with --records X.npy", others[i]);
+    if (!option_given(o, "clip"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: --records X.npy needs --clip R, which bounds what one record can change");
+    if (option_given(o, "scale") == option_given(o, "epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
+    if (option_given(o, "labels") != option_given(o, "label-epsilon"))
+        return cli_fail(SOTTO_EUSAGE, "protect: --labels and --label-epsilon must be given together");
+    if (option_given(o, "labels") && !option_given(o, "classes"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: --labels needs --classes K, which is public and not derived from the labels");
+    return SOTTO_OK;
+}
+
+static sotto_status fill(struct sotto_protect_records *p, const struct options *o)
+{
+    struct sotto_release r = {0};
+    struct sotto_protect other = {0};
+    sotto_status status = option_members(&r, sotto_release_option_table(), o);
+    if (status == SOTTO_OK)
+        status = option_members(&other, sotto_protect_option_table(), o);
+    if (status == SOTTO_OK)
+        status = option_members_checked(p, sotto_protect_records_table(), "clip|label_epsilon", o);
+    p->input = option_text(o, "records");
+    p->output = other.output;
+    p->classes = other.classes;
+    p->classes_by = "--classes";
+    p->mechanism = option_given(o, "mechanism") ? r.mechanism : NULL;
+    p->scale = r.scale;
+    p->target.epsilon = r.target.epsilon;
+    p->target.delta = option_given(o, "delta") ? r.target.delta : 0;
+    return status;
+}
+
+/* What the files are good for, and what is not covered. */
+static void explain(const struct sotto_protect_records *p)
+{
+    if (p->labels)
+        puts("labels and records were released: two entries in the ledger, and both epsilons count. Training on both "
+             "files costs nothing more.");
+    else
+        puts("labels count as public (replace-input): what is trained on these records and labels in the clear "
+             "protects the records only.");
+}
+
+sotto_status protect_records(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_protect_records p = {0};
+    struct sotto_provenance whose = {0};
+    struct private_set set = {0};
+    struct sotto_certificate *certificate = NULL;
+    sotto_status status = check_options(o);
+    if (status == SOTTO_OK)
+        status = fill(&p, o);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_load(&whose, p.input);
+    if (status == SOTTO_OK)
+        status = private_set_identify(&set, o, &whose, "protect", p.input);
+    if (status == SOTTO_OK)
+        status = private_set_look_up(&set, ctx);
+    p.spend = set.spend;
+    if (status == SOTTO_OK)
+        status = sotto_protect_records(&certificate, &p, ctx);
+    if (status == SOTTO_OK)
+        status = private_set_print(certificate, p.output, json);
+    if (status == SOTTO_OK && !json)
+        explain(&p);
+    sotto_certificate_free(certificate);
+    private_set_clear(&set);
+    sotto_provenance_clear(&whose);
+    return status;
+}
