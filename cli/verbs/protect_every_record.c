@@ -29,8 +29,9 @@ sotto_status protect_record_count(size_t *records, const struct options *o)
 
 static sotto_status check_options(const struct options *o)
 {
-    static const char *const others[] = {"head",  "vector", "table",       "statistic", "range",      "blocks", "choices",
-                                         "cases", "l1",     "sensitivity", "l2",        "value-step", "flat-doubt"};
+    static const char *const others[] = {"head",   "vector",     "table",     "statistic", "range",
+                                         "blocks", "choices",    "cases",     "l1",        "sensitivity",
+                                         "l2",     "value-step", "flat-doubt"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (option_given(o, others[i]))
             return cli_fail(SOTTO_EUSAGE, "protect: --%s cannot be combined with --records X.npy", others[i]);
@@ -42,8 +43,9 @@ static sotto_status check_options(const struct options *o)
     if (option_given(o, "labels") != option_given(o, "label-epsilon"))
         return cli_fail(SOTTO_EUSAGE, "protect: --labels and --label-epsilon must be given together");
     if (option_given(o, "labels") && !option_given(o, "classes"))
-        return cli_fail(SOTTO_EUSAGE,
-                        "protect: --labels needs --classes K, which is public and not derived from the labels");
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "protect: --labels needs --classes K, which is public and not derived from the labels");
     return SOTTO_OK;
 }
 
@@ -71,10 +73,12 @@ static sotto_status fill(struct sotto_protect_records *p, const struct options *
 static void explain(const struct sotto_protect_records *p)
 {
     if (p->labels)
-        puts("labels and records were released: two entries in the ledger, and both epsilons count. Training on both "
+        puts("labels and records were released: two entries in the ledger, and both epsilons count. Training "
+             "on both "
              "files costs nothing more.");
     else
-        puts("labels count as public (replace-input): what is trained on these records and labels in the clear "
+        puts("labels count as public (replace-input): what is trained on these records and labels in the "
+             "clear "
              "protects the records only.");
 }
 
@@ -97,7 +101,7 @@ sotto_status protect_records(const struct options *o, const struct sotto_context
     if (status == SOTTO_OK)
         status = sotto_protect_records(&certificate, &p, ctx);
     if (status == SOTTO_OK)
-        status = private_set_print(certificate, p.output, json);
+        status = private_set_print(&set, certificate, p.output, json);
     if (status == SOTTO_OK && !json)
         explain(&p);
     sotto_certificate_free(certificate);

@@ -59,7 +59,7 @@ struct sotto_train_options {
      *  "all"   the whole encoder */
     const char *freeze;
     size_t warm_up; /**< [0] with `from`: first steps, which train the last layer alone */
-    struct sotto_residual_noise residual; /**< resnet8, resnet20 */
+    struct sotto_residual_noise residual; /**< resnet8, resnet20; input_noise and radius: every network */
     size_t channels, height, width;       /**< [0] rows of a table are images of this shape, (C, H, W) */
     const char *optimizer;                /**< ["adam"] (betas .9 .999, epsilon 1e-7), "sgd" */
     double lr;                            /**< [1e-3] */
@@ -73,6 +73,9 @@ struct sotto_train_options {
     int flip;             /**< [0] 1: mirror every second image, drawn anew each time */
     /** [0] shift images by up to this many pixels each way; what comes in is the mirror image. */
     size_t crop;
+    /** [0] deviation of Gaussian noise on every number of an input, new in every step and not clipped, for
+     *  sotto_smoothing() at the same deviation. Plain training only. It is no privacy noise. */
+    double augment_noise;
     uint64_t seed;       /**< [1] initial weights, order, augmentation; below 2^63 */
     const char *dtype;   /**< ["auto"] = measured (autotune.h), "f32", "bf16" */
     const char *backend; /**< ["auto"] = likewise, "winograd", "dnnl", "ref" */

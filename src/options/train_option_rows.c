@@ -45,6 +45,9 @@ static const struct sotto_option rows[] = {
     {"flip", FLAG(flip), .value = "0", .group = "Training", .help = "random horizontal flips of images"},
     {"crop", COUNT(crop, "PIXELS"), .value = "0", .range = "[0,256]", .group = "Training",
      .help = "maximum random shift of images in each direction, pixels"},
+    {"augment-noise", REAL(augment_noise, "SIGMA"), .value = "0", .range = "[0,1e6]", .group = "Training",
+     .help = "standard deviation of noise on every number of an input, new in every step (for 'predict "
+             "--smooth SIGMA'; no privacy noise)"},
     {"seed", SEED(seed), .value = "1", .group = "Training",
      .help = "seed of initial weights, order and augmentation"},
     {"dtype", TEXT(dtype, "TYPE"), .value = "auto", .group = "Speed",
@@ -68,10 +71,11 @@ static const struct sotto_option rows[] = {
      .help = "--gamma in units of the standard deviation of the block's output over the batch (additive)"},
     {"floor", REAL(residual.floor, "ETA"), .value = "0", .group = "Residual perturbation (resnet8, resnet20)",
      .help = "lower limit of the absolute activations that scale multiplicative noise"},
-    {"input-noise", REAL(residual.input_noise, "PI"), .group = "Residual perturbation (resnet8, resnet20)",
-     .help = "standard deviation of the noise on inputs (default: half of --gamma for additive noise without "
+    {"input-noise", REAL(residual.input_noise, "PI"), .group = "Noisy inputs",
+     .help = "standard deviation of the noise on inputs, in training and in answers (default: half of "
+             "--gamma for additive noise without "
              "--relative and --certify-inputs, otherwise 0)"},
-    {"radius", REAL(residual.radius, "R"), .value = "0", .group = "Residual perturbation (resnet8, resnet20)",
+    {"radius", REAL(residual.radius, "R"), .value = "0", .group = "Noisy inputs",
      .help = "L2 norm to which inputs are clipped; 0: no clipping"},
     {"no-skip", FLAG(residual.no_skip), .value = "0", .group = "Residual perturbation (resnet8, resnet20)",
      .help = "network without skip connections"},

@@ -1,5 +1,6 @@
 /* The template names its parts in double braces; each name is one row of the table below. */
 #include "report/page/page.h"
+#include "report/page/smoothing_page.h"
 
 #include "base/file.h"
 #include "sotto/sotto.h"
@@ -96,38 +97,49 @@ done:
     return status;
 }
 
-/* The document, with what a monitor found. Takes `monitor`, also on failure. */
-static sotto_status read_monitored(struct report *r, const char *text, size_t size, struct json *monitor)
+/* The page of a report, with what a monitor found (taken), or of a document of randomised smoothing. */
+static sotto_status page_of(char **html, const char *text, size_t size, struct json **monitor)
 {
+    sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
-    sotto_status status = json_parse(&doc, text, size, "report");
-    if (status != SOTTO_OK || !monitor)
-        json_free(monitor);
-    else
-        json_put(&doc, "monitor", monitor);
-    return status == SOTTO_OK ? report_take(r, doc) : status;
+    struct report r = {0};
+    TRY(json_parse(&doc, text, size, "report"));
+    if (smoothing_is_document(doc)) {
+        REQUIRE(!*monitor, "report: a page of randomised smoothing shows no monitor; omit it");
+        TRY(smoothing_page(html, doc));
+        goto done;
+    }
+    if (*monitor)
+        json_put(&doc, "monitor", *monitor);
+    *monitor = NULL;
+    status = report_take(&r, doc); /* also on failure */
+    doc = NULL;
+    TRY(status);
+    TRY(report_html(html, &r));
+done:
+    report_clear(&r);
+    json_free(doc);
+    return status;
 }
 
 sotto_status sotto_report_render_file(const char *html_path, const char *json_path, const char *monitor_path)
 {
     sotto_status status = SOTTO_OK;
     struct json *monitor = NULL;
-    struct report r = {0};
     unsigned char *text = NULL;
     char *html = NULL;
     size_t size;
     TRY(file_read(&text, &size, json_path, (size_t)64 << 20));
     if (monitor_path)
         TRY(json_read_file(&monitor, monitor_path));
-    status = read_monitored(&r, (char *)text, size, monitor);
+    status = page_of(&html, (char *)text, size, &monitor);
     if (status == SOTTO_EFORMAT)
         status_prefix(json_path);
     TRY(status);
-    TRY(report_html(&html, &r));
     TRY(file_write(html_path, html, strlen(html)));
 done:
     base_free(text);
-    report_clear(&r);
+    json_free(monitor);
     sotto_text_free(html);
     return status;
 }

@@ -25,7 +25,8 @@ enum rng_purpose {
     RNG_CHECK,            /* made-up records and weights of checks before a run */
     RNG_SMOOTHING_SELECT, /* randomised smoothing: step = row, index = copy; copies that choose a class */
     RNG_SMOOTHING_ESTIMATE, /* other copies, which estimate its probability */
-    RNG_SMOOTHING_PREDICT   /* copies that vote for an answer */
+    RNG_SMOOTHING_PREDICT,  /* copies that vote for an answer */
+    RNG_AUGMENT_NOISE /* noise on inputs in training; step = training step, index = place in the batch, or record */
 };
 
 /** One stream: Philox 4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").

@@ -82,6 +82,29 @@ refused() {
   ! cmp -s c.json d.json
 }
 
+@test "the curve is a page; answers without radii have none" {
+  smooth --certify --compare --labels t.npy -o a.json > /dev/null
+  "$SOTTO" report a.json -o curve.html
+  grep -q '<svg' curve.html
+  grep -q 'Share of rows with the right answer and at least this radius' curve.html
+  grep -q 'smoothing gives no membership guarantee' curve.html
+  smooth --labels t.npy -o b.json > /dev/null
+  run "$SOTTO" report b.json -o none.html
+  [ "$status" -eq 65 ]
+  [[ $output == *"which has no radii"* ]]
+  [ ! -e none.html ]
+}
+
+@test "heads and networks trained with noise say so" {
+  "$SOTTO" head --features X.npy --labels y.npy --augment-noise 1 --epochs 5 --quiet -o n.safetensors
+  "$SOTTO" inspect n.safetensors --json | tr -d '\\' | grep -q '"augment_noise":1,'
+  "$SOTTO" train --data X.npy:y.npy --model mlp --hidden 4 --epochs 2 --batch 8 --augment-noise 0.5 --dtype f32 --backend dnnl --quiet -o m.safetensors
+  "$SOTTO" inspect m.safetensors --json | tr -d '\\' | grep -q '"augment_noise":0.5'
+  "$SOTTO" predict --model m.safetensors --features q.npy --smooth 0.5 --certify --seed 1 --n 200 -o m.json
+  refused 65 "augment_noise needs trainer adam or sgd" "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer convex --augment-noise 1 -o out.safetensors
+  refused 65 "augment_noise must be at least 0" "$SOTTO" train --data X.npy:y.npy --model mlp --augment-noise -1 -o out.safetensors
+}
+
 @test "a command is smoothed too" {
   [ -n "$SOTTO_SERVE_MODEL" ] || skip "no model to serve"
   run "$SOTTO" predict --target-command "$SOTTO_SERVE_MODEL softmax 3" --features q.npy --smooth 1 --n 50 --json

@@ -56,8 +56,8 @@ static sotto_status check(const struct sotto_protect_records *p)
             "protect: labels need a public number of classes, which is not read from them; give at least 2 "
             "classes");
     REQUIRE(!target || p->label_epsilon < p->target.epsilon,
-            "the labels alone need epsilon %g of the target %g; give a larger target epsilon", p->label_epsilon,
-            p->target.epsilon);
+            "the labels alone need epsilon %g of the target %g; give a larger target epsilon",
+            p->label_epsilon, p->target.epsilon);
 done:
     return status;
 }
@@ -156,9 +156,7 @@ static sotto_status prepare(struct job *j)
     TRY(sotto_provenance_once(&j->whose));
     if (!j->p.spend.provenance)
         j->p.spend.provenance = &j->whose;
-    j->mechanism = j->p.mechanism                ? j->p.mechanism
-                   : j->p.norm == SOTTO_NORM_L1 ? "laplace"
-                                                 : "gaussian";
+    j->mechanism = j->p.mechanism ? j->p.mechanism : j->p.norm == SOTTO_NORM_L1 ? "laplace" : "gaussian";
     j->p.target.delta = spend_delta(j->p.target.delta, sotto_default_delta(j->n));
     j->scale = j->p.scale;
     if (!spend_given(j->scale))
@@ -174,13 +172,13 @@ static sotto_status release_labels(struct job *j)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_certificate *certificate = NULL;
-    const struct sotto_release request = {
-        .mechanism = RUN_LABEL_MECHANISM,
-        .target = {j->p.label_epsilon, SOTTO_DELTA_PURE},
-        .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-        .spend = spend_complete(&j->p.spend, j->whose.dataset_id, "labels of one release of every record",
-                                (uint64_t)1 << 63),
-        .records = j->n};
+    const struct sotto_release request = {.mechanism = RUN_LABEL_MECHANISM,
+                                          .target = {j->p.label_epsilon, SOTTO_DELTA_PURE},
+                                          .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                                          .spend = spend_complete(&j->p.spend, j->whose.dataset_id,
+                                                                  "labels of one release of every record",
+                                                                  (uint64_t)1 << 63),
+                                          .records = j->n};
     TRY(sotto_dp_randomise(&certificate, j->y.data, j->n, j->p.classes, &request, j->ctx));
     snprintf(j->label_entry, sizeof j->label_entry, "%s", sotto_certificate_hash(certificate));
 done:

@@ -16,8 +16,8 @@ static sotto_status is_file(bool *same, const char *path, const char *sha256, co
     return status;
 }
 
-sotto_status sotto_released_inputs(struct sotto_released_inputs *out, const char *features, const char *labels,
-                                   const struct sotto_context *ctx)
+sotto_status sotto_released_inputs(struct sotto_released_inputs *out, const char *features,
+                                   const char *labels, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_released_inputs found = {0};

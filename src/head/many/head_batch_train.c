@@ -89,9 +89,9 @@ static sotto_status plan(struct head_batch *c, size_t together)
 {
     sotto_status status = SOTTO_OK;
     size_t groups = choose_groups(c);
-    c->kind = head_recipe_convex(c->recipe) ? HEAD_BATCH_CONVEX
-              : c->recipe->hidden_count     ? HEAD_BATCH_ONES
-                                            : HEAD_BATCH_BLOCKS;
+    c->kind = head_recipe_convex(c->recipe)                             ? HEAD_BATCH_CONVEX
+              : c->recipe->hidden_count || c->recipe->augment_noise > 0 ? HEAD_BATCH_ONES
+                                                                        : HEAD_BATCH_BLOCKS;
     c->chunk = c->kind == HEAD_BATCH_BLOCKS ? groups * HEAD_PAD : together;
     assert(c->chunk % together == 0);
     size_t chunks = (c->heads + c->chunk - 1) / c->chunk;

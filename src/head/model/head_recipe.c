@@ -46,6 +46,8 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
             "covariance, functional, functional-linear or taylor",
             asked);
     r->trainer = t->name; /* static text */
+    REQUIRE(!(r->augment_noise > 0) || strcmp(t->name, "adam") == 0 || strcmp(t->name, "sgd") == 0,
+            "augment_noise needs trainer adam or sgd; trainer %s takes records as they are", t->name);
     status = t->check(r);
 done:
     return status;

@@ -14,6 +14,8 @@ sotto_status head_recipe_parse_batches(struct sotto_head_recipe *r, const struct
     TRY(json_get_real(&r->lr, doc, name, "lr"));
     TRY(json_get_size(&seed, doc, name, "seed"));
     r->seed = seed;
+    if (json_find(doc, "augment_noise"))
+        TRY(json_get_real(&r->augment_noise, doc, name, "augment_noise"));
     TRY(json_get_sizes(r->hidden, &r->hidden_count, SOTTO_MAX_HIDDEN, doc, name, "hidden"));
 done:
     return status;

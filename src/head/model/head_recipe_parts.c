@@ -30,7 +30,7 @@ sotto_status head_recipe_check_batches(struct sotto_head_recipe *r)
         REQUIRE(r->hidden[i] >= 1 && r->hidden[i] <= 1u << 20,
                 "hidden width %zu is out of range; expected 1 to %u", r->hidden[i], 1u << 20);
     TRY(head_recipe_check_epochs(r));
-    TRY(head_recipe_check_ranges(r, "lr"));
+    TRY(head_recipe_check_ranges(r, "lr|augment_noise"));
 done:
     return status;
 }
@@ -53,16 +53,19 @@ void head_recipe_shortest(char out[32], double x)
 void head_recipe_text_batches(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
                               size_t classes, const char *noise)
 {
-    char lr[32], hidden[SOTTO_MAX_HIDDEN * 24 + 1] = "";
+    char lr[32], hidden[SOTTO_MAX_HIDDEN * 24 + 1] = "", sigma[32], augment[56] = "";
     size_t used = 0;
     head_recipe_shortest(lr, r->lr);
+    head_recipe_shortest(sigma, r->augment_noise);
+    if (r->augment_noise > 0) /* older recipes have none */
+        snprintf(augment, sizeof augment, "\"augment_noise\":%s,", sigma);
     for (size_t i = 0; i < r->hidden_count; i++)
         used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", r->hidden[i]);
     bool adam = strcmp(r->trainer, "adam") == 0 || strcmp(r->trainer, "dp-adam") == 0;
-    snprintf(out, HEAD_RECIPE_TEXT,
-             "{\"batch\":%zu,%s\"classes\":%zu,\"epochs\":%zu,%s\"hidden\":[%s],\"init\":\"glorot-uniform\","
-             "\"inputs\":%zu,\"lr\":%s,%s\"recipe\":1,\"seed\":%llu,\"trainer\":\"%s\"}",
-             r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
-             adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, noise, (unsigned long long)r->seed,
-             r->trainer);
+    snprintf(
+        out, HEAD_RECIPE_TEXT,
+        "{%s\"batch\":%zu,%s\"classes\":%zu,\"epochs\":%zu,%s\"hidden\":[%s],\"init\":\"glorot-uniform\","
+        "\"inputs\":%zu,\"lr\":%s,%s\"recipe\":1,\"seed\":%llu,\"trainer\":\"%s\"}",
+        augment, r->batch, adam ? "\"beta1\":0.9,\"beta2\":0.999," : "", classes, r->epochs,
+        adam ? "\"epsilon\":1e-07," : "", hidden, inputs, lr, noise, (unsigned long long)r->seed, r->trainer);
 }

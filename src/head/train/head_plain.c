@@ -5,6 +5,7 @@
 #include "head/train/head_plain.h"
 
 #include "head/model/head_trainer.h"
+#include "rng/input_noise.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,7 +73,8 @@ sotto_status head_plain_plan(struct head_plain *t, const struct head_data *data,
 {
     sotto_status status = SOTTO_OK;
     *t = (struct head_plain){.recipe = recipe, .data = data, .part = head_part_all(data)};
-    TRY(head_bits_make(&t->bits, data->x, data->n, data->d));
+    if (recipe->augment_noise == 0)
+        TRY(head_bits_make(&t->bits, data->x, data->n, data->d));
     t->sparse = t->bits != NULL;
     TRY(plan(t));
 done:
@@ -84,8 +86,10 @@ sotto_status head_plain_plan_part(struct head_plain *t, const struct head_part *
 {
     sotto_status status = SOTTO_OK;
     size_t count = head_bit_words(part->data->d);
-    *t = (struct head_plain){
-        .recipe = recipe, .data = part->data, .part = *part, .sparse = part->bits != NULL};
+    *t = (struct head_plain){.recipe = recipe,
+                             .data = part->data,
+                             .part = *part,
+                             .sparse = part->bits != NULL && recipe->augment_noise == 0};
     TRY(plan(t));
     if (!t->sparse)
         goto done;
@@ -123,6 +127,15 @@ static void initialise(struct head_plain *t)
     }
 }
 
+/* Of the record and the step: the same in both heads of a pair, in any order of the batch. */
+static void add_noise(struct head_plain *t, float *x, size_t record)
+{
+    const struct sotto_head_recipe *r = t->recipe;
+    struct rng stream = rng_stream(r->seed, RNG_AUGMENT_NOISE, t->step, record);
+    if (r->augment_noise > 0)
+        input_noise_add(x, x, t->data->d, INPUT_NOISE_GAUSSIAN, r->augment_noise, &stream);
+}
+
 static size_t append(struct head_plain *t, size_t rows, size_t slot)
 {
     size_t record = head_part_record(&t->part, slot), d = t->data->d;
@@ -130,6 +143,8 @@ static size_t append(struct head_plain *t, size_t rows, size_t slot)
         head_bit_rows_put(&t->bit_rows, rows, t->bits, slot, d);
     else
         memcpy(t->x + rows * d, t->data->x + record * d, d * sizeof *t->x);
+    if (!t->sparse)
+        add_noise(t, t->x + rows * d, record);
     t->y[rows] = t->data->y[record];
     return rows + 1;
 }
@@ -176,6 +191,7 @@ sotto_status head_plain_run(struct head_plain *t, const struct head_slots *slots
         head_order(t->order, n, r->seed, epoch);
         for (size_t start = 0; start < n; start += batch) {
             TRY(head_stop_check(ctx, epoch, r));
+            t->step = steps;
             size_t rows = gather(t, slots, subset, start, n - start < batch ? n : start + batch);
             struct head_update update = head_update_at(r, ++steps);
             if (t->sparse) {

@@ -21,6 +21,7 @@ struct head_plain {
     bool sparse;           /* the records are bits, mostly zeros: x is not used, these are */
     uint64_t *bits;        /* (part.n, head_bit_words(d)) */
     struct head_bit_rows bit_rows;
+    size_t step; /* steps done, which noise on records is drawn by */
 };
 
 /** One head of a replace-one pair. Slot `hole` is empty; slot `replacement_slot` holds

@@ -39,11 +39,9 @@ done:
 static sotto_status check_residual(const struct model_kind *kind, const struct nn_model_config *c)
 {
     sotto_status status = SOTTO_OK;
-    bool asked = c->noise.kind != NN_NOISE_NONE || c->input_noise != 0 || c->radius != 0 || c->no_skip ||
-                 c->members > 1;
+    bool asked = c->noise.kind != NN_NOISE_NONE || c->no_skip || c->members > 1;
     REQUIRE(!asked || kind->pre_activation,
-            "model %s supports no noise in its blocks, no clipped inputs and no ensemble members; expected "
-            "resnet8 or resnet20",
+            "model %s supports no noise in its blocks and no ensemble members; expected resnet8 or resnet20",
             kind->name);
     REQUIRE(c->noise.gamma >= 0 && isfinite(c->noise.gamma), "gamma must be finite and >= 0 (got %g)",
             c->noise.gamma);

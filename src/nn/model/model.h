@@ -66,14 +66,15 @@ sotto_status network_check_shape(struct nn_shape s, const char *path);
 struct model_kind {
     const char *name, *title;
     size_t smallest_side; /* of an image; smaller ones must be padded */
-    int pre_activation;   /* takes noise, input_noise, radius, no_skip, members */
+    int pre_activation;   /* takes noise, no_skip, members */
     /** Adds the rows up to the embedding and returns the last one's index (SOURCE_INPUT: none). Projector and
      *  classifier are added by nn_model_create. */
     sotto_status (*build)(int *embedding_row, struct nn_model *m, const struct nn_model_config *config);
 };
 /** The two halves of generative models, which users do not name: config.hidden is {width, channels} of images of 32 x 32
  * pixels for the DCGAN (Radford et al. 2016), {width of the hidden layer, outputs} for the variational auto-encoder. */
-extern const struct model_kind model_dcgan_generator, model_dcgan_discriminator, model_wgan_critic, model_vae_half;
+extern const struct model_kind model_dcgan_generator, model_dcgan_discriminator, model_wgan_critic,
+    model_vae_half;
 /** EINVAL lists the known names. */
 sotto_status model_kind_find(const struct model_kind **out, const char *name);
 

@@ -36,7 +36,7 @@ static sotto_status build(int *embedding_row, struct nn_model *m, const struct n
     sotto_status status = SOTTO_OK;
     const size_t *width = config->hidden_count ? config->hidden : usual;
     size_t count = config->hidden_count ? config->hidden_count : sizeof usual / sizeof *usual;
-    int row = SOURCE_INPUT;
+    int row = m->input_row;
     REQUIRE(count >= 2,
             "cnn: %zu width given; expected at least one for a convolution and one for the dense layer",
             count);

@@ -26,7 +26,7 @@ static sotto_status add(struct nn_model *m, int *row, const struct layer *layer,
 static sotto_status build(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
-    int row = SOURCE_INPUT;
+    int row = m->input_row;
     (void)config;
     TRY(add(m, &row, &layer_conv, 0));
     TRY(add(m, &row, &layer_conv, 2));

@@ -12,7 +12,7 @@ static sotto_status build(int *embedding_row, struct nn_model *m, const struct n
 {
     sotto_status status = SOTTO_OK;
     (void)config;
-    int row = SOURCE_INPUT;
+    int row = m->input_row;
     REQUIRE(m->input.height >= SMALLEST && m->input.width >= SMALLEST,
             "keras-simclr: images are %zux%zu; expected at least 31x31 for four 3x3 convolutions with stride "
             "2 (pad 28x28 images to 32x32)",

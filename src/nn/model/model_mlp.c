@@ -7,7 +7,7 @@
 static sotto_status build(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
-    int row = SOURCE_INPUT;
+    int row = m->input_row;
     for (size_t i = 0; i < config->hidden_count; i++) {
         struct layer_spec dense = {.layer = &layer_dense,
                                    .src = row,

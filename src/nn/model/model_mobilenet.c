@@ -90,7 +90,7 @@ static sotto_status mobilenetv2_add(int *embedding_row, struct nn_model *m,
 {
     sotto_status status = SOTTO_OK;
     struct resnet b;
-    int row = SOURCE_INPUT;
+    int row = m->input_row;
     size_t feature = 1;
     TRY(resnet_start(&b, m, config));
     TRY(add_active(&row, &b, "encoder.features.0",

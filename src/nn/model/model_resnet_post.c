@@ -60,7 +60,7 @@ static sotto_status add_stem(int *row, struct resnet *b, enum resnet_stem stem)
 {
     sotto_status status = SOTTO_OK;
     struct resnet_convolution small = {64, 3, 1, SOURCE_NONE, {0}}, large = {64, 7, 2, SOURCE_NONE, {0}};
-    TRY(add_pair(row, b, SOURCE_INPUT, "encoder.", 1, stem == RESNET_STEM_CIFAR ? small : large,
+    TRY(add_pair(row, b, b->model->input_row, "encoder.", 1, stem == RESNET_STEM_CIFAR ? small : large,
                  SOURCE_NONE));
     if (stem == RESNET_STEM_CIFAR)
         goto done;

@@ -52,7 +52,7 @@ done:
 static sotto_status build_small(int *embedding_row, struct nn_model *m, const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
-    int row = SOURCE_INPUT;
+    int row = m->input_row;
     (void)config; /* widths are fixed */
     TRY(tanh_convolution(&row, m, 0, (struct tanh_convolution){16, 8, 2, 2}));
     TRY(tanh_pool(&row, m, 2, 1));
@@ -84,7 +84,7 @@ static sotto_status build_cnn(int *embedding_row, struct nn_model *m, const stru
     sotto_status status = SOTTO_OK;
     const size_t *width = config->hidden_count ? config->hidden : usual;
     size_t count = config->hidden_count ? config->hidden_count : sizeof usual / sizeof *usual;
-    int row = SOURCE_INPUT;
+    int row = m->input_row;
     REQUIRE(count >= 2,
             "tanh-cnn: %zu width given; expected at least one for a stage and one for the dense layer",
             count);

@@ -1,6 +1,7 @@
 #include "train/network/record_input.h"
 
 #include "par/par.h"
+#include "rng/input_noise.h"
 #include "rng/rng.h"
 
 #include <string.h>
@@ -113,6 +114,69 @@ static sotto_status fill_one(void *arg, size_t position, int thread)
             }
         }
     return SOTTO_OK;
+}
+
+/* ---- noise ---- */
+
+enum { DRAWN = 512 }; /* at a time */
+
+struct noisy {
+    float *dst;
+    const struct record_input *r;
+    double deviation;
+    uint64_t seed, step;
+};
+
+/* Draws for the numbers of one record, in order. */
+struct draws {
+    struct rng stream;
+    double deviation;
+    size_t left, used, count; /* left: not yet drawn */
+    float z[DRAWN];
+};
+
+static float next_draw(struct draws *d)
+{
+    if (d->used == d->count) {
+        d->count = d->left < DRAWN ? d->left : DRAWN;
+        d->left -= d->count;
+        d->used = 0;
+        memset(d->z, 0, d->count * sizeof *d->z);
+        input_noise_add(d->z, d->z, d->count, INPUT_NOISE_GAUSSIAN, d->deviation, &d->stream);
+    }
+    return d->z[d->used++];
+}
+
+static sotto_status add_noise_to_one(void *arg, size_t position, int thread)
+{
+    (void)thread;
+    const struct noisy *a = arg;
+    const struct nn_shape in = a->r->input, record = a->r->record;
+    float *dst = a->dst + position * in.channels * in.height * in.width;
+    struct draws d = {.stream = rng_stream(a->seed, RNG_AUGMENT_NOISE, a->step, position),
+                      .deviation = a->deviation,
+                      .left = record.channels * record.height * record.width};
+    size_t ignored;
+    for (size_t y = 0; y < in.height; y++)
+        for (size_t x = 0; x < in.width; x++, dst += in.channels) {
+            float first = 0;
+            if (!source_of(&ignored, a->r, y, x))
+                continue;
+            for (size_t c = 0; c < in.channels; c++) {
+                float z = c < record.channels ? next_draw(&d) : first; /* grey: replicated */
+                first = c == 0 ? z : first;
+                dst[c] += z;
+            }
+        }
+    return SOTTO_OK;
+}
+
+void record_input_add_noise(float *dst, const struct record_input *r, size_t n, double deviation,
+                            uint64_t seed, uint64_t step)
+{
+    struct noisy a = {dst, r, deviation, seed, step};
+    sotto_status status = par_shares(n, r->threads, NULL, add_noise_to_one, &a);
+    (void)status; /* add_noise_to_one cannot fail */
 }
 
 void record_input_fill(float *dst, const struct record_input *r, const int64_t *rows, size_t n,

@@ -39,7 +39,7 @@ static sotto_status check_numbers(const struct sotto_train_options *o)
         REQUIRE(o->hidden[i] >= 1 && o->hidden[i] <= 1u << 16,
                 "hidden width %zu is out of range; expected 1 to %u", o->hidden[i], 1u << 16);
     TRY(sotto_options_check(o, sotto_train_option_table(),
-                            "lr|momentum|weight_decay|epochs|batch|crop|seed"));
+                            "lr|momentum|weight_decay|epochs|batch|crop|augment_noise|seed"));
 done:
     return status;
 }

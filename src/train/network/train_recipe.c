@@ -115,6 +115,8 @@ sotto_status train_recipe_text(char out[TRAIN_RECIPE_TEXT], const struct sotto_t
         json_put_text(&j, "freeze", o->freeze);
         json_put_integer(&j, "warm_up", (int64_t)o->warm_up);
     }
+    if (o->augment_noise > 0) /* older files have none */
+        json_put_real(&j, "augment_noise", o->augment_noise);
     json_put_integer(&j, "recipe", 1);
     json_put_text(&j, "model", o->model);
     json_put(&j, "hidden", json_make_counts(o->hidden, o->hidden_count));
@@ -170,6 +172,8 @@ sotto_status train_recipe_parse(struct sotto_train_options *out, const char *tex
         TRY(json_get_text(&residual, doc, name, "residual"));
         TRY(train_residual_parse(&o.residual, residual, name));
     }
+    if (json_find(doc, "augment_noise"))
+        TRY(json_get_real(&o.augment_noise, doc, name, "augment_noise"));
     if (json_find(doc, "freeze")) {
         TRY(json_get_text(&o.freeze, doc, name, "freeze"));
         TRY(json_get_size(&o.warm_up, doc, name, "warm_up"));

@@ -58,11 +58,14 @@ static sotto_status describe(struct supervised *t)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *o = &t->options;
-    char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT], start[160] = "";
+    char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT], start[160] = "",
+                                          noise[64] = "";
     size_t used = 0;
     if (t->encoder)
         snprintf(start, sizeof start, "from=%s\nfreeze=%s\nwarm_up=%zu\n", sotto_encoder_sha256(t->encoder),
                  o->freeze, o->warm_up);
+    if (o->augment_noise > 0)
+        snprintf(noise, sizeof noise, "augment_noise=%.17g\n", o->augment_noise);
     TRY(train_residual_text(residual, &o->residual));
     for (size_t i = 0; i < o->hidden_count; i++)
         used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", o->hidden[i]);
@@ -72,10 +75,10 @@ static sotto_status describe(struct supervised *t)
                           "llu\nepochs=%zu\nbatch=%zu\n"
                           "optimizer=%s\nlr=%.17g\nmomentum=%.17g\nweight_decay=%.17g\nschedule=%s\nflip=%"
                           "d\ncrop=%zu\ndtype=%s\n"
-                          "%sresidual=%s\ndata=%s\nrecords=%zu\nrows=%s\n%s",
+                          "%s%sresidual=%s\ndata=%s\nrecords=%zu\nrows=%s\n%s",
                           o->model, hidden, o->norm, t->record.channels, t->record.height, t->record.width,
                           (unsigned long long)o->seed, o->epochs, o->batch, o->optimizer, o->lr, o->momentum,
-                          o->weight_decay, o->schedule, o->flip, o->crop, o->dtype, start, residual,
+                          o->weight_decay, o->schedule, o->flip, o->crop, o->dtype, start, noise, residual,
                           t->data->sha256, t->n, t->rows_sha256, t->privacy);
     REQUIRE(length > 0 && (size_t)length < sizeof t->recipe, "the recipe is too long");
     snprintf(t->machine, sizeof t->machine, "threads=%d\nisa=%s\nbackend=%s\n", t->threads,
@@ -211,6 +214,8 @@ void supervised_fill(struct supervised *t, const int64_t *rows, size_t n, uint64
             t->views[i] = record_view_draw(o->flip, o->crop, o->seed, step, i);
     }
     record_input_fill(nn_plan_input(t->plan), &t->input, rows, n, moves ? t->views : NULL);
+    if (o->augment_noise > 0)
+        record_input_add_noise(nn_plan_input(t->plan), &t->input, n, o->augment_noise, o->seed, step);
 }
 
 size_t supervised_right(const float *logits, const int64_t *labels, size_t n, size_t classes)

@@ -325,6 +325,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
         r.fault.clip = 1;
     TRY(train_options_resolve(&o, options));
     TRY(train_privacy_resolve(&r.p, privacy));
+    REQUIRE(o.augment_noise == 0, "augment_noise is for plain training; DP-SGD adds noise to gradients");
     if (!rows) {
         n = data->n;
         NEW(all, n);

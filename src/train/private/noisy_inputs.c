@@ -142,6 +142,8 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
     const struct sotto_residual_noise *a = &o->residual;
     bool target = spend_given(r->p.target.epsilon);
     TRY(require_reserved(r->p.reserved, "train"));
+    REQUIRE(o->augment_noise == 0,
+            "augment_noise is for plain training; certified inputs have noise of their own");
     REQUIRE(a->radius > 0 && isfinite(a->radius),
             "a certificate for inputs needs a radius > 0 for clipping (got %g)", a->radius);
     REQUIRE(target != (a->input_noise > 0),

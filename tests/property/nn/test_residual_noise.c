@@ -499,10 +499,11 @@ static void bad_networks_are_refused(void **state)
     REFUSED(c.radius = INFINITY, "radius");
     REFUSED(c.members = 17, "members");
     REFUSED(c.members = 2; c.classes = 0, "classes");
-    REFUSED(c.name = "cnn"; c.members = 2, "supports no noise in its blocks, no clipped inputs and no "
-                                           "ensemble members; expected resnet8 or resnet20");
-    REFUSED(c.name = "resnet18"; c.input_noise = 1, "supports no noise in its blocks, no clipped inputs and "
-                                                    "no ensemble members; expected resnet8 or resnet20");
+    REFUSED(c.name = "cnn"; c.members = 2,
+                            "supports no noise in its blocks and no ensemble members; expected "
+                            "resnet8 or resnet20");
+    REFUSED(c.name = "resnet18"; c.no_skip = 1, "supports no noise in its blocks and no ensemble members; "
+                                                "expected resnet8 or resnet20");
 #undef REFUSED
 }
 

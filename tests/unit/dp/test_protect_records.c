@@ -296,7 +296,8 @@ static void a_hash_of_labels_needs_their_release(void **state)
     size_t end = size;
     while (data[end - 1] != '}')
         end--;
-    int length = snprintf(text, size + 200, "%.*s, \"labels_sha256\": \"%064d\"}", (int)end - 1, (char *)data, 0);
+    int length =
+        snprintf(text, size + 200, "%.*s, \"labels_sha256\": \"%064d\"}", (int)end - 1, (char *)data, 0);
     assert_int_equal(file_write(path, text, (size_t)length), SOTTO_OK);
     verify(SOTTO_EGATE, "label release");
     base_free(text);
