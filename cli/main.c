@@ -55,7 +55,17 @@ static void print_json_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static int report_failure(sotto_status status, int json)
+/* Before options are known: as for auto. */
+static bool coloured(const struct options *o)
+{
+    const char *when = o ? option_text(o, "color") : "auto", *none = getenv("NO_COLOR"),
+               *terminal = getenv("TERM");
+    if (!when || strcmp(when, "auto") == 0)
+        return isatty(STDERR_FILENO) && !(none && none[0]) && !(terminal && strcmp(terminal, "dumb") == 0);
+    return strcmp(when, "always") == 0;
+}
+
+static int report_failure(sotto_status status, int json, const struct options *o)
 {
     const char *text = cli_error_text(), *hint = cli_error_hint();
     terminal_finish();
@@ -67,7 +77,7 @@ static int report_failure(sotto_status status, int json)
         fprintf(stderr, ", \"status\": \"%s\", \"exit_code\": %d}\n", sotto_status_name(status),
                 exit_code(status));
     } else {
-        fprintf(stderr, "sotto: error: %s\n", text);
+        fprintf(stderr, coloured(o) ? "\033[1;31msotto: error:\033[0m %s\n" : "sotto: error: %s\n", text);
         if (hint[0])
             fprintf(stderr, "hint: %s\n", hint);
     }
@@ -80,6 +90,18 @@ static void print_synopsis(FILE *out)
     for (int i = 0; i < VERBS; i++)
         fprintf(out, "  sotto %-12s %s\n", verbs[i].verb->name, verbs[i].verb->summary);
     fprintf(out, "\n'sotto VERB --help' shows examples and options. No telemetry, ever.\n");
+}
+
+static int print_verbs(void)
+{
+    printf("{\"verbs\": [");
+    for (int i = 0; i < VERBS; i++) {
+        printf("%s\n  {\"name\": \"%s\", \"summary\": ", i ? "," : "", verbs[i].verb->name);
+        print_json_text(stdout, verbs[i].verb->summary);
+        putchar('}');
+    }
+    printf("\n]}\n");
+    return 0;
 }
 
 /* NULL: unknown, with the nearest name in the error's text. */
@@ -106,7 +128,7 @@ static int write_manual(const char *what, const char *folder)
         list[i] = verbs[i].verb;
     sotto_status status = strcmp(what, "--man") == 0 ? manual_write(folder, list, VERBS)
                                                      : completion_write(folder, list, VERBS);
-    return status == SOTTO_OK ? 0 : report_failure(status, 0);
+    return status == SOTTO_OK ? 0 : report_failure(status, 0, NULL);
 }
 
 int main(int argc, char **argv)
@@ -120,20 +142,25 @@ int main(int argc, char **argv)
     if (strcmp(name, "help") == 0 && argc == 4 &&
         (strcmp(argv[2], "--man") == 0 || strcmp(argv[2], "--completion") == 0))
         return write_manual(argv[2], argv[3]);
-    if (strcmp(name, "help") == 0 && argc > 2)
-        name = argv[2], argv[2] = "--help", argv++, argc--;
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    const bool help = strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
+    if (help && argc == 3 && strcmp(argv[2], "--json") == 0)
+        return print_verbs();
+    if (help && argc > 2) { /* help VERB is VERB --help */
+        name = argv[2];
+        argv[2] = "--help";
+        argc = 3;
+    } else if (help) {
         print_synopsis(stdout);
         return 0;
     }
-    if (strcmp(name, "--version") == 0)
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
         name = "version";
     const struct verb_row *row = find_verb(name);
     int json = 0;
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
         json |= strcmp(argv[i], "--json") == 0;
     if (!row)
-        return report_failure(SOTTO_EUSAGE, json);
+        return report_failure(SOTTO_EUSAGE, json, NULL);
     const struct verb *verb = row->verb;
     struct options *options = calloc(1, sizeof *options);
     if (!options)
@@ -162,7 +189,7 @@ int main(int argc, char **argv)
     }
     if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail(SOTTO_EIO, "standard output: write failed");
-    int code = status == SOTTO_OK ? 0 : report_failure(status, json);
+    int code = status == SOTTO_OK ? 0 : report_failure(status, json, options);
     options_clear(options);
     free(options);
     return code;

@@ -188,6 +188,24 @@ static sotto_status check_output(const struct options *o)
     return SOTTO_OK;
 }
 
+enum { THREADS_MOST = 4096 };
+
+/* Options that every verb has. */
+static sotto_status check_common(const struct options *o)
+{
+    static const char *const whens[] = {"progress", "color"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *when = option_text(o, whens[i]);
+        if (strcmp(when, "auto") != 0 && strcmp(when, "always") != 0 && strcmp(when, "never") != 0)
+            return cli_fail(SOTTO_EUSAGE, "--%s is '%s'; expected auto, always or never", whens[i], when);
+    }
+    const uint64_t threads = option_count(o, "threads");
+    if (option_given(o, "threads") && (threads < 1 || threads > THREADS_MOST))
+        return cli_fail(SOTTO_EUSAGE, "--threads is %llu; expected 1 to %d", (unsigned long long)threads,
+                        THREADS_MOST);
+    return SOTTO_OK;
+}
+
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv)
 {
     *o = (struct options){.verb = verb};
@@ -246,7 +264,9 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
     if (o->argument_count > verb->max_arguments)
         return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name,
                         o->arguments[verb->max_arguments]);
-    sotto_status status = option_arrays_take(o);
+    sotto_status status = check_common(o);
+    if (status == SOTTO_OK)
+        status = option_arrays_take(o);
     return status == SOTTO_OK ? check_output(o) : status;
 }
 

@@ -128,11 +128,36 @@ static sotto_status print(const struct sotto_audit_result *result, int finished,
     return status;
 }
 
-static sotto_status list(void)
+/* Lines "  name   summary" as members of a JSON list. */
+static void print_json_lines(const char *lines, const char **between)
+{
+    for (const char *at = lines; *at;) {
+        const size_t length = strcspn(at, "\n"), blank = strspn(at, " "), name = strcspn(at + blank, " \n");
+        const char *summary = at + blank + name + strspn(at + blank + name, " ");
+        if (name)
+            printf("%s\n  {\"name\": \"%.*s\", \"summary\": \"%.*s\"}", *between, (int)name, at + blank,
+                   (int)(at + length - summary), summary);
+        *between = ",";
+        at += length + (at[length] == '\n');
+    }
+}
+
+static sotto_status list(int json)
 {
     char *text = NULL;
+    const char *between = "";
+    static const char *const others[] = {
+        "encoder",        "logan", "logan-blackbox", "gan-leaks-white", "gan-leaks-partial",
+        "reconstruction", "elbo"};
     sotto_status status = sotto_attack_table(&text);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && json) {
+        printf("{\"attacks\": [");
+        print_json_lines(text, &between);
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            printf(",\n  {\"name\": \"%s\", \"summary\": \"Membership in the training set of %s\"}",
+                   others[k], k ? "a generative model" : "an encoder");
+        printf("\n]}\n");
+    } else if (status == SOTTO_OK)
         printf("%s%s%s", text, attack_encoder_line, attack_generator_lines);
     sotto_text_free(text);
     return status;
@@ -141,7 +166,7 @@ static sotto_status list(void)
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     if (strcmp(option_argument(o, 0), "list") == 0)
-        return list();
+        return list(json);
     struct attack_inputs in = {0};
     struct sotto_attack_options options;
     double rates[MAX_RATES], *scores = NULL;

@@ -4,10 +4,79 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+sotto_status file_open(int *out, size_t *size, bool *regular, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct stat info;
+    const bool input = strcmp(path, "-") == 0;
+    int fd = -1;
+    if (input ? fstat(STDIN_FILENO, &info) != 0 : stat(path, &info) != 0)
+        FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        FAIL(SOTTO_ENOENT, "%s: is a folder; expected a file", path);
+    if (!input && !S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode) && !S_ISSOCK(info.st_mode))
+        FAIL(SOTTO_ENOENT, "%s: is a device; expected a file or a pipe", path);
+    *regular = S_ISREG(info.st_mode);
+    fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | (*regular ? 0 : O_NONBLOCK));
+    if (fd < 0)
+        FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
+    *size = (size_t)info.st_size;
+    *out = fd;
+done:
+    return status;
+}
+
+/* Waits until something can be read, or the other end is closed. */
+static sotto_status pipe_wait(int fd, const char *path, const struct sotto_context *ctx)
+{
+    for (;;) {
+        struct pollfd one = {.fd = fd, .events = POLLIN};
+        const int ready = poll(&one, 1, 100);
+        sotto_status status = context_check(ctx, "%s: stopped while it was read", path);
+        if (status != SOTTO_OK)
+            return status;
+        if (ready < 0 && errno == EINTR && !ctx)
+            return status_fail(SOTTO_ESTOPPED, "%s: interrupted while it was read", path);
+        if (ready < 0 && errno != EINTR)
+            return status_fail(SOTTO_EIO, "%s: %s", path, strerror(errno));
+        if (ready > 0)
+            return SOTTO_OK;
+    }
+}
+
+sotto_status pipe_read(unsigned char **data, size_t *size, int fd, const char *path, size_t limit,
+                       const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    size_t capacity = (size_t)1 << 16, have = 0;
+    unsigned char *block = NULL;
+    NEW(block, capacity);
+    for (ssize_t got = 1; got != 0; have += got > 0 ? (size_t)got : 0) {
+        if (have + 1 == capacity) {
+            REGROW(block, capacity, 2 * capacity);
+            capacity *= 2;
+        }
+        TRY(pipe_wait(fd, path, ctx));
+        got = read(fd, block + have, capacity - 1 - have);
+        if (got < 0 && errno != EINTR && errno != EAGAIN)
+            FAIL(SOTTO_EIO, "%s: %s", path, strerror(errno));
+        if (got > 0 && have + (size_t)got > limit)
+            FAIL(SOTTO_EFORMAT, "%s: has more than %zu bytes", path, limit);
+    }
+    block[have] = '\0';
+    *data = block;
+    *size = have;
+    block = NULL;
+done:
+    base_free(block);
+    return status;
+}
 
 sotto_status file_read(unsigned char **data, size_t *size, const char *path, size_t limit)
 {
@@ -20,17 +89,14 @@ sotto_status file_read_asking(unsigned char **data, size_t *size, const char *pa
     enum { PIECE = 1 << 22 };
     sotto_status status = SOTTO_OK;
     unsigned char *block = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
-    struct stat info;
-    if (fstat(fd, &info) != 0)
-        FAIL(SOTTO_EIO, "%s: %s", path, strerror(errno));
-    if (S_ISDIR(info.st_mode))
-        FAIL(SOTTO_ENOENT, "%s: is a folder; expected a file", path);
-    if (!S_ISREG(info.st_mode))
-        FAIL(SOTTO_ENOENT, "%s: is not a regular file", path);
-    size_t bytes = (size_t)info.st_size;
+    int fd = -1;
+    size_t bytes;
+    bool regular;
+    TRY(file_open(&fd, &bytes, &regular, path));
+    if (!regular) {
+        TRY(pipe_read(data, size, fd, path, limit, ctx));
+        goto done;
+    }
     if (bytes > limit)
         FAIL(SOTTO_EFORMAT, "%s: has %zu bytes; expected at most %zu", path, bytes, limit);
     block = base_alloc(bytes + 1, 1);

@@ -6,8 +6,15 @@
 
 #include <stdio.h>
 
-/** Reads a whole regular file. *data is one byte longer than *size and ends in '\0'; free with base_free().
- *  ENOENT (missing, a folder, no permission), EFORMAT (larger than `limit`), EIO, ENOMEM. */
+/** Opens a file for reading; "-" is standard input. *regular: it has a size and can be read anywhere; else it is a pipe, to
+ * be read once by pipe_read(), and opening it does not wait for a writer. ENOENT (missing, a folder, a device, no permission),
+ * EIO. */
+sotto_status file_open(int *fd, size_t *size, bool *regular, const char *path);
+/** Reads a pipe to its end, as file_read(). ESTOPPED: ctx said so, or without one a signal came while nothing did. */
+sotto_status pipe_read(unsigned char **data, size_t *size, int fd, const char *path, size_t limit,
+                       const struct sotto_context *ctx);
+/** Reads a whole file or pipe. *data is one byte longer than *size and ends in '\0'; free with base_free().
+ *  ENOENT (as file_open()), EFORMAT (larger than `limit`), EIO, ENOMEM. */
 sotto_status file_read(unsigned char **data, size_t *size, const char *path, size_t limit);
 /** The same, for large files: asks ctx every few megabytes. ESTOPPED. */
 sotto_status file_read_asking(unsigned char **data, size_t *size, const char *path, size_t limit,

@@ -5,6 +5,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 _Static_assert(sizeof(crypto_hash_sha256_state) <= sizeof(struct sha256),
                "the opaque state holds libsodium's");
@@ -55,7 +56,11 @@ sotto_status sha256_file(char out[SHA256_HEX], const char *path)
 sotto_status sha256_file_asking(char out[SHA256_HEX], const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    FILE *f = fopen(path, "rb");
+    FILE *f = NULL;
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        FAIL(SOTTO_ENOENT, "%s: is a pipe or a device; expected a file, which is read more than once", path);
+    f = fopen(path, "rb");
     if (!f)
         FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
     struct sha256 s;

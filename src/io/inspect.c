@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <strings.h>
 #include <zlib.h>
 
@@ -307,7 +308,10 @@ static sotto_status inspect(struct json **out, const char *path)
     struct source s = {.fd = -1};
     unsigned char start[64] = {0};
     struct json *doc = NULL;
-    TRY(source_open(&s, path));
+    struct stat info;
+    if (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)))
+        FAIL(SOTTO_ENOENT, "%s: is a pipe; expected a file, which is read more than once", path);
+    TRY(source_open(&s, path, NULL));
     size_t have = s.size < sizeof start ? s.size : sizeof start;
     TRY(source_read(&s, start, 0, have));
     enum kind kind = kind_of_name(path);

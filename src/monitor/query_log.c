@@ -140,7 +140,7 @@ sotto_status sotto_monitor_replay(struct sotto_monitor *m, const char *path, uin
     struct exchange x = {0};
     const struct sotto_monitor_result *r = sotto_monitor_result(m);
     bool more = true;
-    TRY(source_open(&s, path));
+    TRY(source_open(&s, path, ctx));
     struct log_reader l = {.source = &s, .columns = r->columns, .classes = r->classes};
     while (more) {
         TRY(context_check(ctx, "%s: stopped", path));

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static void time_text(char out[32])
@@ -121,13 +122,15 @@ static sotto_status inputs_json(struct json **out, const struct sotto_audit_fact
         char *inside = strstr(file, ".npz:");
         if (inside)
             inside[4] = '\0';
-        status = sha256_file(hash, file);
+        struct stat info;
+        const bool pipe = strcmp(file, "-") == 0 || (stat(file, &info) == 0 && !S_ISREG(info.st_mode));
+        status = pipe ? SOTTO_OK : sha256_file(hash, file); /* a pipe was read, and is gone */
         base_free(file);
         if (status != SOTTO_OK)
             goto done;
         struct json *one = json_make_object();
         json_put_text(&one, "name", facts->inputs[i].role);
-        json_put_text(&one, "sha256", hash);
+        json_put_text(&one, "sha256", pipe ? "read from a pipe" : hash);
         json_push(&list, one);
     }
     *out = list;

@@ -266,8 +266,7 @@ sotto_status npy_load_asking(struct sotto_array *out, const char *path, const st
 {
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
-    TRY(source_open(&s, path));
-    s.ctx = ctx;
+    TRY(source_open(&s, path, ctx));
     TRY(npy_read(out, &s));
 done:
     source_close(&s);

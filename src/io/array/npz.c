@@ -179,7 +179,7 @@ sotto_status sotto_npz_load(struct sotto_tensors *out, const char *path)
 {
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
-    TRY(source_open(&s, path));
+    TRY(source_open(&s, path, NULL));
     TRY(npz_read(out, &s));
 done:
     source_close(&s);

@@ -248,8 +248,7 @@ sotto_status safetensors_load_asking(struct sotto_tensors *out, const char *path
 {
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
-    TRY(source_open(&s, path));
-    s.ctx = ctx;
+    TRY(source_open(&s, path, ctx));
     TRY(safetensors_read(out, &s));
 done:
     source_close(&s);

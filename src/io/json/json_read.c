@@ -71,7 +71,7 @@ sotto_status json_read_file(struct json **out, const char *path)
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
     char *text = NULL, shown[SOURCE_BYTES];
-    TRY(source_open(&s, path));
+    TRY(source_open(&s, path, NULL));
     if (s.size > FILE_LIMIT)
         FAIL(SOTTO_EFORMAT, "%s: has %s; expected at most 64 MiB of JSON", path, source_bytes(shown, s.size));
     NEW(text, s.size + 1);

@@ -3,31 +3,29 @@
  * file. */
 #include "io/text/source.h"
 
+#include "base/file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-sotto_status source_open(struct source *out, const char *path)
+sotto_status source_open(struct source *out, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &info) != 0)
-        FAIL(SOTTO_EIO, "%s: %s", path, strerror(errno));
-    if (S_ISDIR(info.st_mode))
-        FAIL(SOTTO_ENOENT, "%s: is a folder; expected a file", path);
-    if (!S_ISREG(info.st_mode))
-        FAIL(SOTTO_ENOENT, "%s: is not a regular file", path);
-    *out = (struct source){.name = path, .size = (size_t)info.st_size, .fd = fd};
-    fd = -1;
+    struct source s = {.name = path, .fd = -1, .ctx = ctx};
+    bool regular;
+    TRY(file_open(&s.fd, &s.size, &regular, path));
+    if (!regular) {
+        TRY(pipe_read(&s.owned, &s.size, s.fd, path, SIZE_MAX, ctx));
+        s.memory = s.owned;
+        close(s.fd);
+        s.fd = -1;
+    }
+    *out = s;
+    s = (struct source){.fd = -1};
 done:
-    if (fd >= 0)
-        close(fd);
+    source_close(&s);
     return status;
 }
 
@@ -69,6 +67,8 @@ void source_close(struct source *s)
     if (s->fd >= 0)
         close(s->fd);
     s->fd = -1;
+    base_free(s->owned);
+    s->owned = NULL;
 }
 
 const char *source_bytes(char out[SOURCE_BYTES], uint64_t bytes)

@@ -9,12 +9,13 @@ struct source {
     const char *name; /* for error texts; borrowed */
     size_t size;
     const unsigned char *memory; /* borrowed; NULL: read from fd */
+    unsigned char *owned;        /* the same, of a pipe that was read to its end; or NULL */
     int fd;
     const struct sotto_context *ctx; /* NULL, or asked every few megabytes of a read from fd */
 };
 
-/** A regular file. ENOENT (missing, a folder, no permission), EIO. Close with source_close(). */
-sotto_status source_open(struct source *out, const char *path);
+/** A file, or a pipe, which is read to its end here. Errors of file_open() and pipe_read(). Close with source_close(). */
+sotto_status source_open(struct source *out, const char *path, const struct sotto_context *ctx);
 struct source source_memory(const void *data, size_t size, const char *name);
 /** Reads exactly `bytes` at `offset`. EFORMAT when they lie outside the source, EIO, ESTOPPED. */
 sotto_status source_read(const struct source *s, void *out, size_t offset, size_t bytes);
