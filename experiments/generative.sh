@@ -3,8 +3,11 @@
 #   vae    4,500 steps (300 passes): reconstruction, elbo; reconstruction of the control in the members' place
 #   dcgan  6,000 steps: logan; logan of the control; 20,000 samples, raw and calibrated by a generator of 3,000 steps on the control's
 #          records (GAN-Leaks, Monte Carlo)
+#   blackbox  of that dcgan: logan-blackbox, its own GAN of 3,000 steps on samples; and a discriminator of 1,500 steps that knows 250
+#          records of each side and is tried on the other 750
+#   wgan-gp  500 steps (2,500 of the critic): logan; logan of the control
 # Prints one line for each seed and attack: AUC, its 95 % interval. Results: docs/RESULTS.md. Needs python3 with numpy for the rows.
-# usage: experiments/generative.sh FOLDER [vae|dcgan]...
+# usage: experiments/generative.sh FOLDER [vae|dcgan|blackbox|wgan-gp]...
 #   SOTTO (sotto), THREADS (1), SEEDS (1 2 3). Finished models are kept: a killed experiment goes on.
 set -euo pipefail
 sotto=${SOTTO:-sotto} threads=${THREADS:-1} seeds=${SEEDS:-1 2 3}
@@ -17,7 +20,10 @@ import sys
 import numpy as np
 rows = np.random.default_rng(3).permutation(60000)
 for i, name in enumerate(("members", "others", "control")):
-    np.save(f"{sys.argv[1]}/{name}.npy", rows[1000 * i:1000 * (i + 1)])
+    chosen = rows[1000 * i:1000 * (i + 1)]
+    np.save(f"{sys.argv[1]}/{name}.npy", chosen)
+    np.save(f"{sys.argv[1]}/known-{name}.npy", chosen[:250])
+    np.save(f"{sys.argv[1]}/rest-{name}.npy", chosen[250:])
 END
 
 # train FILE OPTIONS...
@@ -27,10 +33,11 @@ train() {
   [ -e "$file" ] || "$sotto" generate train --data fashion-mnist --threads "$threads" --quiet "$@" -o "$file"
 }
 areas() { grep -o '"name":"[a-z-]*","title\|"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' | tr -d '"{' | sed "s/^/$1 /"; }
-# attack LABEL ATTACK MODEL MEMBERS
+# attack LABEL ATTACK MODEL MEMBERS OTHERS OPTIONS...
 attack() {
-  "$sotto" attack "$2" --generator "$3" --data fashion-mnist --member-indices "$out/$4.npy" --nonmember-indices "$out/others.npy" \
-    --threads "$threads" --quiet --json | areas "$1"
+  local label=$1
+  "$sotto" attack "$2" --generator "$3" --data fashion-mnist --member-indices "$out/$4.npy" --nonmember-indices "$out/$5.npy" \
+    --threads "$threads" --quiet --json "${@:6}" | areas "$label"
 }
 records() { "$sotto" generate records --generator "$1" --data fashion-mnist --indices "$out/$2.npy" --quiet -o "$out/$2-records.npy"; }
 samples() { "$sotto" generate sample --generator "$1" --count 20000 --seed "$2" --threads "$threads" --quiet -o "$3"; }
@@ -40,14 +47,24 @@ for seed in $seeds; do
     file=$out/$model-$seed.safetensors
     if [ "$model" = vae ]; then
       train "$file" --indices "$out/members.npy" --model vae --steps 4500 --seed "$seed"
-      attack "vae $seed" reconstruction "$file" members
-      attack "vae $seed" elbo "$file" members
-      attack "vae $seed control" reconstruction "$file" control
+      attack "vae $seed" reconstruction "$file" members others
+      attack "vae $seed" elbo "$file" members others
+      attack "vae $seed control" reconstruction "$file" control others
+    elif [ "$model" = wgan-gp ]; then
+      train "$file" --indices "$out/members.npy" --model wgan-gp --steps 500 --seed "$seed"
+      attack "wgan-gp $seed" logan "$file" members others
+      attack "wgan-gp $seed control" logan "$file" control others
+    elif [ "$model" = blackbox ]; then
+      file=$out/dcgan-$seed.safetensors
+      train "$file" --indices "$out/members.npy" --model dcgan --steps 6000 --seed "$seed"
+      attack "dcgan $seed samples" logan-blackbox "$file" members others --imitation-steps 3000
+      attack "dcgan $seed samples, known records" logan-blackbox "$file" rest-members rest-others --imitation-steps 1500 \
+        --imitation-samples 5000 --known-member-indices "$out/known-members.npy" --known-nonmember-indices "$out/known-others.npy"
     else
       train "$file" --indices "$out/members.npy" --model dcgan --steps 6000 --seed "$seed"
       train "$out/reference-$seed.safetensors" --indices "$out/control.npy" --model dcgan --steps 3000 --seed "$seed"
-      attack "dcgan $seed" logan "$file" members
-      attack "dcgan $seed control" logan "$file" control
+      attack "dcgan $seed" logan "$file" members others
+      attack "dcgan $seed control" logan "$file" control others
       samples "$file" "$seed" "$out/G.npy"
       samples "$out/reference-$seed.safetensors" "$seed" "$out/R.npy"
       records "$file" members
