@@ -64,6 +64,18 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_propose_threshold(size_t *threshol
  *  Returns: EINVAL  fewer than 2 classes */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_most_frequent(size_t *label, size_t *distance,
                                                             const size_t *counts, size_t classes);
+/** One private release of the most frequent label, or of nothing: ledger entry first, then an exact test.
+ *
+ *  In:      labels         (n); one that is not in 0 .. classes - 1 counts for none
+ *           release        mechanism "propose-test-release", target (or scale 1 / epsilon) and delta > 0; its sensitivity is
+ *                          not read
+ *  Out:     *label         the most frequent, or -1: nothing is released, which costs the same
+ *           *certificate   free with sotto_certificate_free()
+ *  Returns: EINVAL  no delta; a scale below 2^-6 or above 2^10
+ *           those of sotto_dp_release() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dp_most_frequent(
+    int64_t *label, struct sotto_certificate **certificate, const int64_t *labels, size_t n, size_t classes,
+    const struct sotto_release *release, const struct sotto_context *ctx);
 
 #ifdef __cplusplus
 }

@@ -121,7 +121,8 @@ static const struct sotto_option protect_rows[] = {
     {"statistic", TEXT(statistic, "NAME"), .group = "What is released",
      .help = "statistic of each column of --table: mean (with --range), chi-square-genotypes or "
              "chi-square-alleles (with --cases), or median (one column, with --range and --mechanism "
-             "smooth-median)"},
+             "smooth-median), or most-frequent (labels, with --classes and --mechanism propose-test-release: "
+             "one label, or -1 for nothing)"},
     {"range", INPUT(range, "LOW,HIGH"), .group = "What is released",
      .help = "range to which the values of --table are clipped, such as 0,1 (mean)"},
     {"blocks", COUNT(blocks, "K"), .value = "0", .group = "What is released",

@@ -492,6 +492,37 @@ people() { for ((i = 0; i < $2 * $3; i++)); do case $((i * 7 % 3)) in 0) printf 
   mechanism=exponential refused 65 "'exponential' makes one choice" top --statistic mean --range 0,1 --choices 2
 }
 
+@test "propose-test-release: the most frequent label, or nothing" {
+  labels() { { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': ($1,), }"; for i in $(seq "$1"); do printf "\\x0$((i <= $2 ? 2 : i % 2))"; done; } > y.npy; }
+  most() { "$SOTTO" protect --table y.npy --statistic most-frequent --classes 4 --mechanism propose-test-release --epsilon 1 --delta "${delta:-1e-6}" --dataset-id toy -o out.npy "$@"; }
+  released() { tail -c 8 out.npy | od -An -td8 | tr -d ' '; }
+  labels 400 300 # 300 twos lead by 250: the threshold is 14
+  run most
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"propose-test-release"*"(1, 1e-06)-differentially private under replace-one adjacency"* ]] || { echo "$output"; return 1; }
+  [ "$(released)" = 2 ]
+  absent "distance\|threshold" out.npy.certificate.json
+  run "$SOTTO" verify out.npy --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  labels 400 0 # 200 and 200: one replacement changes the answer
+  run most
+  [ "$status" -eq 0 ]
+  [ "$(released)" = -1 ]
+  run "$SOTTO" verify out.npy --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  run "$SOTTO" account --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl" --delta 2e-6 # both, as stated
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"2"* ]]
+  sed -i 's/"upper": 1[.0-9]*/"upper": 0.5/' out.npy.certificate.json
+  run "$SOTTO" verify out.npy --ledger "$XDG_DATA_HOME/sotto/ledger/toy.jsonl"
+  [ "$status" -ne 0 ]
+  rm out.npy*
+  delta=0 refused 65 "needs delta in (0, 1)" most
+  refused 64 "omit --l1" most --l1 1
+  people g.npy 60 1
+  refused 64 "give --table, --statistic most-frequent and --classes" "$SOTTO" protect --table g.npy --statistic mean --range 0,1 --mechanism propose-test-release --epsilon 1 --delta 1e-6 --dataset-id toy -o out.npy
+}
+
 @test "a private median, of records and of the means of blocks" {
   people g.npy 60 1
   med() { "$SOTTO" protect --table g.npy --statistic median --range 0,1 --dataset-id toy -o out.npy "$@"; }

@@ -209,6 +209,30 @@ done:
     return status;
 }
 
+/* (1 / scale, delta) at this delta, and nothing at others. */
+static sotto_status account_test(struct sotto_account *out, double scale, double delta)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(require_positive(scale, "scale"));
+    REQUIRE(delta > 0 && delta < 1, "%s needs delta in (0, 1): a wrong test is never impossible (got %g)",
+            TEST_MECHANISM, delta);
+    struct sotto_account a = {.mechanism = TEST_MECHANISM,
+                              .scale = scale,
+                              .delta = delta,
+                              .compose = 1,
+                              .sample_rate = 1,
+                              .epsilon = {0, INFINITY},
+                              .pure_epsilon = NAN,
+                              .zcdp_rho = NAN,
+                              .accountant = "none",
+                              .adjacency = "replace-one",
+                              .standard_deviation = NAN};
+    account_add_bound(&a, "test", iv_div(iv(1), iv(scale)).hi);
+    *out = a;
+done:
+    return status;
+}
+
 sotto_status account_on(struct sotto_account *out, const char *mechanism, double scale,
                         const struct sotto_sensitivity *sensitivity, double delta, int bits,
                         const struct sotto_context *ctx)
@@ -216,6 +240,8 @@ sotto_status account_on(struct sotto_account *out, const char *mechanism, double
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
     struct sensitivity_ratio shifts;
+    if (strcmp(mechanism, TEST_MECHANISM) == 0)
+        return account_test(out, scale, delta);
     TRY(mechanism_require(&m, mechanism));
     TRY(sensitivity_ratio_on(&shifts, m, scale, sensitivity, bits));
     TRY(account_release(out, m, scale, &shifts, delta, 1, ctx));

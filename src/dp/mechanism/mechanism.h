@@ -110,6 +110,10 @@ struct mechanism {
     double (*measure)(double u, double v);
 };
 
+/** Propose-test-release has a delta of its own and so no curve: no record, but (1 / scale, delta) in accounts of single
+ * releases, which ledgers take as stated (docs/derivations/local.md, section 3). */
+#define TEST_MECHANISM "propose-test-release"
+
 /** Whether its noise is drawn by floored_noise.h. */
 bool mechanism_is_floored(const struct mechanism *m);
 /** NULL: unknown name. */

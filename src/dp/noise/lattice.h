@@ -35,7 +35,7 @@ bool lattice_ratio(uint64_t *m, unsigned *shift, double x);
 /** |K| for integer noise K of scale m 2^-shift with P(K = -k) = P(K = k), m < 2^53 and shift <= 62, before
  * the sign: 0 counts twice, so integer_signed() draws again for one of the two. */
 typedef uint128 integer_magnitude(struct noise *s, uint64_t m, unsigned shift);
-integer_magnitude integer_gaussian;
+integer_magnitude integer_gaussian, integer_laplace;
 /** The signed draw. */
 int128 integer_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift);
 

@@ -7,6 +7,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/public_metadata.h"
+#include "dp/release/release_test.h"
 #include "dp/release/statistic.h"
 #include "io/array/npy.h"
 #include "io/array/safetensors.h"
@@ -289,6 +290,8 @@ static sotto_status protect_by_kind(struct sotto_certificate **certificate, stru
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
+    if (release_is_test(release->mechanism))
+        return protect_most_frequent(certificate, &t->items[0].array, p, release, ctx);
     TRY(mechanism_require(&m, release->mechanism));
     if (p->choices > 1 && m->kind != RELEASE_CHOICE)
         FAIL(SOTTO_EUSAGE, "protect: --choices belongs to permute-and-flip, not to %s", m->name);
@@ -314,6 +317,10 @@ static sotto_status take_statistic(struct sotto_tensors *t, struct sotto_release
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
+    if (!ends_with(p->input, ".npy"))
+        FAIL(SOTTO_EUSAGE, "protect: %s: a statistic needs one .npy array of records", p->input);
+    if (release_is_test(release->mechanism))
+        return sotto_provenance_once(whose);
     TRY(mechanism_require(&m, release->mechanism));
     if ((m->kind == RELEASE_MEDIAN) != statistic_is_median(p))
         FAIL(SOTTO_EUSAGE,
@@ -324,8 +331,6 @@ static sotto_status take_statistic(struct sotto_tensors *t, struct sotto_release
              "protect: mechanism %s releases no statistic of records; expected logistic, laplace, gaussian, "
              "knorm or permute-and-flip",
              m->name);
-    if (!ends_with(p->input, ".npy"))
-        FAIL(SOTTO_EUSAGE, "protect: %s: a statistic needs one .npy array of records", p->input);
     TRY(sotto_provenance_once(whose));
     TRY(statistic_replace(t, release, p, m->kind == RELEASE_CHOICE));
 done:
@@ -337,8 +342,8 @@ static void judge_noise(const struct sotto_certificate *c, const struct sotto_pr
                         const struct sotto_context *ctx)
 {
     const double chance = (p->range[1] - p->range[0]) / 2 / sqrt((double)n);
-    if (p->statistic && strcmp(p->statistic, "mean") == 0 &&
-        mechanism_find(c->account.mechanism)->kind != RELEASE_CHOICE)
+    const struct mechanism *m = mechanism_find(c->account.mechanism);
+    if (p->statistic && strcmp(p->statistic, "mean") == 0 && m && m->kind != RELEASE_CHOICE)
         context_log(
             ctx, SOTTO_LOG_INFO,
             "means of %zu records: the noise's scale %.4g is %.3g times the largest sampling deviation, %.3g",

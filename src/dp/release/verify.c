@@ -138,6 +138,8 @@ static bool lattice_fits(const struct certificate_claims *f)
         return f->exponent == 0;
     if (m && m->kind == RELEASE_MEDIAN)
         return true; /* it follows the range of the values, which the certificate does not state */
+    if (strcmp(f->mechanism, TEST_MECHANISM) == 0)
+        return f->exponent == 0;
     if (f->run)
         return f->exponent == f->run_claims.facts.lattice_exponent;
     return f->scale > 1e-100 && f->scale < 1e100 &&

@@ -132,6 +132,7 @@ uint64_t exp_coin_half_normal(struct noise *s);
 #define coin_half_normal node_half_normal
 #define integer_signed walked_signed
 #define integer_gaussian walked_integer_gaussian
+#define integer_laplace walked_integer_laplace
 #define choice_draw walked_choice
 #define flip_draw walked_flip
 #define label_draw walked_label
@@ -149,11 +150,12 @@ static uint64_t node_half_normal(struct noise *s)
     return (uint64_t)branch(12, half_normal_weight, &all); /* e^-72 is left out */
 }
 int128 walked_signed(struct noise *s, integer_magnitude *magnitude, uint64_t m, unsigned shift);
-uint128 walked_integer_gaussian(struct noise *s, uint64_t m, unsigned shift);
+integer_magnitude walked_integer_gaussian, walked_integer_laplace;
 choice_sampler walked_choice, walked_flip;
 uint64_t walked_label(struct noise *s, uint64_t truth, uint64_t classes, uint64_t m, unsigned shift);
 #include "dp/noise/exponential_choice.c"
 #include "dp/noise/integer_gaussian.c"
+#include "dp/noise/integer_laplace.c"
 
 /* --- level 1 --- */
 
@@ -330,6 +332,32 @@ static void discrete_noise(void **state)
     }
 }
 
+static long double discrete_laplace(long k, double scale)
+{
+    const long double share = expl(-1 / (long double)scale);
+    return (1 - share) / (1 + share) * powl(share, (long double)labs(k));
+}
+
+/* Each coin is one more step, up to 60 of them; the sign as above. */
+static void integer_laplace_noise(void **state)
+{
+    (void)state;
+    const struct ratio cases[] = {{1, 0, NULL}, {1, 1, NULL}, {3, 2, NULL}, {1, 3, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ratio r = cases[i];
+        double scale = (double)r.m / (double)(1u << r.shift);
+        struct law law;
+        r.magnitude = walked_integer_laplace;
+        below_starts_loop = false;
+        walk(&law, run_integer, &r);
+        below_starts_loop = true;
+        double d = distance(&law, -60, 60, discrete_laplace, scale);
+        if (!(d < 1e-12))
+            fail_msg("discrete Laplace, scale %g: off by %g (%ld paths)", scale, d, law.paths);
+        assert_true(distance(&law, -60, 60, discrete_laplace, scale * 1.02) > 1e-5);
+    }
+}
+
 static const uint128 gaps[] = {0, 1, 5, 2};
 static long run_choice(const void *arg)
 {
@@ -431,6 +459,7 @@ int main(void)
         cmocka_unit_test(exponential_coins),
         cmocka_unit_test(half_normal_numbers),
         cmocka_unit_test(discrete_noise),
+        cmocka_unit_test(integer_laplace_noise),
         cmocka_unit_test(choices_and_labels),
         cmocka_unit_test(permute_and_flip),
     };
