@@ -9,6 +9,8 @@ set(SOTTO_TEST_ENVIRONMENT OMP_WAIT_POLICY=passive)
 set(SOTTO_TEST_TIMEOUT 600)
 if(CMAKE_CROSSCOMPILING)
   set(SOTTO_TEST_TIMEOUT 7200) # emulated
+elseif(SOTTO_SANITIZE)
+  set(SOTTO_TEST_TIMEOUT 1800)
 endif()
 # gcc 12 for 64-bit ARM ends with an internal error where it vectorises fmax over differences, which only tests take.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64 AND CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_C_COMPILER_VERSION VERSION_LESS 13)

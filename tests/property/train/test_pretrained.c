@@ -321,7 +321,7 @@ static void a_certificate_says_what_was_trained(void **state)
     struct sotto_train_options o = options_of("2");
     struct sotto_train_privacy p = privacy_of();
     struct sotto_certificate *c = NULL, *read = NULL;
-    struct sotto_verification v;
+    struct sotto_verification v = {0};
     p.encoder_by = "the test";
     struct sotto_network *n = train_private(&c, &o, &p);
     char *text = NULL, *again = NULL;
@@ -336,6 +336,7 @@ static void a_certificate_says_what_was_trained(void **state)
     assert_string_equal(text, again);
     assert_int_equal(sotto_verify(&v, path_of("m.safetensors"), NULL, path_of("ledger.jsonl"), NULL),
                      SOTTO_OK);
+    sotto_verification_clear(&v);
     sotto_text_free(text);
     sotto_text_free(again);
     sotto_certificate_free(c);
