@@ -131,30 +131,8 @@ static int write_manual(const char *what, const char *folder)
     return status == SOTTO_OK ? 0 : report_failure(status, 0, NULL);
 }
 
-int main(int argc, char **argv)
+static int run_verb(const char *name, int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN);
-    if (argc < 2) {
-        print_synopsis(stderr);
-        return 64;
-    }
-    const char *name = argv[1];
-    if (strcmp(name, "help") == 0 && argc == 4 &&
-        (strcmp(argv[2], "--man") == 0 || strcmp(argv[2], "--completion") == 0))
-        return write_manual(argv[2], argv[3]);
-    const bool help = strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
-    if (help && argc == 3 && strcmp(argv[2], "--json") == 0)
-        return print_verbs();
-    if (help && argc > 2) { /* help VERB is VERB --help */
-        name = argv[2];
-        argv[2] = "--help";
-        argc = 3;
-    } else if (help) {
-        print_synopsis(stdout);
-        return 0;
-    }
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-        name = "version";
     const struct verb_row *row = find_verb(name);
     int json = 0;
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -193,4 +171,31 @@ int main(int argc, char **argv)
     options_clear(options);
     free(options);
     return code;
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        print_synopsis(stderr);
+        return 64;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "help") == 0 && argc == 4 &&
+        (strcmp(argv[2], "--man") == 0 || strcmp(argv[2], "--completion") == 0))
+        return write_manual(argv[2], argv[3]);
+    const bool help = strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
+    if (help && argc == 3 && strcmp(argv[2], "--json") == 0)
+        return print_verbs();
+    if (help && argc > 2) { /* help VERB is VERB --help */
+        name = argv[2];
+        argv[2] = "--help";
+        argc = 3;
+    } else if (help) {
+        print_synopsis(stdout);
+        return 0;
+    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+        name = "version";
+    return run_verb(name, argc, argv);
 }

@@ -206,6 +206,18 @@ static sotto_status check_common(const struct options *o)
     return SOTTO_OK;
 }
 
+static sotto_status check_arguments(const struct options *o)
+{
+    const struct verb *verb = o->verb;
+    if (o->argument_count < verb->min_arguments)
+        return cli_fail(SOTTO_EUSAGE, "%s: expects %s; see 'sotto %s --help'", verb->name, verb->arguments,
+                        verb->name);
+    if (o->argument_count > verb->max_arguments)
+        return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name,
+                        o->arguments[verb->max_arguments]);
+    return SOTTO_OK;
+}
+
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv)
 {
     *o = (struct options){.verb = verb};
@@ -258,13 +270,9 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
     }
     if (option_flag(o, "help"))
         return SOTTO_OK;
-    if (o->argument_count < verb->min_arguments)
-        return cli_fail(SOTTO_EUSAGE, "%s: expects %s; see 'sotto %s --help'", verb->name, verb->arguments,
-                        verb->name);
-    if (o->argument_count > verb->max_arguments)
-        return cli_fail(SOTTO_EUSAGE, "%s: unexpected argument '%s'", verb->name,
-                        o->arguments[verb->max_arguments]);
-    sotto_status status = check_common(o);
+    sotto_status status = check_arguments(o);
+    if (status == SOTTO_OK)
+        status = check_common(o);
     if (status == SOTTO_OK)
         status = option_arrays_take(o);
     return status == SOTTO_OK ? check_output(o) : status;

@@ -78,7 +78,8 @@ static void the_first_failure(void **state)
     assert_int_equal(sotto_verify(&v, certificate, NULL, NULL, NULL), SOTTO_EGATE);
     const struct sotto_verify_check *values = find(&v, "values");
     assert_int_equal(values->outcome, SOTTO_VERIFY_FAILED);
-    assert_string_equal(values->text, "the file holds 3 values; expected 4, to which noise was added or which were chosen");
+    assert_string_equal(values->text,
+                        "the file holds 3 values; expected 4, to which noise was added or which were chosen");
     assert_non_null(v.failed);
     assert_non_null(strstr(sotto_error_text(), v.failed));
     assert_true(count(&v, SOTTO_VERIFY_FAILED) >= 1 && count(&v, SOTTO_VERIFY_PASSED) > 3);

@@ -79,7 +79,8 @@ static void damaged_files(void **state)
     sotto_array_clear(&more);
     run_shell("cp '%s' '%s'", path_of("five.npy"), released); /* a save would retire the certificate */
     match_output();
-    says(released, NULL, SOTTO_EGATE, "values: the file holds 5 values; expected 3, to which noise was added");
+    says(released, NULL, SOTTO_EGATE,
+         "values: the file holds 5 values; expected 3, to which noise was added");
 }
 
 /* Tensors that are neither head nor network, with and without the name of their release. */
