@@ -28,7 +28,7 @@
 
 enum { COLUMN_BYTES = 8 << 20 }; /* of a chunk's columns */
 /* Multiplications of one call of oneDNN, which nothing stops: a tenth of a second or less on one core. */
-static const double CALL_WORK = 0x1p31;
+static const double CALL_WORK = 0x1p32;
 enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
 enum way { WINOGRAD, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
