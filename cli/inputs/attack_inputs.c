@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { OTHER = 3, SETS = 6 }; /* groups of records, and the one of another set */
+
 /* Features and labels of one group of records. Neither option given: *out stays empty. */
 static sotto_status load_records(struct sotto_records *out, size_t *columns, struct attack_inputs *in,
                                  const struct options *o, const char *const names[2],
@@ -96,28 +98,33 @@ static sotto_status count_other(struct sotto_attack_input *in, const char *path)
 sotto_status attack_inputs_load(struct attack_inputs *in, const struct options *o,
                                 const struct sotto_context *ctx)
 {
-    static const char *const names[4][2] = {{"member-features", "member-labels"},
-                                            {"nonmember-features", "nonmember-labels"},
-                                            {"attacker-features", "attacker-labels"},
-                                            {"other-features", "other-labels"}};
-    static const char *const roles[4][2] = {{"member features", "member labels"},
-                                            {"non-member features", "non-member labels"},
-                                            {"attacker's features", "attacker's labels"},
-                                            {"other set's features", "other set's labels"}};
-    struct sotto_records *records[4] = {&in->input.member, &in->input.nonmember, &in->input.attacker,
-                                        &in->input.other};
-    size_t columns[4] = {0};
+    static const char *const names[SETS][2] = {{"member-features", "member-labels"},
+                                               {"nonmember-features", "nonmember-labels"},
+                                               {"attacker-features", "attacker-labels"},
+                                               {"other-features", "other-labels"},
+                                               {"known-member-features", "known-member-labels"},
+                                               {"known-nonmember-features", "known-nonmember-labels"}};
+    static const char *const roles[SETS][2] = {{"member features", "member labels"},
+                                               {"non-member features", "non-member labels"},
+                                               {"attacker's features", "attacker's labels"},
+                                               {"other set's features", "other set's labels"},
+                                               {"known member features", "known member labels"},
+                                               {"known non-member features", "known non-member labels"}};
+    struct sotto_records *records[SETS] = {&in->input.member,       &in->input.nonmember,
+                                           &in->input.attacker,     &in->input.other,
+                                           &in->input.known_member, &in->input.known_nonmember};
+    size_t columns[SETS] = {0};
     sotto_status status = SOTTO_OK;
     for (int i = 0; i < 2 && status == SOTTO_OK; i++)
         if ((status = option_require(o, names[i][0])) == SOTTO_OK)
             status = option_require(o, names[i][1]);
-    for (int i = 0; i < 4 && status == SOTTO_OK; i++)
+    for (int i = 0; i < SETS && status == SOTTO_OK; i++)
         status = load_records(records[i], &columns[i], in, o, names[i], roles[i]);
     if (status == SOTTO_OK)
         status = open_target(in, o, columns[0], ctx);
-    for (int i = 0; i < 3 && status == SOTTO_OK; i++)
-        status = check_target(records[i], columns[i], o, in->input.target, names[i]);
-    in->input.other_inputs = columns[3];
+    for (int i = 0; i < SETS && status == SOTTO_OK; i++)
+        status = i == OTHER ? status : check_target(records[i], columns[i], o, in->input.target, names[i]);
+    in->input.other_inputs = columns[OTHER];
     return status == SOTTO_OK ? count_other(&in->input, option_text(o, "other-labels")) : status;
 }
 

@@ -6,8 +6,8 @@
 
 struct attack_inputs {
     struct sotto_attack_input input; /* points into the arrays below */
-    struct sotto_array arrays[8];
-    struct sotto_report_input files[8];
+    struct sotto_array arrays[12];
+    struct sotto_report_input files[12];
     size_t file_count;
 };
 /* EUSAGE for options that contradict each other; errors name the file. Clear also after a failure. ctx must

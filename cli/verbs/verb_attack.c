@@ -19,9 +19,11 @@ static const struct option_row rows[] = {
     OPTION_ARRAYS_ROW,
     OPTION_TABLE(sotto_attack_input_table,
                  "member-features|member-labels|nonmember-features|nonmember-labels|attacker-features|"
-                 "attacker-labels|other-features|other-labels"),
-    OPTION_TABLE(sotto_attack_option_table,
-                 "image|views|queries|shadows|shadow-records|disjoint|shadow-data|synthetic-records|flip"),
+                 "attacker-labels|other-features|other-labels|known-member-features|known-member-labels|"
+                 "known-nonmember-features|known-nonmember-labels"),
+    OPTION_TABLE(
+        sotto_attack_option_table,
+        "image|views|layers|queries|shadows|shadow-records|disjoint|shadow-data|synthetic-records|flip"),
     OPTION_TABLE(sotto_shadow_option_table, NULL),
     OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|cache|shard"),
     OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),

@@ -114,6 +114,9 @@ struct sotto_attack_input {
     /** Data transfer: records of another set, of `other_inputs` numbers and `other_classes` classes. */
     struct sotto_records other;
     size_t other_inputs, other_classes;
+    /** "white-box": records of which the attacker knows that they did, or did not, train the target. None of them is to be
+     *  among the records to judge. Then no shadow is trained. Both or none. */
+    struct sotto_records known_member, known_nonmember;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
@@ -176,6 +179,8 @@ struct sotto_attack_options {
     /** Target and noisy shadows answer so often, and posteriors are averaged: against models with noisy answers
      *  [1]. */
     size_t repeats;
+    /** White box: how many of the last dense and convolution layers are read [3]. */
+    size_t layers;
     /** 1: shadow networks without the target's residual perturbation (noise, ensemble, lost skips): an attacker that
      *  does not know of it. */
     int plain_shadows;

@@ -12,14 +12,15 @@
 
 /* What an attack needs; sotto_attack() refuses to run it without. */
 enum query_need {
-    QUERY_POSTERIORS = 1,  /* the target's answers on the records, as probabilities */
-    QUERY_LABELS = 2,      /* the records' true classes */
-    QUERY_WEIGHTS = 4,     /* the target itself, a head or a network */
-    QUERY_ATTACKER = 8,    /* records of the attacker, of the target's kind */
-    QUERY_SHADOWS = 16,    /* trains models of the target's kind: needs a recipe */
-    QUERY_OTHER = 32,      /* records of another set */
-    QUERY_QUERIES = 64,    /* asks for more than the records */
-    QUERY_DECISIONS = 128, /* only the classes that the target decides for: `posteriors` is one-hot */
+    QUERY_POSTERIORS = 1,     /* the target's answers on the records, as probabilities */
+    QUERY_LABELS = 2,         /* the records' true classes */
+    QUERY_WEIGHTS = 4,        /* the target itself, a head or a network */
+    QUERY_ATTACKER = 8,       /* records of the attacker, of the target's kind */
+    QUERY_SHADOWS = 16,       /* trains models of the target's kind: needs a recipe */
+    QUERY_OTHER = 32,         /* records of another set */
+    QUERY_QUERIES = 64,       /* asks for more than the records */
+    QUERY_DECISIONS = 128,    /* only the classes that the target decides for: `posteriors` is one-hot */
+    QUERY_KNOWN_IF_ANY = 512, /* learns from known members where there are any, and then trains no shadows */
     QUERY_SHADOW_IF_ANY =
         256 /* rehearses on a shadow where records and a recipe are at hand: recipe may be NULL */
 };
@@ -29,6 +30,8 @@ struct query_input {
     struct head_data records; /* to judge: members and non-members, without saying where one ends */
     const double *posteriors; /* (n, classes): the target's answers on the records; NULL without the need */
     struct head_data attacker, other;
+    struct head_data known;      /* records of which the attacker knows whether they are members; n 0: none */
+    const uint8_t *known_member; /* (known.n) */
     const struct sotto_head_recipe *recipe;    /* of shadow heads, checked; NULL without shadow heads */
     const struct sotto_train_options *network; /* of shadow networks, checked; NULL without shadow networks */
     const struct sotto_train_privacy *privacy; /* of shadow networks trained by DP-SGD, else NULL */

@@ -55,6 +55,8 @@ const struct sotto_option *sotto_audit_option_table(void)
 static const struct sotto_option attack_rows[] = {
     {"repeats", COUNT(repeats, "N"), .value = "1", .range = "[1,inf)", .group = "Target",
      .help = "answers averaged for each record, for models with noise (target and shadow models)"},
+    {"layers", COUNT(layers, "N"), .value = "3", .range = "[1,16]", .group = "Records",
+     .help = "last dense and convolution layers that white-box reads"},
     {"views", COUNT(views, "N"), .value = "1", .range = "[1,18]", .group = "Records",
      .help = "views of each image in lira and rmia, online and offline: 1, 2 (and mirrored) or 18 (and "
              "shifted by 2 pixels)"},

@@ -25,8 +25,9 @@ void sotto_attack_defaults(struct sotto_attack_options *o)
 
 /* Everything of one run that must be freed. */
 struct model_work {
-    float *x, *answers;
-    int64_t *y;
+    float *x, *answers, *known_x;
+    int64_t *y, *known_y;
+    uint8_t *known_member;
     double *posteriors;
     struct sotto_head_recipe recipe;
     struct sotto_train_options network;
@@ -39,6 +40,9 @@ static void clear(struct model_work *w)
     base_free(w->answers);
     base_free(w->y);
     base_free(w->posteriors);
+    base_free(w->known_x);
+    base_free(w->known_y);
+    base_free(w->known_member);
 }
 
 static sotto_status check_records(const struct sotto_records *r, size_t d, size_t classes, const char *what)
@@ -65,6 +69,13 @@ static sotto_status check_input(const struct query_attack *a, const struct sotto
     TRY(check_records(&in->nonmember, d, classes, "non-members"));
     TRY(check_records(&in->attacker, d, classes, "attacker's records"));
     TRY(check_records(&in->other, in->other_inputs, in->other_classes, "other set"));
+    TRY(check_records(&in->known_member, d, classes, "known members"));
+    TRY(check_records(&in->known_nonmember, d, classes, "known non-members"));
+    REQUIRE((in->known_member.n > 0) == (in->known_nonmember.n > 0),
+            "attack: %zu known members and %zu known non-members; expected some of both, or none",
+            in->known_member.n, in->known_nonmember.n);
+    if (in->known_member.n > 0 && !(a->needs & QUERY_KNOWN_IF_ANY))
+        FAIL(SOTTO_EUSAGE, "attack: %s does not learn from known members; expected white-box", a->name);
     if ((a->needs & QUERY_WEIGHTS) && !in->target->head && !in->target->network)
         FAIL(SOTTO_EUSAGE,
              "attack: %s needs the weights of the model, but this target only answers queries; give --target "
@@ -219,6 +230,8 @@ static sotto_status choose(struct query_input *out, struct model_work *w, const 
                            const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
     sotto_status status = SOTTO_OK;
+    if (in->known_member.n > 0)
+        goto done;
     if (!(a->needs & QUERY_SHADOWS) && !((a->needs & QUERY_SHADOW_IF_ANY) && can_rehearse(in, o)))
         goto done;
     REQUIRE(!o->recipe || !o->network,
@@ -272,6 +285,28 @@ static sotto_status gather(struct model_work *w, const struct query_attack *a,
     } else if (a->needs & QUERY_DECISIONS) {
         TRY(ask_decisions(w, t, n));
     }
+done:
+    return status;
+}
+
+/* Known members, then known others. */
+static sotto_status gather_known(struct query_input *out, struct model_work *w,
+                                 const struct sotto_attack_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    size_t m = in->known_member.n, n = m + in->known_nonmember.n, d = in->target->inputs;
+    NEW_ROWS(w->known_x, n, d);
+    NEW(w->known_y, n);
+    NEW(w->known_member, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct sotto_records *r = i < m ? &in->known_member : &in->known_nonmember;
+        size_t row = i < m ? i : i - m;
+        memcpy(w->known_x + i * d, r->x + row * d, d * sizeof *w->known_x);
+        w->known_y[i] = r->y[row];
+        w->known_member[i] = i < m;
+    }
+    out->known = (struct head_data){w->known_x, w->known_y, n, d, in->target->classes};
+    out->known_member = w->known_member;
 done:
     return status;
 }
@@ -332,13 +367,25 @@ static sotto_status check_overlap(struct sotto_audit_result *r, const struct sot
     size_t shared = 0, d = given->target->inputs;
     char text[256];
     TRY(record_overlap(&shared, given->attacker.x, given->attacker.n, given->member.x, given->member.n, d));
-    if (shared == 0)
-        goto done;
-    snprintf(text, sizeof text,
-             "%zu of the attacker's %zu records are also members, so the result of the attack is too good",
-             shared, given->attacker.n);
-    context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
-    TRY(audit_add_warning(r, text));
+    if (shared > 0) {
+        snprintf(
+            text, sizeof text,
+            "%zu of the attacker's %zu records are also members, so the result of the attack is too good",
+            shared, given->attacker.n);
+        context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
+        TRY(audit_add_warning(r, text));
+    }
+    TRY(record_overlap(&shared, given->known_member.x, given->known_member.n, given->member.x,
+                       given->member.n, d));
+    if (shared > 0) {
+        snprintf(
+            text, sizeof text,
+            "%zu of the %zu known members are also among the members to judge, so the result of the attack "
+            "is too good",
+            shared, given->known_member.n);
+        context_log(ctx, SOTTO_LOG_WARNING, "%s", text);
+        TRY(audit_add_warning(r, text));
+    }
 done:
     return status;
 }
@@ -438,6 +485,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     given->target->repeats = o.repeats;
     given->target->ctx = ctx;
     TRY(gather(&w, a, given));
+    TRY(gather_known(&in, &w, given));
     in.records = (struct head_data){w.x, w.y, n, d, k};
     in.posteriors = a->needs & (QUERY_POSTERIORS | QUERY_DECISIONS) ? w.posteriors : NULL;
     in.attacker = (struct head_data){given->attacker.x, given->attacker.y, given->attacker.n, d, k};
