@@ -219,10 +219,15 @@ const struct verb verb_attack = {
         "  sotto attack ml-leaks-3 --target-command 'python3 examples/serve_torch.py model.pt' --budget "
         "20000 "
         "--member-features xm.npy ...\n"
+        "  sotto attack white-box --target model.safetensors --known-member-features kx.npy "
+        "--known-member-labels "
+        "ky.npy --known-nonmember-features lx.npy --known-nonmember-labels ly.npy --member-features xm.npy "
+        "... -o "
+        "attack2\n"
         "  sotto attack encoder --encoder e.safetensors --shadow-encoder s.safetensors --data "
         "synthetic-faces "
         "--member-indices m.npy --nonmember-indices n.npy --shadow-member-indices sm.npy "
-        "--shadow-nonmember-indices sn.npy -o attack2\n"
+        "--shadow-nonmember-indices sn.npy -o attack3\n"
         "  sotto attack list",
     .options = rows,
     .run = run};

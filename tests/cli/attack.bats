@@ -14,7 +14,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 attack() {
   local name=$1
   shift
-  "$SOTTO" attack "$name" --target t.safetensors --member-features b/member-features.npy --member-labels b/member-labels.npy \
+  "$SOTTO" attack "$name" --target "${target:-t}.safetensors" --member-features b/member-features.npy --member-labels b/member-labels.npy \
     --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy "$@"
 }
 own() { attack "$@" --attacker-features b/attacker-features.npy --attacker-labels b/attacker-labels.npy; }
@@ -202,6 +202,21 @@ refused() {
   refused 65 "model cnn needs images" network shokri --model cnn --mismatch
   refused 64 "attack: several views need image shapes; give --image C,H,W" network lira --views 2
   refused 65 "3 views; expected 1, 2 (mirrored) or 18" network lira --views 3
+}
+
+@test "white-box learns from known members, of a head or a network, and says so" {
+  "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts known=60,others=60 --seed 4 -o k --quiet
+  "$SOTTO" train --data b/member-features.npy:b/member-labels.npy --model mlp --hidden 32 --epochs 5 --dtype f32 --backend dnnl --threads 1 --quiet -o net5.safetensors
+  members=(--known-member-features k/known-features.npy --known-member-labels k/known-labels.npy)
+  others=(--known-nonmember-features k/others-features.npy --known-nonmember-labels k/others-labels.npy)
+  for target in t net5; do
+    run attack white-box "${members[@]}" "${others[@]}" --layers 1 --threads 1 --quiet --json
+    [ "$status" -eq 0 ]
+    [[ "$output" == *'"mode":"known","known_members":60,"known_nonmembers":60,"layers":1,"features":'* ]]
+  done
+  refused 65 "60 known members and 0 known non-members; expected some of both, or none" attack white-box "${members[@]}"
+  refused 64 "gradient-norm does not learn from known members; expected white-box" attack gradient-norm "${members[@]}" "${others[@]}"
+  refused 64 "--layers" attack white-box "${members[@]}" "${others[@]}" --layers 0
 }
 
 # npy FILE SHAPE < little-endian floats

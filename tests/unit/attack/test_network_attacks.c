@@ -320,7 +320,7 @@ static void networks_shadow_other_targets(void **state)
     o = options("white-box");
     o.network = &n;
     assert_int_equal(
-        refused(&in, &o, "attack: white-box needs shadows with as many layers as the target (2); they have"),
+        refused(&in, &o, "attack: white-box needs shadows with as many layers as the target (15 numbers a record); they have 27"),
         SOTTO_EINVAL);
     sotto_head_free(h);
     sotto_target_close(in.target);
