@@ -216,7 +216,7 @@ refused() {
   done
   refused 65 "60 known members and 0 known non-members; expected some of both, or none" attack white-box "${members[@]}"
   refused 64 "gradient-norm does not learn from known members; expected white-box" attack gradient-norm "${members[@]}" "${others[@]}"
-  refused 64 "--layers" attack white-box "${members[@]}" "${others[@]}" --layers 0
+  refused 65 "layers must be at least 1 and at most 16 (got 0)" attack white-box "${members[@]}" "${others[@]}" --layers 0
 }
 
 # npy FILE SHAPE < little-endian floats

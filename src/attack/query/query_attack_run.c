@@ -471,6 +471,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     struct query_input in = {.target = given->target, .options = &o, .ctx = ctx};
     TRY(sotto_options_resolve(&o, options, sotto_attack_option_table()));
     TRY(sotto_options_resolve(&o.audit, &o.audit, sotto_audit_option_table()));
+    TRY(sotto_options_check(&o, sotto_attack_option_table(), "layers"));
     TRY(require_reserved(given->reserved, "attack"));
     TRY(shadow_recipe_apply(&o, &w.recipe, &w.network, given->target));
     if (o.channels == 0)

@@ -319,9 +319,10 @@ static void networks_shadow_other_targets(void **state)
     assert_true(attack(&in, &o, NULL) > 0.55);
     o = options("white-box");
     o.network = &n;
-    assert_int_equal(
-        refused(&in, &o, "attack: white-box needs shadows with as many layers as the target (15 numbers a record); they have 27"),
-        SOTTO_EINVAL);
+    assert_int_equal(refused(&in, &o,
+                             "attack: white-box needs shadows with as many layers as the target (15 numbers "
+                             "a record); they have 27"),
+                     SOTTO_EINVAL);
     sotto_head_free(h);
     sotto_target_close(in.target);
 }
