@@ -38,7 +38,8 @@ records() {
   head_on "$out/n.npy" "$out/n.labels.npy"
 }
 protected() {
-  "$sotto" head "${train[@]}" --trainer convex-lbfgs --clip 8 --lambda 0.01 --threads "$threads" --quiet -o "$out/c.safetensors" > /dev/null
+  [ -e "$out/c.safetensors" ] ||
+    "$sotto" head "${train[@]}" --trainer convex-lbfgs --clip 8 --lambda 0.01 --threads "$threads" --quiet -o "$out/c.safetensors" > /dev/null
   "$sotto" protect --head "$out/c.safetensors" --epsilon "$1" --delta "$delta" --quiet -o "$out/h.safetensors" > /dev/null
 }
 line clear,0 head_on "$d/train-features.npy" "$d/train-labels.npy"

@@ -39,8 +39,9 @@ for seed in $seeds; do
   certify "plain-$seed"
   certify "noise-$seed"
 done
-# control: labels of other records, the same ones for training
+# control: labels of other records, without the note that says so
 [ -e "$out/e/train-rows.npy" ] ||
   "$sotto" data split fashion-mnist --parts "train=${RECORDS:-5000},test=${TESTS:-500}" --seed 2 -o "$out/e" > /dev/null
-train shuffled "$out/e/train-labels.npy" --augment-noise "$sigma"
+cp "$out/e/train-labels.npy" "$out/other-labels.npy"
+train shuffled "$out/other-labels.npy" --augment-noise "$sigma"
 certify shuffled
