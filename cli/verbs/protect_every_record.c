@@ -23,6 +23,9 @@ sotto_status protect_record_count(size_t *records, const struct options *o)
     if (option_given(o, "records"))
         status = sotto_option_set(&r, sotto_option_find(sotto_release_option_table(), "records"),
                                   option_text(o, "records"));
+    if (status == SOTTO_EINVAL || status == SOTTO_EFORMAT || status == SOTTO_EDOMAIN)
+        status = cli_fail(SOTTO_EUSAGE, "--records: '%s' is neither a whole number nor a file X.npy",
+                          option_text(o, "records"));
     *records = r.records;
     return status;
 }

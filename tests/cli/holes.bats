@@ -73,16 +73,16 @@ refused() {
       -o n.safetensors "${@:2}" || :
     sizes="$(size h.safetensors) $(size n.safetensors)"
   }
-  set_of other "0.5 0.5" 6
-  for f in toy other; do "$SOTTO" data import $f --name $f --quiet; done
+  set_of two "0.5 0.5" 6
+  for f in toy two; do "$SOTTO" data import $f --name $f --quiet; done # names of one length, as files hold them
   fit toy
   first=$sizes
-  fit other
+  fit two
   [ "$sizes" = "$first" ] || { echo "$first, $sizes"; false; }
   # where they are given, both are trained, and are of one size
   fit toy --classes 7
   first=$sizes
-  fit other --classes 7
+  fit two --classes 7
   [ "$sizes" = "$first" ] && [ -e h.safetensors ] && [ -e n.safetensors ]
 }
 
