@@ -101,8 +101,8 @@ Y
 
 @test "the demo without Fashion-MNIST says that its data are synthetic" {
   run env SOTTO_FASHION_MNIST=/nonexistent "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
-    -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].head.epochs=2' -s 'cases[0].sensitivity.pairs=1' \
-    -s 'cases[1].records=60' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64 \
+    -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].sensitivity.pairs=1' -s 'cases[0].protect[0].batch=20' -s 'cases[0].protect[1].batch=20' \
+    -s 'cases[1].records=60' -s 'cases[1].head.epochs=2' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64 \
     -s pretrain.dtype=f32 -s pretrain.backend=dnnl
   [ "$status" -eq 0 ]
   [[ "$output" == *"the synthetic set is used instead"* ]]
@@ -123,14 +123,16 @@ every_certificate_verifies() {
 
 @test "every certificate of the demo verifies against its ledger: one chain for its data set" {
   env SOTTO_FASHION_MNIST=/nonexistent "$SOTTO" demo -o demo -s data.public=256 -s data.private=120 -s data.heldout=100 \
-    -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].head.epochs=2' -s 'cases[0].sensitivity.pairs=1' \
-    -s 'cases[1].records=60' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64
-  every_certificate_verifies demo 5
+    -s pretrain.epochs=1 -s 'cases[0].records=60' -s 'cases[0].sensitivity.pairs=1' -s 'cases[0].protect[0].batch=20' -s 'cases[0].protect[1].batch=20' \
+    -s 'cases[1].records=60' -s 'cases[1].head.epochs=2' -s 'cases[1].sensitivity.pairs=1' -s pretrain.batch=64
+  every_certificate_verifies demo 7
   run "$SOTTO" verify demo/protected/mlp-500-p1.safetensors
   [[ "$output" == *"consistent, NOT signed"* ]]
   [[ "$output" == *"conditional  on the sampled sensitivity"* ]]
   [[ "$output" == *"measured     the sensitivity, over sampled pairs"* ]]
   [[ "$output" != *verified* ]]
+  run "$SOTTO" verify demo/protected/linear-10000-p1.safetensors --ledger demo/ledger.jsonl
+  [[ "$output" == *"proved       sensitivity and account"* ]]
 }
 
 @test "a sweep with an attacker: measured, reported, reused, never released" {

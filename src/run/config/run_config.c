@@ -217,6 +217,11 @@ static sotto_status read_private_training(struct run_protection *p, const struct
     members.section = section;
     p->recipe = (struct sotto_head_recipe){.trainer = p->mechanism, .seed = owner->recipe.seed};
     TRY(config_members_read(&p->recipe, p->texts, c, prefix, &members));
+    if (p->recipe.batch > owner->records) { /* before pre-training, not after */
+        snprintf(path, sizeof path, "%s%sbatch", prefix, section);
+        TRY(config_fail(c, path, "%s is %zu, but the case has only %zu records", path, p->recipe.batch,
+                        owner->records));
+    }
 done:
     return status;
 }

@@ -112,6 +112,8 @@ static void mistakes_name_their_place(void **state)
         {"name: x\nprotect: [{mechanism: logistic, scale: 1, l1: 1, lr: 3}]\n",
          "protect[0].lr is of a private training; expected it beside 'trainer'"},
         {"name: x\nprotect: [{trainer: adam, epsilon: 1}]\n", "protect[0].trainer"},
+        {"name: x\ndata: {private: 10}\nprotect: [{trainer: dp-sgd, epsilon: 1, batch: 11}]\n",
+         "protect[0].batch is 11, but the case has only 10 records"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct run_config c;
