@@ -130,7 +130,7 @@ foreach(script IN LISTS scripts)
   get_filename_component(name ${script} NAME_WE)
   if(BATS)
     add_test(NAME cli/${name} COMMAND ${BATS} ${script})
-    set_tests_properties(cli/${name} PROPERTIES LABELS cli TIMEOUT 900
+    set_tests_properties(cli/${name} PROPERTIES LABELS cli TIMEOUT 1800
       ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANGE_SERVER=$<TARGET_FILE:range_server>;SOTTO_SERVE_MODEL=$<TARGET_FILE:serve_model>;SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared")
   endif()
 endforeach()
