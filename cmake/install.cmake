@@ -6,6 +6,9 @@ install(DIRECTORY include/sotto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 configure_file(cmake/sotto.pc.in sotto.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/sotto.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# The verifier of certificates that needs Python alone.
+install(PROGRAMS verifier/sotto-verify.py DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto)
+
 include(CMakePackageConfigHelpers)
 configure_package_config_file(cmake/sotto-config.cmake.in sotto-config.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)

@@ -19,6 +19,7 @@ struct run_claims {
     struct dpsgd_facts facts;
     size_t charged, reservations;
     double used, reserved; /* steps; reserved: of all listed reservations; NAN: not said */
+    double multiplier;     /* noise over clipping norm; NAN: not said */
     const char *last_hash; /* of the last reservation; NULL: none */
     int64_t last_index;
 };

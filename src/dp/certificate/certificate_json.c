@@ -205,6 +205,7 @@ static sotto_status read_run(struct certificate_claims *f, const struct json *c,
     TRY(json_get_size(&f->run_claims.charged, run, path, "steps.charged"));
     TRY(json_get_integer(&f->index, c, path, "ledger.index"));
     f->run_claims.used = json_number(json_find(run, "steps.used"));
+    f->run_claims.multiplier = json_number(json_find(run, "noise_multiplier"));
     read_reservations(&f->run_claims, list);
     if (strlen(f->run) != RUN_ID)
         FAIL(SOTTO_EFORMAT, "%s: 'run.id' is not the name of a run", path);
@@ -271,6 +272,9 @@ static sotto_status read_guarantee(struct certificate_claims *f, const struct js
     const struct json *proved = json_find(c, "guarantee.proved"), *claim = claimed_account(f);
     if (!proved || !json_find(c, "guarantee.conditional"))
         return status_fail(SOTTO_EFORMAT, "%s: 'guarantee' has neither 'proved' nor 'conditional'", path);
+    const enum json_kind kind = json_kind(json_find(c, "guarantee.conditional"));
+    if (kind != JSON_KIND_OBJECT && kind != JSON_KIND_NULL)
+        return status_fail(SOTTO_EFORMAT, "%s: 'guarantee.conditional' is neither an account nor null", path);
     f->proved = json_text(proved);
     f->statement = json_text(json_find(c, "guarantee.statement"));
     f->claimed = claim != NULL;

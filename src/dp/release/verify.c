@@ -96,6 +96,27 @@ static void check_lines(struct verification *v, const struct sotto_account *a, b
                  f->sampler ? f->sampler : "(none)");
 }
 
+/* Numbers that stand beside epsilon: a bound that both name, and the size of the noise. */
+static void check_beside(struct verification *v, const struct sotto_account *a)
+{
+    const struct certificate_claims *f = &v->claims;
+    struct sotto_account says = {0};
+    const double expected =
+        f->run ? mechanism_find(f->mechanism)->standard_deviation * f->scale : a->standard_deviation;
+    sotto_status status = certificate_claims_bounds(&says, f, v->path);
+    if (status != SOTTO_OK) {
+        verify_check(v, "bounds", false, "%s", sotto_error_text());
+        return;
+    }
+    for (size_t i = 0; i < says.bound_count; i++)
+        for (size_t j = 0; j < a->bound_count; j++)
+            if (strcmp(says.bounds[i].name, a->bounds[j].name) == 0 && isfinite(a->bounds[j].epsilon))
+                check_number(v, "bounds", says.bounds[i].epsilon, a->bounds[j].epsilon);
+    if (!isnan(expected))
+        verify_check(v, "standard deviation", fabs(f->standard_deviation - expected) <= 1e-9 * expected,
+                     "certificate says %.12g, re-derived %.12g", f->standard_deviation, expected);
+}
+
 static sotto_status check_account(struct verification *v)
 {
     sotto_status status = SOTTO_OK;
@@ -121,7 +142,10 @@ static sotto_status check_account(struct verification *v)
     if (a.other_adjacency[0]) {
         check_text(v, "other adjacency", c->other_adjacency, a.other_adjacency);
         check_number(v, "epsilon under the other adjacency", c->other_upper, a.other_epsilon.upper);
+        verify_check(v, "lower end", !(c->other_lower > c->other_upper), "certificate says %.12g, under %s",
+                     c->other_lower, a.other_adjacency);
     }
+    check_beside(v, &a);
     check_lines(v, &a, false);
 done:
     return status;
@@ -152,12 +176,14 @@ static void check_wording(struct verification *v)
     const struct certificate_claims *f = &v->claims;
     bool seeded = strncmp(f->randomness, "operating system", 16) != 0;
     bool may = (strcmp(f->source, "proved") == 0 || strcmp(f->source, "clipped") == 0) && !f->condition;
-    bool says = f->proved == NULL;
-    verify_check(v, "wording", seeded ? !f->claimed : f->claimed && says == may,
+    bool says = f->proved == NULL, fits = says || strcmp(f->proved, "none") == 0;
+    char *end;
+    verify_check(v, "wording", fits && (seeded ? !f->claimed : f->claimed && says == may),
                  "sensitivity is %s, %s%s, noise is %s, the proved part reads %s", f->source,
                  f->condition ? "condition: " : "no condition", f->condition ? f->condition : "",
                  seeded ? "seeded" : "from the operating system", says ? "an account" : f->proved);
-    verify_check(v, "scale", strtod(f->exact, NULL) == f->scale, "%.17g and %s", f->scale, f->exact);
+    verify_check(v, "scale", strtod(f->exact, &end) == f->scale && *end == '\0', "%.17g and %s", f->scale,
+                 f->exact);
     verify_check(v, "lattice", lattice_fits(f), "step 2^%d for scale %g", (int)f->exponent, f->scale);
     if (f->version == 1)
         verify_check(v, "version", !f->has_later_members, "version 1 has neither records nor a condition");
@@ -180,6 +206,10 @@ static void check_run(struct verification *v)
                   same_text(r->condition, f->condition) && strcmp(f->source, "clipped") == 0;
     verify_check(v, "run", agrees, "%s noise of scale %g on %zu values, clipped to %g (%s)", r->mechanism,
                  r->scale, r->dimension, r->max_grad_norm, f->source);
+    const double multiplier = run_multiplier(r);
+    verify_check(v, "noise multiplier",
+                 isnan(run->multiplier) || fabs(run->multiplier - multiplier) <= 1e-9 * multiplier,
+                 "certificate says %.12g, re-derived %.12g", run->multiplier, multiplier);
     verify_check(v, "steps", run->reserved == (double)run->charged && run->used <= run->reserved,
                  "%zu charged, %.0f reserved in %zu entries, %.0f used", run->charged, run->reserved,
                  run->reservations, run->used);

@@ -132,6 +132,9 @@ static sotto_status check_head(struct verification *v, const struct sotto_tensor
     bool released = sotto_tensors_metadata(t, "release") != NULL,
          claims_proof = strcmp(f->source, "proved") == 0 || strcmp(f->source, "clipped") == 0;
     char what[96];
+    if (f->classes)
+        verify_check(v, "classes", f->classes == sotto_head_classes(h),
+                     "the file has %zu, the certificate says %zu", sotto_head_classes(h), f->classes);
     if (!h->has_recipe) {
         verify_leave(v, "recipe", "the file's recipe, as it has none");
         if (!released)

@@ -405,6 +405,24 @@ static sotto_status verify(struct sotto_verification *v, bool with_ledger)
     return sotto_verify(v, certificate, NULL, with_ledger ? ledger : NULL, NULL);
 }
 
+/* Where SOTTO_FORGERIES names a folder, each bundle is left there for tests/cli/verifier.bats: NUMBER-KIND-ANSWER, with a ledger
+ * or without one. */
+static void leave_copy(int i, const struct forgery *f, const char *answer)
+{
+    const char *to = getenv("SOTTO_FORGERIES");
+    char target[512];
+    if (!to)
+        return;
+    snprintf(target, sizeof target, "%s/%02d-%s-%s", to, i, f ? f->kind : "honest", answer);
+    for (char *space = target; (space = strchr(space, ' '));)
+        *space = '_';
+    run_shell("mkdir -p '%s'%s", target, "");
+    run_shell("cp '%s'/work.* '%s'", folder, target);
+    run_shell("cp '%s'/office.key.pub '%s' 2> /dev/null || :", folder, target);
+    if (f && !f->with_ledger)
+        run_shell("rm '%s'/work.jsonl%s", target, "");
+}
+
 static void honest_bundles_verify(void **state)
 {
     (void)state;
@@ -454,6 +472,7 @@ static void ten_kinds_of_forgery(void **state)
         of_kind++;
         lay_out(f->bundle);
         f->forge();
+        leave_copy(i, f, f->answer == REFUSED ? "refused" : "unsigned");
         sotto_status status = verify(&v, f->with_ledger);
         if (f->answer == REFUSED ? status != SOTTO_EGATE && status != SOTTO_EFORMAT : status != SOTTO_OK)
             fail_msg("%d (%s): %s, %s", i, f->kind, sotto_status_name(status),
@@ -491,8 +510,9 @@ static void a_signature_refuses_them_all(void **state)
         assert_int_equal(sotto_sign(certificate, key), SOTTO_OK);
         if (f)
             f->forge();
-        sotto_status status = verify(&v, !f || f->with_ledger);
         bool same = !f || f->forge == ledger_without_later_lines;
+        leave_copy(i + 100, f, same ? "signed" : "broken");
+        sotto_status status = verify(&v, !f || f->with_ledger);
         if (same ? status != SOTTO_OK || !v.signed_by : status == SOTTO_OK && v.signed_by)
             fail_msg("%d (%s): %s, %s", i, f ? f->kind : "none", sotto_status_name(status),
                      status == SOTTO_OK ? "" : sotto_error_text());

@@ -1,0 +1,132 @@
+"""What tests/cli/verifier.bats asks of the stand-alone verifier, which is called within this process: a start takes longer than
+a check.  verifier_cases.py VERIFIER forgeries FOLDER | members SOTTO NAME... | signatures SOTTO FILE KEY"""
+import contextlib, copy, importlib.util, io, json, os, subprocess, sys
+
+spec = importlib.util.spec_from_file_location("verifier", sys.argv[1])
+verifier = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(verifier)
+wrong = 0
+
+
+def expect(ok, text):
+    global wrong
+    if not ok:
+        wrong += 1
+        print("WRONG " + text)
+
+
+def ask(*arguments):
+    """Exit code and text."""
+    out, kept, sys.argv = io.StringIO(), sys.argv, ["sotto-verify.py", *arguments]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        code = verifier.main()
+    sys.argv = kept
+    return code, out.getvalue()
+
+
+def words_hold(text, name):
+    lines = text.splitlines()
+    expect("verified" not in text.lower(), f"{name}: says verified")
+    for line in lines[1:]:
+        if line.startswith("  proved "):
+            expect(line in ("  proved       none", "  proved       the account alone, for noise of that scale and the stated "
+                            "sensitivity"), f"{name}: {line}")
+            expect(line.endswith("none") or "epsilon re-derived" in text and "does NOT verify" not in text,
+                   f"{name}: proves what was not derived")
+
+
+# Only the proof of a recipe tells these, which 'sotto verify' derives again: kind and number of forgeries left to it.
+LEFT = {"records": 2}
+
+
+def forgeries(folder):
+    counts, left, kinds = {}, {}, set()
+    for name in sorted(os.listdir(folder)):
+        where = os.path.join(folder, name)
+        files = os.listdir(where)
+        certificate = next(f for f in files if f.endswith(".certificate.json"))
+        arguments = [os.path.join(where, certificate)]
+        arguments += ["--ledger", os.path.join(where, "work.jsonl")] if "work.jsonl" in files else []
+        signed = "office.key.pub" in files
+        code, text = ask(*arguments, *(["--trust", os.path.join(where, "office.key.pub")] if signed else []))
+        _, kind, answer = name.split("-")
+        counts[answer] = counts.get(answer, 0) + 1
+        kinds.add(kind)
+        words_hold(text, name)
+        if answer == "refused" and code == 0 and "consistent, NOT signed" in text:
+            expect("whether the file's recipe gives that sensitivity" in text, name + ": does not say what is open")
+            left[kind] = left.get(kind, 0) + 1
+        elif answer == "refused":
+            expect(code in (1, 65) and "consistent" not in text, f"{name}: {code} {text}")
+        elif answer == "unsigned":
+            expect(code == 0 and "consistent, NOT signed" in text, f"{name}: {code} {text}")
+        elif answer == "signed":
+            expect(code == 0 and "consistent, signed" in text, f"{name}: {code} {text}")
+        else:
+            expect(code in (1, 65) and "consistent" not in text, f"{name}: {code} {text}")
+    expect(left == LEFT, f"left to sotto verify: {left}")
+    expect(len(kinds) == 11 and counts["refused"] + counts["unsigned"] >= 50 and counts["signed"] == 2 and
+           counts["broken"] + 1 == counts["refused"] + counts["unsigned"], f"{counts} {kinds}")
+
+
+def leaves(at, path=()):
+    if isinstance(at, (dict, list)) and at:
+        for key in at if isinstance(at, dict) else range(len(at)):
+            yield from leaves(at[key], path + (key,))
+    else:
+        yield path
+
+
+# Members that nothing contradicts: time, version, what was only told; the ends of two texts that only begin as asked for.
+FREE = {"version", "time", "randomness", "sampler", "purpose", "sensitivity.evidence", "classes.given_by"}
+LEFT_MEMBERS = {"guarantee.proved.bounds.renyi"}  # of sampled steps, which only 'sotto verify' accounts for
+
+
+def members(sotto, *names):
+    for name in names:
+        certificate = next(f for f in os.listdir(".") if f.startswith(name + ".") and f.endswith(".certificate.json"))
+        released = certificate[:-len(".certificate.json")]
+        with open(certificate) as f:
+            document = json.load(f)
+        for path in leaves(document):
+            changed = copy.deepcopy(document)
+            at = changed
+            for key in path[:-1]:
+                at = at[key]
+            old = at[path[-1]]
+            at[path[-1]] = old + "x" if isinstance(old, str) else old * 1.001 if isinstance(old, float) else old + 1 \
+                if isinstance(old, int) else "x"
+            with open("changed.certificate.json", "w") as f:
+                json.dump(changed, f)
+            arguments = ["changed.certificate.json", "--released", released, "--ledger", name + ".jsonl"]
+            code, text = ask(*arguments)
+            theirs = subprocess.run([sotto, "verify", *arguments], capture_output=True, check=False).returncode
+            where = ".".join(map(str, path))
+            words_hold(text, where)
+            expect((code == 0) == (theirs == 0) or (code == 0 and where in LEFT_MEMBERS),
+                   f"{name}: {where} changed: sotto verify says {theirs}, this verifier {code}: {text}")
+            expect(code != 0 or where in FREE | LEFT_MEMBERS, f"{name}: {where} changed, and nothing said of it")
+
+
+def signatures(sotto, released, key):
+    """Signatures that follow no rule of RFC 8032, or that libsodium refuses: both verifiers do."""
+    beside = released + ".certificate.json.signature.json"
+    with open(beside) as f:
+        honest = json.load(f)
+    r, s = honest["signature"][:64], int.from_bytes(bytes.fromhex(honest["signature"][64:]), "little")
+    small, beyond = verifier.point_encode(verifier.ZERO).hex(), (s + verifier.ORDER).to_bytes(32, "little").hex()
+    other = verifier.public_key(bytes(32)).hex()
+    for change in ({}, {"signature": r + beyond}, {"signature": small + "00" * 32, "public_key": small},
+                   {"signature": small + "00" * 32}, {"public_key": other}, {"public_key": "ff" * 32},
+                   {"signature": honest["signature"].upper()}, {"signature": honest["signature"][:-2]},
+                   {"algorithm": "ed25519"}, {"schema": "sotto.signature/2"}, {"signature": 1}):
+        with open(beside, "w") as f:
+            json.dump({**honest, **change}, f)
+        code, text = ask(released, "--trust", key)
+        theirs = subprocess.run([sotto, "verify", released, "--trust", key], capture_output=True, check=False).returncode
+        expect(code == theirs == (1 if change else 0), f"{change}: sotto verify says {theirs}, this verifier {code}: {text}")
+
+
+command, arguments = sys.argv[2], sys.argv[3:]
+{"forgeries": forgeries, "members": members, "signatures": signatures}[command](*arguments)
+sys.exit(1 if wrong else 0)

@@ -1,0 +1,750 @@
+#!/usr/bin/env python3
+"""Checks a certificate of sotto with Python's standard library alone (3.9 or newer), without any code of sotto.
+
+    sotto-verify.py FILE [--ledger LEDGER] [--released FILE] [--trust KEY]...
+    sotto-verify.py --self-test
+
+FILE: a certificate, or a released file with FILE.certificate.json beside it. KEY: a key file, or 64 digits.
+Exit code: 0 consistent, 1 a check failed, 64 usage, 65 not a certificate, 66 a file is missing.
+
+From top to bottom: signatures, accounts, the certificate, the released file, the ledger, the report. What is not checked is
+listed in the report: above all the sensitivity of a trained file, which 'sotto verify' derives from the file's recipe, and
+the account of sampled steps (DP-SGD). Formats: docs/FORMATS.md. Formulas: docs/derivations.
+"""
+import argparse, ast, decimal, hashlib, json, math, os, struct, sys
+from decimal import Decimal
+
+# ---- signatures: Ed25519 (RFC 8032, section 5.1), points (x, y) of -x^2 + y^2 = 1 + d x^2 y^2 modulo P ----
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+CURVE_D = -121665 * pow(121666, -1, P) % P
+ZERO = (0, 1)
+
+
+def point_add(a, b):
+    product = CURVE_D * a[0] * b[0] * a[1] * b[1]
+    return ((a[0] * b[1] + a[1] * b[0]) * pow(1 + product, -1, P) % P,
+            (a[1] * b[1] + a[0] * b[0]) * pow(1 - product, -1, P) % P)
+
+
+def point_times(k, a):
+    total = ZERO
+    while k:
+        total = point_add(total, a) if k & 1 else total
+        a, k = point_add(a, a), k >> 1
+    return total
+
+
+def point_encode(a):
+    return (a[1] | (a[0] & 1) << 255).to_bytes(32, "little")
+
+
+def point_decode(data):
+    """None: not a point, or not its only encoding."""
+    number = int.from_bytes(data, "little")
+    y, odd = number % 2**255, number >> 255
+    square = (y * y - 1) * pow(CURVE_D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if x * x % P != square:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if y >= P or x * x % P != square or (x == 0 and odd):
+        return None
+    return (x if x & 1 == odd else P - x, y)
+
+
+BASE = point_decode((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
+
+
+def public_key(seed):
+    number = int.from_bytes(hashlib.sha512(seed).digest()[:32], "little")
+    return point_encode(point_times(number & (2**254 - 8) | 2**254, BASE))
+
+
+def signature_valid(key, message, signature):
+    """S B - h A is R, as bytes. Points of small order, under which one signature fits many messages, are refused."""
+    a, r, s = point_decode(key), point_decode(signature[:32]), int.from_bytes(signature[32:], "little")
+    if not a or not r or s >= ORDER or point_times(8, a) == ZERO or point_times(8, r) == ZERO:
+        return False
+    h = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % ORDER
+    minus_a = (P - a[0], a[1])
+    return point_encode(point_add(point_times(s, BASE), point_times(h, minus_a))) == signature[:32]
+
+
+# ---- accounts: epsilon of one release, in decimal numbers of 80 digits, of which no formula below loses more than 30. A root
+# is taken from its upper side, and MARGIN is added, so that no epsilon that is derived here is smaller than the truth. ----
+decimal.getcontext().prec = 80
+MARGIN = Decimal(10) ** -40
+NEVER = Decimal("Infinity")
+SAMPLERS = {"exact: floor of the continuous law on a power-of-two lattice": 40,  # bits of the scale in lattice steps
+            "exact, doubts flat: floor of the continuous law on a lattice; slow draws tell little about their size": 32}
+
+
+def falling_root(f, target, top):
+    """The smallest e >= 0 with f(e) <= target, from above; f falls, and f(top) <= target."""
+    low, high = Decimal(0), top
+    if f(low) <= target:
+        return low
+    for _ in range(140):
+        middle = (low + high) / 2
+        low, high = (low, middle) if f(middle) <= target else (middle, high)
+    return high
+
+
+def pi():  # Machin: 16 arctan(1/5) - 4 arctan(1/239)
+    def arctan_of_one_over(n):
+        power, total, k = Decimal(1) / n, Decimal(0), 1
+        while abs(power) > Decimal(10) ** -decimal.getcontext().prec:
+            total, power, k = total + power / k, -power / (n * n), k + 2
+        return total
+    return 16 * arctan_of_one_over(5) - 4 * arctan_of_one_over(239)
+
+
+def normal_cdf(x):
+    """1/2 + density (x + x^3/3 + x^5/15 + ...). Below 0 the half cancels, so digits are added for that."""
+    with decimal.localcontext() as context:
+        context.prec += int(x * x / 4) + 10
+        term, total, k = x, Decimal(0), 1
+        while abs(term) > Decimal(10) ** -context.prec or x * x > k:
+            total, k = total + term, k + 2
+            term = term * x * x / k
+        return Decimal(1) / 2 + total * (-x * x / 2).exp() / (2 * pi()).sqrt()
+
+
+def gaussian(t, delta):  # Balle and Wang 2018, theorem 8
+    def curve(e):
+        return normal_cdf(t / 2 - e / t) - e.exp() * normal_cdf(-t / 2 - e / t)
+    return falling_root(curve, delta, t * (t / 2 + (-2 * delta.ln()).sqrt())) if t <= 30 else NEVER
+
+
+def laplace(t, delta):
+    return t + 2 * (1 - delta).ln()
+
+
+def logistic(t, delta):
+    return t + 2 * (1 - (delta * (1 - (-t).exp())).sqrt()).ln()
+
+
+def pure_pair(t, delta):  # randomised response of two labels, which no pure mechanism exceeds
+    lost = delta * (1 + (-t).exp())
+    return t + (1 - lost).ln() if lost < 1 else Decimal(0)
+
+
+def discrete_laplace(steps, h, delta):
+    b = (-h).exp()
+
+    def curve(e):
+        m = int((steps - e / h) / 2)
+        return 1 - (b ** (m + 1) + e.exp() * b ** (steps - m)) / (1 + b) if e < steps * h else Decimal(0)
+    return falling_root(curve, delta, steps * h)
+
+
+def renyi(divergence, delta):
+    """From Renyi divergence; every order alpha gives a bound, and the best one is looked for (golden section in ln(alpha - 1))."""
+    def bound(u):
+        less = u.exp()
+        return divergence(1 + less) + (less / (1 + less)).ln() - (delta.ln() + (1 + less).ln()) / less
+    low, high, golden = Decimal(-16), Decimal(34), (Decimal(5).sqrt() - 1) / 2
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = bound(left), bound(right)
+    for _ in range(70):
+        if at_left < at_right:
+            high, right, at_right, left = right, left, at_left, right - golden * (right - low)
+            at_left = bound(left)
+        else:
+            low, left, at_left, right = left, right, at_right, left + golden * (high - left)
+            at_right = bound(right)
+    return min(at_left, at_right)
+
+
+def logistic_renyi(t2, n, delta):  # docs/derivations/logistic.md, section 4: spread over all coordinates
+    one = t2 / Decimal(n).sqrt()
+
+    def log_sinhc(x):
+        return x + ((1 - (-2 * x).exp()) / (2 * x)).ln()
+    return renyi(lambda alpha: n * (log_sinhc((alpha - Decimal(1) / 2) * one) - log_sinhc(one / 2)) / (alpha - 1), delta)
+
+
+def shifts(c, mechanism, scale, bits):
+    """Sensitivities over the scale (by L1 or None, by L2), and whole steps and step of discrete noise. Rounding to the lattice
+    moves each value by up to half a step on either side."""
+    n, s = c["dimension"], {norm: Decimal(c["sensitivity"][norm] or 0) for norm in ("l1", "l2")}
+    l1, l2 = s["l1"] or None, s["l2"] or s["l1"]
+    if mechanism.startswith("discrete-"):
+        step = Decimal(2) ** c["lattice_exponent"]
+        far = l2 / step
+        most = min(l1 / step if l1 else NEVER, far * far, Decimal(n).sqrt() * far)
+        steps = int(most * (1 + Decimal(10) ** -15))
+        h = step / scale
+        return steps * h, min(l2 / scale, steps * h), steps, h
+    if mechanism in ("exponential", "permute-and-flip", "randomised-response", "smooth-median"):
+        l2, n = l1, 1 if mechanism in ("exponential", "permute-and-flip") else 0
+    elif s["l2"]:
+        l1 = min(l1 or NEVER, Decimal(n).sqrt() * l2)
+    l2 = min(l1, l2)
+    step = Decimal(2) ** (math.frexp(scale)[1] - bits)
+    return (l1 + n * step) / scale, (l2 + Decimal(n).sqrt() * step) / scale, 0, 0
+
+
+def derive(c, delta):
+    """All bounds of one release by name, or None where this program has no formula; and rho of zero-concentrated DP."""
+    mechanism, n = c["mechanism"], c["dimension"]
+    scale, bits = Decimal(c["scale"]), SAMPLERS.get(c["sampler"], 53)
+    t1, t2, steps, h = shifts(c, mechanism, scale, bits)
+    divisor = {"logistic": 6, "exponential": 8}.get(mechanism, 2)
+    rho = t2 * t2 / divisor
+    if mechanism == "discrete-gaussian" or n < 1:
+        return None, rho
+    pure = None if mechanism == "gaussian" else t2 if mechanism == "knorm" else t1
+    bounds = {} if pure is None else {"pure": pure}
+    if delta == 0:
+        return bounds, rho
+    if mechanism == "gaussian":
+        bounds["analytic gaussian"] = gaussian(t2, delta)
+    elif mechanism == "knorm":
+        bounds["closed form by l2"] = pure_pair(t2, delta)
+    elif mechanism == "discrete-laplace":
+        bounds["closed form by l1"] = discrete_laplace(steps, h, delta)
+    else:
+        curve = {"laplace": laplace, "logistic": logistic, "exponential": logistic}.get(mechanism, pure_pair)
+        bounds["closed form by l1"] = curve(t1, delta)
+    if mechanism == "logistic":
+        bounds["l2 theorem, renyi"] = logistic_renyi(t2, n, delta)
+    bounds["zcdp"] = renyi(lambda alpha: rho * alpha, delta)
+    return {name: max(e + MARGIN, Decimal(0)) for name, e in bounds.items()}, rho
+
+
+# ---- documents ----
+class Refused(Exception):
+    """Ends the program with an exit code and one line."""
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code = code
+
+
+def read_bytes(path):
+    try:
+        with open(path, "rb") as f:
+            return f.read()
+    except OSError as error:
+        raise Refused(66, f"{path}: {error.strerror}")
+
+
+def parse(data, path):
+    """Strict JSON: an object, each member once, finite numbers."""
+    def once(pairs):
+        if len(dict(pairs)) != len(pairs):
+            raise ValueError("a member stands there twice")
+        return dict(pairs)
+
+    def never(text):
+        raise ValueError(f"'{text}' is no number of JSON")
+
+    def finite(text):
+        return float(text) if math.isfinite(float(text)) else never(text)
+    try:
+        found = json.loads(data.decode("utf-8"), object_pairs_hook=once, parse_constant=never, parse_float=finite)
+    except (ValueError, RecursionError) as error:
+        raise Refused(65, f"{path}: {error}")
+    if not isinstance(found, dict):
+        raise Refused(65, f"{path}: is no JSON object")
+    return found
+
+
+NUMBER, WHOLE, TEXT, OBJECT, LIST, NOTHING = (int, float), int, str, dict, list, type(None)
+
+
+def find(document, path, *kinds):
+    """The member 'a.b.c'; 65 where it is missing or of another kind. A truth value is no number."""
+    at = document
+    for key in path.split("."):
+        at = at[key] if isinstance(at, dict) and key in at else ...
+    wanted = tuple(k for kind in kinds for k in (kind if isinstance(kind, tuple) else (kind,)))
+    if at is ... or not isinstance(at, wanted) or isinstance(at, bool):
+        raise Refused(65, f"'{path}' is missing or of another kind")
+    return at
+
+
+def same(a, b):  # 1, 1.0 and true are three values
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+
+
+def near(a, b):
+    return isinstance(a, NUMBER) and not isinstance(a, bool) and abs(Decimal(a) - Decimal(b)) <= abs(Decimal(b)) / 10**12
+
+
+class Checks:
+    """What was checked and found, what was not, and the first failure."""
+    def __init__(self):
+        self.done, self.left, self.failed = [], [], None
+
+    def check(self, name, ok, text):
+        if not ok and not self.failed:
+            self.failed = f"{name}: {text}"
+
+
+# ---- the certificate in itself ----
+SOURCES = {"given": ("as stated by the caller, not checked", "the sensitivity stated by the caller"),
+           "sampled": ("largest change observed over sampled pairs: empirical evidence, not a bound",
+                       "the sampled sensitivity"),
+           "clipped": ("enforced by clipping", ""), "proved": ("proved for the training procedure", "")}
+MECHANISMS = {"logistic": math.pi / math.sqrt(3), "laplace": math.sqrt(2), "gaussian": 1.0, "discrete-laplace": None,
+              "discrete-gaussian": None, "knorm": None, "exponential": None, "randomised-response": None,
+              "smooth-median": None, "permute-and-flip": None, "propose-test-release": None}  # standard deviation at scale 1
+
+
+def read_certificate(path):
+    c = parse(read_bytes(path), path)
+    schema = find(c, "schema", TEXT)
+    if schema not in ("sotto.certificate/1", "sotto.certificate/2"):
+        raise Refused(65, f"schema is '{schema}'; expected sotto.certificate/2 or /1")
+    if schema.endswith("/2"):
+        find(c, "records", WHOLE, NOTHING), find(c, "condition", TEXT, NOTHING)
+    for name, *kinds in (("mechanism", TEXT), ("scale", NUMBER), ("scale_exact", TEXT), ("lattice_exponent", WHOLE),
+                         ("dimension", WHOLE), ("sensitivity.l1", NUMBER, NOTHING), ("sensitivity.l2", NUMBER, NOTHING),
+                         ("sensitivity.source", TEXT), ("sensitivity.statement", TEXT), ("randomness", TEXT),
+                         ("sampler", TEXT), ("guarantee.statement", TEXT), ("guarantee.proved", OBJECT, TEXT),
+                         ("guarantee.conditional", OBJECT, NOTHING), ("ledger.index", WHOLE), ("ledger.hash", TEXT),
+                         ("output_sha256", TEXT)):
+        find(c, name, *kinds)
+    claim = claimed(c)
+    for name, *kinds in (("epsilon.lower", NUMBER, NOTHING), ("epsilon.upper", NUMBER, NOTHING), ("delta", NUMBER),
+                         ("pure_epsilon", NUMBER, NOTHING), ("zcdp_rho", NUMBER, NOTHING), ("adjacency", TEXT),
+                         ("accountant", TEXT), ("bounds", OBJECT)) if claim else ():
+        find(claim, name, *kinds)
+    for name in claim["bounds"] if claim else ():
+        find(claim["bounds"], name, NUMBER, NOTHING)
+    if c["mechanism"] not in MECHANISMS or not 1e-100 < c["scale"] < 1e100 or c["dimension"] < 0 or \
+            any((c["sensitivity"][norm] or 0) < 0 for norm in ("l1", "l2")) or (claim and not 0 <= claim["delta"] < 1):
+        raise Refused(65, "mechanism, scale, dimension, sensitivity or delta is out of range")
+    return c
+
+
+def claimed(c):
+    proved, conditional = c["guarantee"]["proved"], c["guarantee"]["conditional"]
+    return proved if isinstance(proved, dict) else conditional
+
+
+def check_wording(v, c, claim):
+    source, seeded = c["sensitivity"]["source"], not c["randomness"].startswith("operating system")
+    v.check("sensitivity", source in SOURCES and c["sensitivity"]["statement"] == SOURCES[source][0],
+            f"source '{source}' with the statement '{c['sensitivity']['statement']}'")
+    condition, own = c.get("condition"), SOURCES.get(source, ("", ""))[1]
+    rests_on = own + (", and on " if own and condition else "") + (condition or "")
+    proved, conditional = c["guarantee"]["proved"], c["guarantee"]["conditional"]
+    says = (isinstance(proved, dict) or proved, isinstance(conditional, dict))
+    v.check("wording", says == (("none", False) if seeded else ("none", True) if rests_on else (True, False)),
+            "what is called proved does not follow from source, condition and randomness")
+    try:
+        exact = float.fromhex(c["scale_exact"])
+    except (ValueError, OverflowError):
+        exact = None
+    v.check("scale", exact == c["scale"], f"{c['scale']!r} and {c['scale_exact']}")
+    bits, e = SAMPLERS.get(c["sampler"], 53), c["lattice_exponent"]
+    kind = c["mechanism"]
+    if "run" in c:
+        fits = e == c["run"].get("lattice_exponent", e)
+    elif kind.startswith("discrete-"):
+        fits = abs(e) < 400  # the step of the values themselves
+    elif kind == "smooth-median":
+        fits = True  # it follows the range of the values, which the certificate does not state
+    else:
+        fits = e == (0 if kind in ("randomised-response", "propose-test-release") else math.frexp(c["scale"])[1] - bits)
+    v.check("lattice", fits, f"step 2^{e} for scale {c['scale']!r}")
+    begins = ("NOT exact",) if kind == "knorm" else ("exact", "fixed number of steps", "fast, NOT exact")
+    v.check("sampler", c["sampler"].startswith(begins), c["sampler"])
+    v.check("version", c["schema"].endswith("/2") or not {"records", "condition"} & set(c), "version 1 has no such members")
+    if not claim:
+        v.check("statement", c["guarantee"]["statement"] == c["randomness"] == "noise was seeded: no privacy guarantee",
+                c["guarantee"]["statement"])
+        return
+    v.check("condition", (claim.get("condition") or "") == rests_on, f"'{claim.get('condition')}', expected '{rests_on}'")
+    relation, epsilon, other = claim["adjacency"] + " adjacency", claim["epsilon"]["upper"], claim.get("other")
+    if other is not None:
+        find(other, "adjacency", TEXT), find(other, "epsilon.lower", NUMBER, NOTHING)
+        more = find(other, "epsilon.upper", NUMBER, NOTHING)
+        relation += " (epsilon %.6g under %s)" % (math.inf if more is None else more, other["adjacency"])
+        v.check("other adjacency", other["adjacency"] != claim["adjacency"] and "run" in c, other["adjacency"])
+    epsilon, delta, end = math.inf if epsilon is None else epsilon, claim["delta"], "accountant: " + claim["accountant"]
+    line = "(%.6g, %g)-differentially private under %s, %s" % (epsilon, delta, relation, end) if not rests_on else \
+        "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, %s" % (rests_on, epsilon, delta, relation, end)
+    line += "; note: " + find(claim, "note", TEXT) if "note" in claim else ""
+    v.check("statement", c["guarantee"]["statement"] == line, c["guarantee"]["statement"])
+
+
+def check_number(v, name, says, derived):
+    """No smaller than what was derived; nor larger by more than sotto's intervals are wide, as it then has another origin."""
+    ok = says is None if derived is None or derived == NEVER else \
+        says is not None and derived - 2 * MARGIN <= Decimal(says) <= derived * (1 + Decimal("1e-6"))
+    v.check(name, ok, f"the certificate says {says!r}, derived {'none' if derived is None else '%.12g' % derived}")
+
+
+def check_account(v, c, claim):
+    """True: epsilon was derived."""
+    bounds = {name: NEVER if e is None else Decimal(e) for name, e in claim["bounds"].items()}
+    upper, lower = claim["epsilon"]["upper"], claim["epsilon"]["lower"]
+    least = min(bounds.values(), default=NEVER)
+    v.check("bounds", least == bounds.get(claim["accountant"], NEVER) == (NEVER if upper is None else Decimal(upper)),
+            "epsilon is not the smallest bound, or not that of the accountant")
+    for some in (claim, claim.get("other") or claim):
+        low, high = some["epsilon"]["lower"], some["epsilon"]["upper"]
+        v.check("lower end", low is None or high is None or high >= low, f"epsilon {high!r} is below its lower end {low!r}")
+    deviation = MECHANISMS[c["mechanism"]]
+    v.check("standard deviation", not deviation or near(c.get("standard_deviation"), deviation * c["scale"]),
+            repr(c.get("standard_deviation")))
+    if "run" in c:
+        v.left.append("the account of sampled steps: NOT re-derived; epsilon %s the lower end %s that the certificate itself states"
+                      % ("is not below" if lower is not None else "is without", "" if lower is None else "%.6g" % lower))
+        return False
+    v.check("adjacency", claim["adjacency"] == "replace-one", claim["adjacency"])
+    if c["sampler"].startswith("fixed number of steps") or c["mechanism"] == "propose-test-release":
+        v.left.append("epsilon: NOT re-derived, as the sampler took part of delta")
+        return False
+    try:
+        derived, rho = derive(c, Decimal(claim["delta"]))
+    except (ArithmeticError, TypeError) as error:
+        v.check("account", False, f"nothing follows from scale, sensitivity and delta ({type(error).__name__})")
+        return False
+    check_number(v, "zcdp rho", claim["zcdp_rho"], rho)
+    if derived is None:
+        v.left.append(f"epsilon: NOT re-derived, as this program has no formula of {c['mechanism']} noise")
+        return False
+    check_number(v, "pure epsilon", claim["pure_epsilon"], derived.get("pure"))
+    check_number(v, "epsilon", upper, min(derived.values(), default=NEVER))
+    for name in set(derived) & set(bounds):
+        check_number(v, f"bound '{name}'", claim["bounds"][name], derived[name])
+    v.done.append("epsilon re-derived from mechanism, scale, sensitivity and delta")
+    return True
+
+
+def check_run(v, c):
+    """A run agrees with the certificate around it, its steps with its reservations."""
+    run, s = find(c, "run", OBJECT), c["sensitivity"]
+    for name, *kinds in (("id", TEXT), ("mechanism", TEXT), ("scale", NUMBER), ("max_grad_norm", NUMBER), ("clipping", TEXT),
+                         ("sample_rate", NUMBER), ("dimension", WHOLE), ("steps.charged", WHOLE), ("steps.used", WHOLE),
+                         ("reservations", LIST)):
+        find(run, name, *kinds)
+    for entry in run["reservations"]:
+        find(entry, "index", WHOLE), find(entry, "hash", TEXT), find(entry, "first_step", WHOLE), find(entry, "steps", WHOLE)
+    norm = s["l1" if run["clipping"] == "l1" else "l2"]
+    v.check("run", (run["mechanism"], run["scale"], run["dimension"], run["max_grad_norm"], run.get("condition"), "clipped")
+            == (c["mechanism"], c["scale"], c["dimension"], norm, c.get("condition"), s["source"]) and
+            0 < run["sample_rate"] <= 1 and run["max_grad_norm"] > 0, "the run has other facts than the certificate")
+    if "lattice_exponent" in run and v.failed is None:
+        moved = Decimal(run["dimension"]) if run["clipping"] == "l1" else Decimal(run["dimension"]).sqrt()
+        moved *= 0 if run.get("on_lattice") is True else Decimal(2) ** find(run, "lattice_exponent", WHOLE)
+        v.check("noise multiplier", near(run.get("noise_multiplier"), Decimal(run["scale"]) / (Decimal(norm) + moved)),
+                repr(run.get("noise_multiplier")))
+    reserved = sum(entry["steps"] for entry in run["reservations"])
+    v.check("steps", 0 <= run["steps"]["used"] <= run["steps"]["charged"] == reserved, f"{run['steps']}, {reserved} reserved")
+    last = run["reservations"][-1] if run["reservations"] else {}
+    v.check("last entry", (last.get("hash"), last.get("index")) == (c["ledger"]["hash"], c["ledger"]["index"]),
+            "the last reservation is not the ledger's entry")
+
+
+# ---- the signature beside it ----
+def hexadecimal(text, count):
+    return bytes.fromhex(text) if isinstance(text, str) and len(text) == 2 * count and not set(text) - set("0123456789abcdef") \
+        else None
+
+
+def trusted_key(text):
+    if hexadecimal(text, 32):
+        return text
+    key = parse(read_bytes(text), text)
+    found, seed = hexadecimal(key.get("public_key"), 32), hexadecimal(key.get("secret_key"), 32)
+    if key.get("schema") != "sotto.key/1" or key.get("algorithm") != "Ed25519" or not found or \
+            ("secret_key" in key and (not seed or public_key(seed) != found)):
+        raise Refused(65, f"{text}: is no key file of 'sotto key new'")
+    return key["public_key"]
+
+
+def check_signature(v, path, trusted):
+    """The key that signed, or None."""
+    beside = path + ".signature.json"
+    if not os.path.exists(beside):
+        v.check("signature", not trusted, "there is none; --trust needs one")
+        return None
+    try:
+        found = parse(read_bytes(beside), beside)
+    except Refused:
+        found = {}  # it lies there and is no signature
+    key, signature = hexadecimal(found.get("public_key"), 32), hexadecimal(found.get("signature"), 64)
+    valid = found.get("schema") == "sotto.signature/1" and found.get("algorithm") == "Ed25519" and key and signature and \
+        signature_valid(key, b"sotto.signature/1\n" + read_bytes(path), signature)
+    v.check("signature", valid, f"{beside} is no signature of this certificate")
+    v.check("signature", not trusted or found.get("public_key") in trusted, "it is by a key that --trust does not name")
+    return found["public_key"] if valid else None
+
+
+# ---- the released file ----
+def check_released(v, c, path):
+    if path is None:
+        v.left.append("the released file, as none was given")
+        return
+    data = read_bytes(path)
+    digest = hashlib.sha256(data).hexdigest()
+    v.check("released file", digest == c["output_sha256"],
+            f"{path} has SHA-256 {digest[:16]}..., the certificate says {c['output_sha256'][:16]}...")
+    if digest != c["output_sha256"]:
+        return
+    v.done.append("released file's hash matches")
+    most = 1 if c["mechanism"] == "exponential" else c["dimension"]  # permute-and-flip: one candidate, or several
+    expected = range(1 if c["mechanism"] == "permute-and-flip" else most, most + 1)
+    try:
+        if path.endswith(".npy"):
+            at, end = (10, "<H") if data[6] == 1 else (12, "<I")
+            shape = ast.literal_eval(data[at:at + struct.unpack(end, data[8:at])[0]].decode("latin-1"))["shape"]
+            v.check("values", math.prod(shape) in expected, f"the file holds {math.prod(shape)}; expected {most}")
+        elif path.endswith(".safetensors"):
+            header = parse(data[8:8 + struct.unpack("<Q", data[:8])[0]], path)
+            facts = header.pop("__metadata__", {})
+            check_facts(v, c, facts, sum(math.prod(t["shape"]) for t in header.values()), expected)
+    except (Refused, ValueError, KeyError, TypeError, IndexError, SyntaxError, struct.error, AttributeError) as error:
+        v.check("released file", False, f"{path} cannot be read ({error})")
+
+
+def check_facts(v, c, facts, values, expected):
+    """What the file itself says: the release that it came out of, or the private training that made it."""
+    source, evidence, recipe = c["sensitivity"]["source"], c["sensitivity"].get("evidence"), None
+    if facts.get("format", "").startswith("sotto.head/") and "recipe" in facts:
+        recipe = parse(facts["recipe"].encode(), "recipe")
+        digest = hashlib.sha256(facts["recipe"].encode()).hexdigest()
+        v.check("recipe", facts.get("recipe_hash") == digest, "the file's recipe and its hash differ")
+        v.check("classes", same(recipe.get("classes"), find(c, "classes.count", WHOLE)) if "classes" in c else True,
+                f"the recipe says {recipe.get('classes')}, the certificate {c.get('classes')}")
+    if evidence and source == "proved":
+        v.check("recipe", facts.get("recipe_hash") == evidence and "recipe" in facts, "the file's recipe is not the one that the sensitivity is of")
+    if "release" in facts:
+        v.check("values", values in expected, f"the file holds {values}; expected {expected[-1]}")
+        v.check("release in the file", facts["release"] == c["ledger"]["hash"], "the file names another entry of the ledger")
+        v.check("statement in the file", facts.get("privacy") == c["guarantee"]["statement"], str(facts.get("privacy")))
+        convex = str((recipe or {}).get("trainer", "convex")).startswith("convex")
+        v.check("source", source in ("given", "sampled") or convex, f"'{source}', which nothing is of such a trainer's heads")
+        if recipe and source == "proved" and "records" in facts and c["schema"].endswith("/2"):
+            v.check("records", facts["records"] == str(c["records"]),
+                    f"the file says {facts['records']}, the certificate {c['records']}")
+        v.done.append("the file names this release")
+    else:
+        network = "private_recipe" in facts or "input_release" in facts
+        v.check("origin", network or (recipe and "noise" in recipe), "the file names neither a release nor noise in its recipe")
+        steps = recipe and "max_grad_norm" in recipe
+        if recipe and "noise" in recipe:
+            scale = recipe.get("noise_multiplier", 0) * recipe.get("max_grad_norm", 0)
+            v.check("noise", recipe["noise"] == c["mechanism"] and bool(steps) == ("run" in c) and
+                    (not steps or near(c["scale"], scale)), "the recipe says other noise than the certificate")
+        if steps and "run" in c and c.get("records") and recipe.get("batch"):
+            v.check("sample rate", near(c["run"]["sample_rate"], min(1, recipe["batch"] / c["records"])),
+                    f"batches of {recipe['batch']} out of {c['records']} records, the certificate {c['run']['sample_rate']!r}")
+    v.left.append("whether the file's recipe gives that sensitivity and noise")
+
+
+# ---- the ledger ----
+CHARGES = ("release", "reserve", "import")
+
+
+def read_ledger(path):
+    """Every line in order. The hash of a line is that of its text without the hash; 'prev' is the hash of the line before."""
+    lines, before, data = [], "0" * 64, read_bytes(path)
+    for text in data.removesuffix(b"\n").split(b"\n") if data else []:
+        where = f"line {len(lines) + 1}"
+        digest = hashlib.sha256(text[:-75] + b"}").hexdigest()
+        if text[-75:] != b',"hash":"%s"}' % digest.encode():
+            raise Refused(1, f"{where}: its hash does not match, so the ledger was changed or cut after it was written")
+        line = parse(text, where)
+        if line.get("prev") != before or not same(line.get("index"), len(lines)):
+            raise Refused(1, f"{where}: does not follow the line before it, so lines were removed or reordered")
+        event = line.get("event")
+        if event not in CHARGES + ("budget", "torn", "records", "moved") or \
+                (line.get("schema") != "sotto.ledger/1" and event != "torn"):
+            raise Refused(1, f"{where}: is of an unknown kind and may cost privacy")
+        if event in CHARGES:
+            costs = [find(line, name, NUMBER, NOTHING) for name in ("delta", "epsilon.upper", "pure_epsilon", "zcdp_rho")]
+            if any(cost is not None and cost < 0 for cost in costs):
+                raise Refused(1, f"{where}: the privacy loss is below 0")
+        lines.append(line)
+        before = digest
+    return lines
+
+
+def check_ledger(v, c, claim, path):
+    if path is None:
+        v.left.append("the ledger, as none was given: whether the release was charged, and in which ledger, is open")
+        return
+    try:
+        lines = read_ledger(path)
+    except Refused as error:
+        if error.code == 66:
+            raise
+        v.check("ledger chain", False, str(error))
+        return
+    v.left.append("whether later entries of the ledger were removed")
+    entry = next((line for line in lines if line["hash"] == c["ledger"]["hash"]), None)
+    wanted = "reserve" if "run" in c else "release"
+    v.check("ledger entry", entry is not None and entry["event"] == wanted, f"the ledger holds no such {wanted}")
+    if entry is None:
+        return
+    facts = ("records", "condition") if "run" in c else \
+        ("mechanism", "scale", "dimension", "sensitivity", "sampler", "purpose", "records", "condition")
+    accounts = () if "run" in c or not claim else \
+        ("epsilon", "delta", "accountant", "pure_epsilon", "zcdp_rho", "adjacency", "bounds")
+    for name, mine in [(name, c) for name in facts] + [(name, claim) for name in accounts]:
+        v.check("recorded facts", same(entry.get(name), mine.get(name)), f"'{name}' is {entry.get(name)!r} in the ledger")
+    v.check("recorded place", same(entry["index"], c["ledger"]["index"]), f"the entry has the number {entry['index']}")
+    if "run" in c:
+        check_reservations(v, c, claim, lines)
+    else:
+        v.check("recorded randomness", (entry.get("randomness") == "os") == (claim is not None), str(entry.get("randomness")))
+        commitment = hashlib.sha256((entry.get("input_nonce", "") + entry.get("input_sha256", "")).encode()).hexdigest()
+        v.check("input commitment", c.get("input_commitment") == commitment, "it is not that of the ledger's entry")
+    v.done.append("ledger's chain is whole and holds this release")
+
+
+def check_reservations(v, c, claim, lines):
+    """The ledger knows exactly the reservations that the certificate lists, up to its own, all of the same steps."""
+    run = c["run"]
+    own = [line for line in lines if line.get("run") == run["id"] and line["index"] <= c["ledger"]["index"]]
+    listed = [{name: line.get(name) for name in ("index", "hash", "first_step", "steps")} for line in own]
+    v.check("reservations", same(listed, run["reservations"]), f"the ledger holds {len(own)} of this run")
+    for line in own:
+        for name in ("mechanism", "scale", "max_grad_norm", "sample_rate", "dimension", "clipping", "protects", "labels"):
+            v.check("reservations", same(line.get(name), run.get(name)), f"'{name}' is {line.get(name)!r} in the ledger")
+        v.check("reservations", line.get("sampling", "poisson") == run.get("sampling", "poisson"), "other sampling in the ledger")
+        v.check("reservations", line.get("condition") in (None, run.get("condition")), "another condition in the ledger")
+        v.check("reservations", (line.get("randomness") == "os") == (claim is not None), "other randomness in the ledger")
+        v.check("lattice of the run", line.get("lattice_exponent", -9999) <= run.get("lattice_exponent", -9999) and
+                (line.get("on_lattice", False) or not run.get("on_lattice", False)), "a coarser one in the ledger")
+    if run.get("labels"):
+        labels = next((line for line in lines if line["hash"] == run["labels"].get("entry")), {})
+        v.check("labels", labels.get("mechanism") == "randomised-response" and
+                same(labels.get("scale"), run["labels"].get("scale")) and
+                (labels.get("randomness") == "os" or claim is None), "they were released otherwise")
+
+
+# ---- the report ----
+def printable(text):  # a certificate is not to steer a terminal
+    return "".join(x if x.isprintable() else "?" for x in text)
+
+
+def report(v, c, claim, path, derived, key):
+    def row(label, text):
+        print("  %-13s%s" % (label, printable(text)))
+    verdict = "does NOT verify: " + v.failed if v.failed else "consistent, signed" if key else "consistent, NOT signed"
+    print(printable(f"{path}: {verdict}"))
+    if claim is None:
+        row("claim", "none: noise was seeded")
+    else:
+        epsilon = claim["epsilon"]["upper"]
+        row("claim", "%s at delta %g, %s adjacency (%s, scale %.6g)" % (
+            "no finite epsilon" if epsilon is None else "epsilon %.6g" % epsilon, claim["delta"], claim["adjacency"],
+            c["mechanism"], c["scale"]))
+    condition = claim and claim.get("condition")
+    row("proved", "none" if v.failed or condition or not derived else
+        "the account alone, for noise of that scale and the stated sensitivity")
+    sure = [] if derived or claim is None else ["the account, which was NOT re-derived"]
+    sure += [condition] if condition else ["the sensitivity, which was NOT re-derived"] if claim else []
+    row("conditional", "on " + ", and on ".join(sure) if sure else "nothing")
+    row("measured", "the sensitivity, over sampled pairs" if c["sensitivity"]["source"] == "sampled" else "nothing")
+    row("checked", "; ".join(v.done) or "nothing")
+    row("not checked", "; ".join(v.left))
+    row("signature", f"valid, by key {key}: worth as much as you know of that key" if key else "none that is valid: all other "
+        "checks also pass for a file, certificate and ledger that were changed together")
+
+
+def verify(options):
+    """0: consistent, 1: a check failed. Raises Refused."""
+    tail, file = ".certificate.json", options.file
+    path = file if file.endswith(".json") else file + tail
+    released = options.released or (file if path != file else file[:-len(tail)] if file.endswith(tail) else None)
+    if not options.released and path == file and released and not os.path.exists(released):
+        released = None
+    trusted, v, c = [trusted_key(key) for key in options.trust], Checks(), read_certificate(path)
+    claim = claimed(c)
+    key = check_signature(v, path, trusted)
+    if "run" in c:
+        check_run(v, c)
+    check_wording(v, c, claim)
+    derived = check_account(v, c, claim) if claim else False
+    check_released(v, c, released)
+    check_ledger(v, c, claim, options.ledger)
+    if c["schema"].endswith("/1"):
+        v.left.append("number of records, condition and identity of the data set, which a certificate of version 1 does not contain")
+    v.left.append("the sensitivity, which is %s" % {"given": "stated by the caller", "sampled": "measured: evidence, not a bound"}
+                  .get(c["sensitivity"]["source"], "taken from the certificate; and that training followed its recipe"))
+    v.left += [f"the member '{name}': a signature lies beside a certificate, not within it"
+               for name in ("signature", "signatures", "key", "public_key") if name in c]
+    report(v, c, claim, path, derived, key)
+    return 1 if v.failed else 0
+
+
+# ---- known answers: RFC 8032, section 7.1, and one epsilon of each formula ----
+VECTORS = (
+    ("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+     "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
+     "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46b"
+     "d25bf5f0595bbe24655141438e7a100b"),
+    ("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
+     "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c", "72",
+     "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c"
+     "387b2eaeb4302aeeb00d291612bb0c00"),
+    ("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
+     "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025", "af82",
+     "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc659"
+     "4a7c15e9716ed28dc027beceea1ec40a"))
+
+
+def self_test():
+    wrong = 0
+
+    def expect(name, ok):
+        nonlocal wrong
+        wrong += not ok
+        print(("ok     " if ok else "WRONG  ") + name)
+    for i, (seed, key, message, signature) in enumerate(VECTORS, 1):
+        seed, key, message, signature = (bytes.fromhex(x) for x in (seed, key, message, signature))
+        expect(f"Ed25519, RFC 8032 test {i}", public_key(seed) == key and signature_valid(key, message, signature))
+        beyond = signature[:32] + (int.from_bytes(signature[32:], "little") + ORDER).to_bytes(32, "little")
+        expect(f"Ed25519, test {i} changed", not signature_valid(key, message + b"x", signature) and
+               not signature_valid(key, message, beyond))
+    nothing = point_encode(ZERO)
+    expect("Ed25519, keys of small order", not signature_valid(nothing, b"any", nothing + bytes(32)))
+    one, small = Decimal(1), Decimal("1e-5")
+    expect("normal distribution", abs(normal_cdf(one) - Decimal("0.84134474606854294858523254563")) < Decimal("1e-29") and
+           abs(normal_cdf(Decimal(-10)) / Decimal("7.61985302416052606597337e-24") - 1) < Decimal("1e-22"))
+    for name, found, back in (("laplace", laplace(one, small), lambda e: 1 - ((e - 1) / 2).exp()),
+                              ("logistic", logistic(one, small), lambda e: (1 - ((e - 1) / 2).exp()) ** 2 / (1 - (-one).exp())),
+                              ("randomised response", pure_pair(one, small), lambda e: (1 - (e - 1).exp()) / (1 + (-one).exp())),
+                              ("discrete laplace", discrete_laplace(1, one, small),
+                               lambda e: (1 - (e - 1).exp()) / (1 + (-one).exp()))):
+        expect(name + ": its delta at epsilon", abs(back(found) / small - 1) < Decimal("1e-30"))
+    expect("gaussian, sigma 1", abs(gaussian(one, small) - Decimal("4.3771780956812")) < Decimal("1e-12"))
+    expect("no bound is below the truth", renyi(lambda alpha: alpha / 2, small) > gaussian(one, small))
+    return 1 if wrong else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="sotto-verify.py", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("file", nargs="?", metavar="FILE")
+    parser.add_argument("--ledger", metavar="FILE")
+    parser.add_argument("--released", metavar="FILE")
+    parser.add_argument("--trust", metavar="KEY", action="append", default=[])
+    parser.add_argument("--self-test", action="store_true")
+
+    def usage(text):
+        raise Refused(64, text)
+    parser.error = usage
+    try:
+        options = parser.parse_args()
+        if options.self_test == (options.file is not None):
+            usage("expected one FILE, or --self-test")
+        return self_test() if options.self_test else verify(options)
+    except Refused as error:
+        print("sotto-verify.py: " + printable(str(error)), file=sys.stderr)
+        return error.code
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        print(printable(f"sotto-verify.py: {options.file}: is not as docs/FORMATS.md says ({error!r})"), file=sys.stderr)
+        return 65
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="replace")
+    sys.exit(main())
