@@ -159,7 +159,7 @@ sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const 
     for (size_t i = 0; outputs && outputs[i]; i++) {
         char path[RUN_PATH], hex[SHA256_HEX];
         TRY(path_join(path, sizeof path, f->path, outputs[i]));
-        TRY(sha256_file_asking(hex, path, f->ctx));
+        TRY(sha256_file(hex, path)); /* not stopped: a release that is not recorded would be charged again */
         json_put_text(&files, outputs[i], hex);
     }
     json_put_text(&entry, "hash", stage->hash);

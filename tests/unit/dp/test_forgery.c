@@ -410,7 +410,7 @@ static sotto_status verify(struct sotto_verification *v, bool with_ledger)
 static void leave_copy(int i, const struct forgery *f, const char *answer)
 {
     const char *to = getenv("SOTTO_FORGERIES");
-    char target[512];
+    char target[300];
     if (!to)
         return;
     snprintf(target, sizeof target, "%s/%02d-%s-%s", to, i, f ? f->kind : "honest", answer);
