@@ -3,7 +3,7 @@ BUILD ?= build/release
 PREFIX ?= /usr/local
 INSTALL ?= build/install
 
-.PHONY: all build help deps demo check check-slow check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall clean
+.PHONY: all build help deps demo check check-slow check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb clean
 
 all: build
 
@@ -52,7 +52,7 @@ check-systems: ## both README commands on bare Debian 12 and 13, cross-checks of
 bench: build ## side by side with PyTorch (set up by bench/peers in a virtual environment)
 	@bench/run $(BUILD)
 
-lint: deps ## clang-format, clang-tidy and shellcheck
+lint: deps ## clang-format, clang-tidy, shellcheck and the binary interface
 	@tools/deps lint && tools/lint build/release
 
 fmt: ## clang-format in place
@@ -67,6 +67,12 @@ install: ## libraries, program, manual, completion, examples to PREFIX (default 
 
 uninstall: ## remove what 'make install' installed, below the same DESTDIR
 	@tools/uninstall $(INSTALL)/install_manifest.txt '$(DESTDIR)'
+
+dist: ## source archive of HEAD, the same bytes each time, to build/sotto-VERSION.tar.xz
+	@tools/dist build
+
+deb: deps ## Debian packages of HEAD in build/deb: libsotto1, libsotto-dev, sotto; lintian must find nothing
+	@tools/deps deb && tools/deb build/deb
 
 clean: ## remove build folders
 	rm -rf build

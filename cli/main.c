@@ -155,7 +155,7 @@ static int run_verb(const char *name, int argc, char **argv)
     if (status == SOTTO_OK)
         status = sotto_check_environment();
     if (status == SOTTO_OK && !idle) {
-        terminal_start(options);
+        terminal_start(options, verb);
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
         struct sotto_context ctx = {.threads = (int)option_count(options, "threads"),
@@ -163,7 +163,7 @@ static int run_verb(const char *name, int argc, char **argv)
                                     .progress = terminal_progress,
                                     .log = terminal_log};
         status = verb->run(options, &ctx, json);
-        terminal_finish();
+        terminal_end();
     }
     if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail(SOTTO_EIO, "standard output: write failed");

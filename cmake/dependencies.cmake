@@ -1,9 +1,24 @@
-# Every dependency is a Debian package and becomes one interface target, sotto_deps.
+# Every dependency is a Debian package and becomes one interface target, sotto_deps. SOTTO_LIBS_PRIVATE is the same as flags, for users of
+# the static library: names of shared libraries, which know what they need themselves.
 find_package(PkgConfig REQUIRED)
 add_library(sotto_deps INTERFACE)
 
-pkg_check_modules(SOTTO_PC REQUIRED IMPORTED_TARGET libsodium jansson yaml-0.1 libturbojpeg libpng zlib libarchive)
+pkg_check_modules(SOTTO_PC REQUIRED IMPORTED_TARGET libsodium jansson yaml-0.1 libturbojpeg libpng zlib)
 target_link_libraries(sotto_deps INTERFACE PkgConfig::SOTTO_PC m)
+set(SOTTO_LIBS_PRIVATE -lsodium -ljansson -lyaml -lturbojpeg -lpng16 -lz -lm)
+
+# Archives of data sets are optional: without libarchive they are refused by name; .npz needs only zlib.
+option(SOTTO_ARCHIVE "read tar, zip and compressed data sets through libarchive" ON)
+if(SOTTO_ARCHIVE)
+  pkg_check_modules(SOTTO_LIBARCHIVE IMPORTED_TARGET libarchive)
+  if(SOTTO_LIBARCHIVE_FOUND)
+    target_link_libraries(sotto_deps INTERFACE PkgConfig::SOTTO_LIBARCHIVE)
+    set_source_files_properties(src/data/files/bundle_archive.c PROPERTIES COMPILE_DEFINITIONS SOTTO_HAVE_ARCHIVE)
+    list(PREPEND SOTTO_LIBS_PRIVATE -larchive)
+  else()
+    message(STATUS "libarchive (libarchive-dev) not found: archives of data sets will be refused")
+  endif()
+endif()
 
 # Downloads (`sotto data fetch`) are optional: without libcurl that verb says so and everything else works.
 if(SOTTO_FETCH)
@@ -11,7 +26,7 @@ if(SOTTO_FETCH)
   if(SOTTO_CURL_FOUND)
     target_link_libraries(sotto_deps INTERFACE PkgConfig::SOTTO_CURL)
     target_compile_definitions(sotto_deps INTERFACE SOTTO_HAVE_CURL)
-    set(SOTTO_PC_CURL " -lcurl")
+    list(APPEND SOTTO_LIBS_PRIVATE -lcurl)
   else()
     message(STATUS "libcurl (libcurl4-openssl-dev) not found: 'sotto data fetch' will not be able to download")
   endif()
@@ -20,6 +35,8 @@ endif()
 find_package(OpenMP COMPONENTS C)
 if(OpenMP_C_FOUND)
   target_link_libraries(sotto_deps INTERFACE OpenMP::OpenMP_C)
+  list(TRANSFORM OpenMP_C_LIB_NAMES PREPEND -l OUTPUT_VARIABLE openmp_libs)
+  list(APPEND SOTTO_LIBS_PRIVATE ${openmp_libs})
 endif()
 
 # stb_image_resize: one header; newer packages renamed it.
@@ -36,6 +53,7 @@ if(SOTTO_DNNL)
   target_include_directories(sotto_deps SYSTEM INTERFACE ${DNNL_INCLUDE})
   target_link_libraries(sotto_deps INTERFACE ${DNNL_LIBRARY})
   target_compile_definitions(sotto_deps INTERFACE SOTTO_HAVE_DNNL)
+  list(APPEND SOTTO_LIBS_PRIVATE -ldnnl)
 endif()
 
 # Chart.js is inlined into the report at build time.
@@ -47,17 +65,16 @@ find_path(FLINT_INCLUDE NAMES flint/flint.h REQUIRED)
 find_library(FLINT_LIBRARY NAMES flint REQUIRED)
 target_include_directories(sotto_deps SYSTEM INTERFACE ${FLINT_INCLUDE})
 if(EXISTS ${FLINT_INCLUDE}/flint/arb.h)
-  set(SOTTO_FLINT_LIBS -lflint)
   target_compile_definitions(sotto_deps INTERFACE SOTTO_FLINT3)
 else()
   find_path(ARB_INCLUDE NAMES arb.h REQUIRED)
   find_library(ARB_LIBRARY NAMES flint-arb arb REQUIRED) # Debian renamed it: libarb is another library there
   get_filename_component(arb_name ${ARB_LIBRARY} NAME_WE)
   string(REGEX REPLACE "^lib" "-l" arb_name ${arb_name})
-  set(SOTTO_FLINT_LIBS "${arb_name} -lflint")
+  list(APPEND SOTTO_LIBS_PRIVATE ${arb_name})
   target_include_directories(sotto_deps SYSTEM INTERFACE ${ARB_INCLUDE})
   target_link_libraries(sotto_deps INTERFACE ${ARB_LIBRARY})
 endif()
 find_library(GMP_LIBRARY NAMES gmp REQUIRED) # FLINT's own, for its memory functions
 target_link_libraries(sotto_deps INTERFACE ${FLINT_LIBRARY} ${GMP_LIBRARY})
-string(APPEND SOTTO_FLINT_LIBS " -lgmp")
+list(APPEND SOTTO_LIBS_PRIVATE -lflint -lgmp)

@@ -3,11 +3,21 @@ install(TARGETS sotto_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${SOTTO_STATIC} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/sotto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
+list(JOIN SOTTO_LIBS_PRIVATE " " SOTTO_PC_PRIVATE)
 configure_file(cmake/sotto.pc.in sotto.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/sotto.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # The verifier of certificates that needs Python alone.
 install(PROGRAMS verifier/sotto-verify.py DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto)
+
+# What an outside tool reads, as JSON Schema.
+install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/sotto FILES_MATCHING PATTERN "*.json")
+
+# Servers of models for --target-command: one script, which looks at its name.
+foreach(framework torch onnx sklearn)
+  install(PROGRAMS servers/sotto-serve.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME sotto-serve-${framework})
+  install(FILES servers/sotto-serve.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME sotto-serve-${framework}.1)
+endforeach()
 
 include(CMakePackageConfigHelpers)
 configure_package_config_file(cmake/sotto-config.cmake.in sotto-config.cmake
@@ -32,5 +42,5 @@ if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-install(FILES LICENSE README.md CHANGELOG.md THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md THIRD_PARTY.md SECURITY.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})

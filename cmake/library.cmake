@@ -54,6 +54,7 @@ file(STRINGS include/sotto/base.h SOTTO_ABI_VERSION REGEX "define SOTTO_ABI_VERS
 string(REGEX MATCH "[0-9]+" SOTTO_ABI_VERSION "${SOTTO_ABI_VERSION}")
 set_target_properties(sotto_shared PROPERTIES OUTPUT_NAME sotto VERSION ${SOTTO_ABI_VERSION}.${PROJECT_VERSION}
                                               SOVERSION ${SOTTO_ABI_VERSION})
+target_include_directories(sotto_shared INTERFACE include)
 target_link_libraries(sotto_shared PRIVATE sotto_deps)
 target_link_options(sotto_shared PRIVATE -Wl,-z,nodelete) # FLINT keeps pointers to ball_memory.c
 

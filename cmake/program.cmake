@@ -1,8 +1,16 @@
-# The program links the static library, which hides its internals: the compiler enforces "public API only".
+# The program links the library as any user of it does: both forms hide internals, so the linker enforces "public API only".
+# With SOTTO_STATIC_PROGRAM it can be copied away alone, an experiment's program for instance.
+option(SOTTO_STATIC_PROGRAM "Put the library into the program" OFF)
+set(SOTTO_LINKED $<IF:$<BOOL:${SOTTO_STATIC_PROGRAM}>,sotto_static,sotto_shared>)
 file(GLOB SOTTO_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c cli/*/*.c)
 add_executable(sotto ${SOTTO_CLI_SOURCES})
 target_include_directories(sotto PRIVATE cli)
-target_link_libraries(sotto PRIVATE sotto_static)
+target_link_libraries(sotto PRIVATE ${SOTTO_LINKED} m)
+# An installed program finds its library beside it; where the system looks anyway (/usr), it names no place.
+if(NOT CMAKE_INSTALL_FULL_LIBDIR IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
+  file(RELATIVE_PATH to_library ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(sotto PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+endif()
 target_compile_definitions(sotto PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
 
 # examples/NN_NAME.c: one page each, on the public interface alone; tests/cli/examples.bats runs them.
@@ -10,5 +18,5 @@ file(GLOB SOTTO_EXAMPLES CONFIGURE_DEPENDS examples/[0-9][0-9]_*.c)
 foreach(source IN LISTS SOTTO_EXAMPLES)
   get_filename_component(name ${source} NAME_WE)
   add_executable(example_${name} ${source})
-  target_link_libraries(example_${name} PRIVATE sotto_static m)
+  target_link_libraries(example_${name} PRIVATE ${SOTTO_LINKED} m)
 endforeach()

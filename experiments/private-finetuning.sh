@@ -2,8 +2,8 @@
 # Private fine-tuning on CIFAR-10 of an encoder that was pre-trained on a public half: is it better than private training from scratch?
 # 25,000 public images (SimCLR; their labels choose the encoder), 25,000 private ones, 10,000 that measure. Ways:
 #   linear, mlp         heads by DP-SGD on the encoder's embeddings, standardised by public ones
-#   frozen              'train --from --freeze all': the same as linear, as one network on raw embeddings
-#   last-block, all     'train --from': the last block, all weights, after a warm-up of the last layer
+#   frozen              'train --from --freeze all --standardise': the same as linear, as one network
+#   last-block, all     'train --from --standardise': the last block, all weights, after a warm-up of the last layer
 #   scratch             tanh-cnn (16,32,64,128) from raw pixels
 #   scattering, joined  linear heads on wavelet features, and on them and the embeddings together
 # Noise is calibrated under zero-out adjacency, as figures are published; epsilon under replace-one is read from the certificate. epsilon inf:
@@ -60,6 +60,8 @@ for part in private test; do
   embed joined $part --encoder "$file" --standardise "$out/raw-simclr-public.npy" --join "$out/scattering-$part.npy"
 done
 
+from="--from $file --standardise $out/raw-simclr-public.npy"
+
 # head FEATURES EPSILON SEED OPTIONS PRIVATE PLAIN: a head of these options by DP-SGD, or by Adam without privacy
 head() {
   local x=$out/$1 options private
@@ -88,9 +90,9 @@ run() {
     mlp) head simclr "$2" "$3" "--hidden 128" "--lr 16" "--lr 1e-3 --epochs 20" ;;
     scattering) head scattering "$2" "$3" "" "--lr 6" "--lr 1e-4 --epochs 20" ;;
     joined) head joined "$2" "$3" "" "--lr 6" "--lr 1e-4 --epochs 20" ;;
-    frozen) network "$2" "$3" "--from $file --freeze all" "--batch 4096 --epochs 40 --lr 16" "--epochs 20 --lr 1e-3" ;;
-    last-block) network "$2" "$3" "--from $file --freeze $blocks --warm-up 50" "--batch 2048 --epochs 30 --lr 4 --ema 0.99" "--epochs 20 --lr 1e-3" ;;
-    all) network "$2" "$3" "--from $file --freeze norm --warm-up 50" "--batch 2048 --epochs 30 --lr 4 --ema 0.99" "--epochs 20 --lr 1e-3" ;;
+    frozen) network "$2" "$3" "$from --freeze all" "--batch 4096 --epochs 40 --lr 16" "--epochs 20 --lr 1e-3" ;;
+    last-block) network "$2" "$3" "$from --freeze $blocks --warm-up 50" "--batch 2048 --epochs 30 --lr 4 --ema 0.99" "--epochs 20 --lr 1e-3" ;;
+    all) network "$2" "$3" "$from --freeze norm --warm-up 50" "--batch 2048 --epochs 30 --lr 4 --ema 0.99" "--epochs 20 --lr 1e-3" ;;
     scratch) network "$2" "$3" "--model tanh-cnn --hidden 16,32,64,128" "--batch 1024 --epochs 30 --lr 1 --ema 0.99" "--epochs 20 --lr 1e-3" ;;
     *) echo "private-finetuning.sh: unknown way '$1'" >&2; exit 64 ;;
   esac

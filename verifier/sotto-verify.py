@@ -295,10 +295,16 @@ MECHANISMS = {"logistic": math.pi / math.sqrt(3), "laplace": math.sqrt(2), "gaus
 def read_certificate(path):
     c = parse(read_bytes(path), path)
     schema = find(c, "schema", TEXT)
-    if schema not in ("sotto.certificate/1", "sotto.certificate/2"):
-        raise Refused(65, f"schema is '{schema}'; expected sotto.certificate/2 or /1")
-    if schema.endswith("/2"):
+    if schema not in ("sotto.certificate/1", "sotto.certificate/2", "sotto.certificate/3"):
+        raise Refused(65, f"schema is '{schema}'; expected sotto.certificate/1 to /3")
+    if not schema.endswith("/1"):
         find(c, "records", WHOLE, NOTHING), find(c, "condition", TEXT, NOTHING)
+    if schema.endswith("/3") != ("person" in c):
+        raise Refused(65, f"schema is '{schema}'; 'person' stands in sotto.certificate/3 and nowhere else")
+    if "unit_of_privacy" in c:
+        find(c, "unit_of_privacy", TEXT)
+    if "person" in c and (find(c, "person.rows", WHOLE) < 1 or find(c, "person.column", TEXT, NOTHING) == ""):
+        raise Refused(65, "'person' has no row or no name")
     for name, *kinds in (("mechanism", TEXT), ("scale", NUMBER), ("scale_exact", TEXT), ("lattice_exponent", WHOLE),
                          ("dimension", WHOLE), ("sensitivity.l1", NUMBER, NOTHING), ("sensitivity.l2", NUMBER, NOTHING),
                          ("sensitivity.source", TEXT), ("sensitivity.statement", TEXT), ("randomness", TEXT),
@@ -324,7 +330,20 @@ def claimed(c):
     return proved if isinstance(proved, dict) else conditional
 
 
+def unit_of(c):
+    """The unit of privacy in words."""
+    person = c.get("person")
+    if not person:
+        return "one record"
+    rows = "at most %d row%s each" % (person["rows"], "" if person["rows"] == 1 else "s")
+    return f"one person (column {person['column']}, {rows})" if person["column"] else f"one person ({rows}, as stated by the caller)"
+
+
 def check_wording(v, c, claim):
+    v.check("unit of privacy", c.get("unit_of_privacy", "one record") == unit_of(c), repr(c.get("unit_of_privacy")))
+    if c.get("person") and not c["person"]["column"]:
+        v.check("condition", "that a person has at most %d rows, as stated by the caller" % c["person"]["rows"] in (c["condition"] or ""),
+                "the rows of a person are stated, and epsilon is not conditional on that")
     source, seeded = c["sensitivity"]["source"], not c["randomness"].startswith("operating system")
     v.check("sensitivity", source in SOURCES and c["sensitivity"]["statement"] == SOURCES[source][0],
             f"source '{source}' with the statement '{c['sensitivity']['statement']}'")
@@ -352,7 +371,7 @@ def check_wording(v, c, claim):
     v.check("lattice", fits, f"step 2^{e} for scale {c['scale']!r}")
     begins = ("NOT exact",) if kind == "knorm" else ("exact", "fixed number of steps", "fast, NOT exact")
     v.check("sampler", c["sampler"].startswith(begins), c["sampler"])
-    v.check("version", c["schema"].endswith("/2") or not {"records", "condition"} & set(c), "version 1 has no such members")
+    v.check("version", not c["schema"].endswith("/1") or not {"records", "condition"} & set(c), "version 1 has no such members")
     if not claim:
         v.check("statement", c["guarantee"]["statement"] == c["randomness"] == "noise was seeded: no privacy guarantee",
                 c["guarantee"]["statement"])
@@ -367,6 +386,7 @@ def check_wording(v, c, claim):
     epsilon, delta, end = math.inf if epsilon is None else epsilon, claim["delta"], "accountant: " + claim["accountant"]
     line = "(%.6g, %g)-differentially private under %s, %s" % (epsilon, delta, relation, end) if not rests_on else \
         "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, %s" % (rests_on, epsilon, delta, relation, end)
+    line += "; unit of privacy: " + unit_of(c) if "person" in c else ""
     line += "; note: " + find(claim, "note", TEXT) if "note" in claim else ""
     v.check("statement", c["guarantee"]["statement"] == line, c["guarantee"]["statement"])
 
@@ -426,8 +446,10 @@ def check_run(v, c):
     for entry in run["reservations"]:
         find(entry, "index", WHOLE), find(entry, "hash", TEXT), find(entry, "first_step", WHOLE), find(entry, "steps", WHOLE)
     norm = s["l1" if run["clipping"] == "l1" else "l2"]
-    v.check("run", (run["mechanism"], run["scale"], run["dimension"], run["max_grad_norm"], run.get("condition"), "clipped")
-            == (c["mechanism"], c["scale"], c["dimension"], norm, c.get("condition"), s["source"]) and
+    v.check("run", (run["mechanism"], run["scale"], run["dimension"], run["max_grad_norm"], run.get("condition"), "clipped",
+                    run.get("person"))
+            == (c["mechanism"], c["scale"], c["dimension"], norm, c.get("condition"), s["source"],
+                c.get("person")) and
             0 < run["sample_rate"] <= 1 and run["max_grad_norm"] > 0, "the run has other facts than the certificate")
     if "lattice_exponent" in run and v.failed is None:
         moved = Decimal(run["dimension"]) if run["clipping"] == "l1" else Decimal(run["dimension"]).sqrt()
@@ -520,7 +542,7 @@ def check_facts(v, c, facts, values, expected):
         v.check("statement in the file", facts.get("privacy") == c["guarantee"]["statement"], str(facts.get("privacy")))
         convex = str((recipe or {}).get("trainer", "convex")).startswith("convex")
         v.check("source", source in ("given", "sampled") or convex, f"'{source}', which nothing is of such a trainer's heads")
-        if recipe and source == "proved" and "records" in facts and c["schema"].endswith("/2"):
+        if recipe and source == "proved" and "records" in facts and not c["schema"].endswith("/1"):
             v.check("records", facts["records"] == str(c["records"]),
                     f"the file says {facts['records']}, the certificate {c['records']}")
         v.done.append("the file names this release")
@@ -555,7 +577,7 @@ def read_ledger(path):
             raise Refused(1, f"{where}: does not follow the line before it, so lines were removed or reordered")
         event = line.get("event")
         if event not in CHARGES + ("budget", "torn", "records", "moved") or \
-                (line.get("schema") != "sotto.ledger/1" and event != "torn"):
+                (line.get("schema") != ("sotto.ledger/2" if "person" in line else "sotto.ledger/1") and event != "torn"):
             raise Refused(1, f"{where}: is of an unknown kind and may cost privacy")
         if event in CHARGES:
             costs = [find(line, name, NUMBER, NOTHING) for name in ("delta", "epsilon.upper", "pure_epsilon", "zcdp_rho")]
@@ -583,8 +605,8 @@ def check_ledger(v, c, claim, path):
     v.check("ledger entry", entry is not None and entry["event"] == wanted, f"the ledger holds no such {wanted}")
     if entry is None:
         return
-    facts = ("records", "condition") if "run" in c else \
-        ("mechanism", "scale", "dimension", "sensitivity", "sampler", "purpose", "records", "condition")
+    facts = ("records", "condition", "unit_of_privacy", "person") if "run" in c else \
+        ("mechanism", "scale", "dimension", "sensitivity", "sampler", "purpose", "records", "condition", "unit_of_privacy", "person")
     accounts = () if "run" in c or not claim else \
         ("epsilon", "delta", "accountant", "pure_epsilon", "zcdp_rho", "adjacency", "bounds")
     for name, mine in [(name, c) for name in facts] + [(name, claim) for name in accounts]:
@@ -606,7 +628,7 @@ def check_reservations(v, c, claim, lines):
     listed = [{name: line.get(name) for name in ("index", "hash", "first_step", "steps")} for line in own]
     v.check("reservations", same(listed, run["reservations"]), f"the ledger holds {len(own)} of this run")
     for line in own:
-        for name in ("mechanism", "scale", "max_grad_norm", "sample_rate", "dimension", "clipping", "protects", "labels"):
+        for name in ("mechanism", "scale", "max_grad_norm", "sample_rate", "dimension", "clipping", "protects", "labels", "person"):
             v.check("reservations", same(line.get(name), run.get(name)), f"'{name}' is {line.get(name)!r} in the ledger")
         v.check("reservations", line.get("sampling", "poisson") == run.get("sampling", "poisson"), "other sampling in the ledger")
         v.check("reservations", line.get("condition") in (None, run.get("condition")), "another condition in the ledger")
@@ -637,6 +659,7 @@ def report(v, c, claim, path, derived, key):
         row("claim", "%s at delta %g, %s adjacency (%s, scale %.6g)" % (
             "no finite epsilon" if epsilon is None else "epsilon %.6g" % epsilon, claim["delta"], claim["adjacency"],
             c["mechanism"], c["scale"]))
+        row("unit", "of privacy: " + unit_of(c))
     condition = claim and claim.get("condition")
     row("proved", "none" if v.failed or condition or not derived else
         "the account alone, for noise of that scale and the stated sensitivity")

@@ -2,9 +2,50 @@
 
 #include "inputs/head_inputs.h"
 
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { OTHER = 3, SETS = 6 }; /* groups of records, and the one of another set */
+
+/* Images (n, H, W) or (n, C, H, W) become rows; bytes are pixels and become numbers from 0 to 1. */
+static sotto_status load_images(struct sotto_array *x, struct attack_inputs *in, const char *path)
+{
+    const size_t *s = x->shape, shape[3] = {x->ndim == 4 ? s[1] : 1, s[x->ndim - 2], s[x->ndim - 1]};
+    const bool pixels = x->dtype == SOTTO_U1, coloured = shape[0] == 1 || shape[0] == 3;
+    if (!coloured && (s[3] == 1 || s[3] == 3))
+        return cli_fail(
+            SOTTO_EINVAL,
+            "%s: has shape (%zu, %zu, %zu, %zu), with the channels last; expected (N, C, H, W): save "
+            "numpy.transpose(x, (0, 3, 1, 2))",
+            path, s[0], s[1], s[2], s[3]);
+    if (!coloured || x->count == 0)
+        return cli_fail(
+            SOTTO_EINVAL,
+            "%s: has %zu channels and %zu values; expected images (N, H, W) or (N, C, H, W) with 1 or 3 "
+            "channels",
+            path, shape[0], x->count);
+    if (in->image[0] && memcmp(in->image, shape, sizeof shape) != 0)
+        return cli_fail(SOTTO_EINVAL,
+                        "%s: has images of shape (%zu, %zu, %zu) but those before have (%zu, %zu, %zu)", path,
+                        shape[0], shape[1], shape[2], in->image[0], in->image[1], in->image[2]);
+    memcpy(in->image, shape, sizeof shape);
+    x->shape[1] = shape[0] * shape[1] * shape[2];
+    x->ndim = 2;
+    sotto_status status = sotto_array_convert(x, SOTTO_F4);
+    for (size_t i = 0; status == SOTTO_OK && pixels && i < x->count; i++)
+        ((float *)x->data)[i] /= 255;
+    return status;
+}
+
+static sotto_status load_features(struct sotto_array *x, struct attack_inputs *in, const char *path)
+{
+    sotto_status status = sotto_array_load(x, path, 0, NULL);
+    if (status == SOTTO_OK && (x->ndim == 3 || x->ndim == 4))
+        status = load_images(x, in, path);
+    return status == SOTTO_OK ? head_features_take(x, path) : status;
+}
 
 /* Features and labels of one group of records. Neither option given: *out stays empty. */
 static sotto_status load_records(struct sotto_records *out, size_t *columns, struct attack_inputs *in,
@@ -17,10 +58,13 @@ static sotto_status load_records(struct sotto_records *out, size_t *columns, str
     if (!features || !labels)
         return cli_fail(SOTTO_EUSAGE, "attack: --%s and --%s must be given together", names[0], names[1]);
     struct sotto_array *x = &in->arrays[in->file_count], *y = x + 1;
-    sotto_status status = head_features_load(x, features);
+    int64_t first = 0;
+    sotto_status status = load_features(x, in, features);
     in->files[in->file_count++] = (struct sotto_report_input){roles[0], features};
     if (status == SOTTO_OK)
-        status = head_labels_load(y, labels);
+        status = option_labels_from(&first, o);
+    if (status == SOTTO_OK)
+        status = head_labels_load(y, labels, first);
     in->files[in->file_count++] = (struct sotto_report_input){roles[1], labels};
     if (status != SOTTO_OK)
         return status;
@@ -43,6 +87,9 @@ static sotto_status check_target(const struct sotto_records *r, size_t columns, 
     if (columns != sotto_target_inputs(t))
         return cli_fail(SOTTO_EINVAL, "%s has %zu columns; the target expects %zu", option_text(o, names[0]),
                         columns, sotto_target_inputs(t));
+    sotto_status status = labels_check_first(r->y, r->n, classes, option_text(o, names[1]), o);
+    if (status != SOTTO_OK)
+        return status;
     for (size_t i = 0; i < r->n; i++)
         if (r->y[i] < 0 || (uint64_t)r->y[i] >= classes)
             return cli_fail(SOTTO_EINVAL, "%s: row %zu has label %lld; the target has classes 0 to %zu",
@@ -55,10 +102,15 @@ static sotto_status open_command(struct attack_inputs *in, const struct options 
                                  const struct sotto_context *ctx)
 {
     struct sotto_command_options how = {0};
+    char shape[80];
     size_t classes = option_given(o, "classes") ? (size_t)option_count(o, "classes") : 0;
     if (option_given(o, "classes") && classes < 2)
         return cli_fail(SOTTO_EUSAGE, "attack: classes must be at least 2 (got %s)",
                         option_text(o, "classes"));
+    snprintf(shape, sizeof shape, "%zu,%zu,%zu", in->image[0], in->image[1], in->image[2]);
+    if (in->image[0] &&
+        setenv("SOTTO_IMAGE", shape, 1) != 0) /* frames are rows; this says how a row is an image */
+        return cli_fail(SOTTO_ENOMEM, "out of memory");
     sotto_status status = option_members(&how, sotto_command_option_table(), o);
     if (status == SOTTO_OK)
         status = sotto_target_open_command(&in->input.target, option_text(o, "target-command"), columns,

@@ -1,5 +1,7 @@
 #include "inputs/audit_inputs.h"
 
+#include "inputs/head_inputs.h"
+
 #include <stdlib.h>
 
 sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
@@ -10,7 +12,7 @@ sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in
     if (!path)
         return SOTTO_OK;
     struct sotto_array *a = &in->arrays[in->file_count];
-    sotto_status status = sotto_audit_load(a, path);
+    sotto_status status = sotto_array_load(a, path, 0, NULL);
     if (status != SOTTO_OK)
         return status;
     in->files[in->file_count++] = (struct sotto_report_input){role, path};
@@ -23,6 +25,13 @@ sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in
     return status;
 }
 
+sotto_status audit_inputs_count_labels(struct sotto_array *y, const char *option, const struct options *o)
+{
+    int64_t first;
+    sotto_status status = option_labels_from(&first, o);
+    return status == SOTTO_OK ? head_labels_count(y, option_text(o, option), first) : status;
+}
+
 /* The same, converted. */
 static sotto_status load(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
                          const char *option, const char *role, const char *what, int dimensions,
@@ -32,11 +41,14 @@ static sotto_status load(struct sotto_array **out, struct audit_inputs *in, cons
                                             dimensions == 2 ? "2 (records, classes)" : "1 (records)");
     if (status != SOTTO_OK || !*out)
         return status;
+    status = sotto_array_require_exact(*out, dtype, option_text(o, option));
+    if (status != SOTTO_OK)
+        return status;
     status = sotto_array_convert(*out, dtype);
     if (status == SOTTO_EINVAL)
         return cli_fail(SOTTO_EINVAL, "%s: contains fractions; %s must be whole numbers",
                         option_text(o, option), what);
-    return status;
+    return status == SOTTO_OK && dtype == SOTTO_I8 ? audit_inputs_count_labels(*out, option, o) : status;
 }
 
 struct pair {
@@ -68,9 +80,13 @@ static sotto_status same_rows(const struct sotto_array *a, const char *path, con
                     a->shape[0], what, of, b->shape[0]);
 }
 
-static sotto_status check_labels(const struct sotto_array *y, const char *path, size_t classes)
+static sotto_status check_labels(const struct sotto_array *y, const char *path, size_t classes,
+                                 const struct options *o)
 {
     const int64_t *label = y->data;
+    sotto_status status = labels_check_first(label, y->count, classes, path, o);
+    if (status != SOTTO_OK)
+        return status;
     for (size_t i = 0; i < y->count; i++)
         if (label[i] < 0 || (uint64_t)label[i] >= classes)
             return cli_fail(SOTTO_EINVAL, "%s: row %zu has label %lld; the outputs have classes 0 to %zu",
@@ -138,8 +154,8 @@ static sotto_status load_outputs(struct audit_inputs *in, const struct options *
     if ((status = same_rows(y.member, y.member_path, x.member, x.member_path, "labels")) != SOTTO_OK ||
         (status = same_rows(y.nonmember, y.nonmember_path, x.nonmember, x.nonmember_path, "labels")) !=
             SOTTO_OK ||
-        (status = check_labels(y.member, y.member_path, in->input.classes)) != SOTTO_OK ||
-        (status = check_labels(y.nonmember, y.nonmember_path, in->input.classes)) != SOTTO_OK)
+        (status = check_labels(y.member, y.member_path, in->input.classes, o)) != SOTTO_OK ||
+        (status = check_labels(y.nonmember, y.nonmember_path, in->input.classes, o)) != SOTTO_OK)
         return status;
     in->input.member_labels = y.member->data, in->input.nonmember_labels = y.nonmember->data;
     return SOTTO_OK;

@@ -34,6 +34,8 @@ sotto_status audit_inputs_load_generative(struct audit_inputs *in, const struct 
 sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o);
 /* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */
 sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o);
+/* Labels (i8) of an option, counted from 0. */
+sotto_status audit_inputs_count_labels(struct sotto_array *y, const char *option, const struct options *o);
 void audit_inputs_clear(struct audit_inputs *in);
 
 #endif

@@ -99,7 +99,7 @@ static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, c
         status = repeat(&protected_label, colon + 1, n, option);
     else if (status == SOTTO_OK && colon &&
              (status = keep_path(&file, in, option, colon + 1, strlen(colon + 1))) == SOTTO_OK)
-        status = head_labels_load(&protected_label, file);
+        status = head_labels_load(&protected_label, file, 0);
     if (status == SOTTO_OK && colon && protected_label.count != n)
         status = cli_fail(SOTTO_EINVAL,
                           "%s has %zu values but %s has %zu rows; expected one protected label per row",
@@ -126,10 +126,11 @@ static sotto_status load_labels(struct defend_rows *r, struct defend_inputs *in,
                                 const char *option)
 {
     const char *const *list = option_list(o, option), *path;
-    sotto_status status = SOTTO_OK;
+    int64_t first;
+    sotto_status status = option_labels_from(&first, o);
     struct sotto_array y = {0};
-    if (count_of(list) == 0)
-        return SOTTO_OK;
+    if (status != SOTTO_OK || count_of(list) == 0)
+        return status;
     if (count_of(list) != r->parts)
         return cli_fail(SOTTO_EUSAGE,
                         "defend: --%s names %zu files but there are %zu files of rows; expected one for each",
@@ -137,7 +138,7 @@ static sotto_status load_labels(struct defend_rows *r, struct defend_inputs *in,
     for (size_t i = 0; status == SOTTO_OK && i < r->parts; i++) {
         status = keep_path(&path, in, option, list[i], strlen(list[i]));
         if (status == SOTTO_OK)
-            status = head_labels_load(&y, path);
+            status = head_labels_load(&y, path, first);
         if (status == SOTTO_OK && y.count != r->part[i])
             status = cli_fail(SOTTO_EINVAL, "%s has %zu labels but %s has %zu rows", path, y.count,
                               r->path[i], r->part[i]);

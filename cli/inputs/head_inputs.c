@@ -7,58 +7,70 @@
 
 const struct option_row head_data_rows[] = {
     OPTION_GROUP("Records"),
-    {"features", OPTION_TEXT, "X.npy", NULL, "embeddings (N, D), floats"},
-    {"labels", OPTION_TEXT, "y.npy", NULL, "class of each record (N), whole numbers from 0"},
+    {"features", OPTION_TEXT, "X.npy", NULL,
+     "embeddings (N, D), numbers: .npy, .npz[:NAME], .csv, or - for standard input"},
+    {"labels", OPTION_TEXT, "y.npy", NULL, "class of each record (N), whole numbers"},
+    OPTION_LABELS_FROM_ROW,
     {"indices", OPTION_TEXT, "rows.npy", NULL, "rows of features and labels to use, whole numbers from 0"},
     {"classes", OPTION_TEXT, "K|FILE", NULL,
      "public number of classes, or a file with one class name a line; private and convex trainers need it "
      "here or in the data set's description (default of other trainers: largest label + 1)"},
     OPTION_END};
 
-/* X.npy, or FILE.npz:MEMBER. */
-static sotto_status load_array(struct sotto_array *x, const char *path)
+/* silent: nothing is said of what the records are. */
+static sotto_status take_features(struct sotto_array *x, const char *path, int silent)
 {
-    return strstr(path, ".npz:") ? sotto_audit_load(x, path) : sotto_npy_load(x, path);
-}
-
-static sotto_status load_features(struct sotto_array *x, const char *path)
-{
-    sotto_status status = load_array(x, path);
-    if (status != SOTTO_OK)
-        return status;
+    sotto_status status = SOTTO_OK;
     if (x->ndim != 2)
         return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 2 (records, columns)", path, x->ndim);
     if (x->shape[0] == 0 || x->shape[1] == 0)
         return cli_fail(SOTTO_EINVAL, "%s: has shape (%zu, %zu); expected at least one record and one column",
                         path, x->shape[0], x->shape[1]);
-    return sotto_array_convert(x, SOTTO_F4);
+    if (!silent)
+        status = sotto_array_require_exact(x, SOTTO_F4, path);
+    return status == SOTTO_OK ? sotto_array_convert(x, SOTTO_F4) : status;
+}
+
+sotto_status head_features_take(struct sotto_array *x, const char *path)
+{
+    sotto_status status = take_features(x, path, 0);
+    return status == SOTTO_OK ? sotto_array_require_finite(x, path, "features") : status;
 }
 
 sotto_status head_features_load(struct sotto_array *x, const char *path)
 {
-    sotto_status status = load_features(x, path);
-    return status == SOTTO_OK ? sotto_array_require_finite(x, path, "features") : status;
+    sotto_status status = sotto_array_load(x, path, 0, NULL);
+    return status == SOTTO_OK ? head_features_take(x, path) : status;
 }
 
-static sotto_status load_column(struct sotto_array *a, const char *path, const char *what)
+static sotto_status load_features_in_silence(struct sotto_array *x, const char *path)
 {
-    sotto_status status = load_array(a, path);
+    sotto_status status = sotto_array_load(x, path, 1, NULL);
+    return status == SOTTO_OK ? take_features(x, path, 1) : status;
+}
+
+static sotto_status load_column(struct sotto_array *a, const char *path, const char *what, int silent)
+{
+    sotto_status status = sotto_array_load(a, path, silent, NULL);
+    if (status == SOTTO_OK && a->ndim == 2 && a->shape[1] == 1)
+        a->ndim = 1;
     if (status == SOTTO_OK && a->ndim != 1)
-        status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s)", path, a->ndim, what);
+        status =
+            cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected 1 (%s), or (n, 1)", path, a->ndim, what);
     return status;
 }
 
-/* What is no whole number is no class: -1, and nothing is said. */
-static sotto_status load_labels_in_silence(struct sotto_array *a, const char *path)
+/* What is no whole number from `first` is no class: -1, and nothing is said. */
+static sotto_status load_labels_in_silence(struct sotto_array *a, const char *path, int64_t first)
 {
     struct sotto_array labels = {0};
-    sotto_status status = load_column(a, path, "labels");
+    sotto_status status = load_column(a, path, "labels", 1);
     if (status == SOTTO_OK)
         status = sotto_array_make(&labels, SOTTO_I8, 1, a->shape);
     if (status == SOTTO_OK)
         status = sotto_array_convert(a, SOTTO_F8);
     for (size_t i = 0; status == SOTTO_OK && i < a->count; i++) {
-        double y = ((const double *)a->data)[i];
+        const double y = ((const double *)a->data)[i] - (double)first;
         ((int64_t *)labels.data)[i] = y >= 0 && y < 0x1p53 && y == floor(y) ? (int64_t)y : -1;
     }
     if (status != SOTTO_OK) {
@@ -72,7 +84,7 @@ static sotto_status load_labels_in_silence(struct sotto_array *a, const char *pa
 
 static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, const char *what)
 {
-    sotto_status status = load_column(a, path, what);
+    sotto_status status = load_column(a, path, what, 0);
     if (status != SOTTO_OK)
         return status;
     if (sotto_array_convert(a, SOTTO_I8) != SOTTO_OK)
@@ -80,9 +92,49 @@ static sotto_status load_whole_numbers(struct sotto_array *a, const char *path, 
     return SOTTO_OK;
 }
 
-sotto_status head_labels_load(struct sotto_array *y, const char *path)
+sotto_status head_labels_load(struct sotto_array *y, const char *path, int64_t first)
 {
-    return load_whole_numbers(y, path, "labels");
+    sotto_status status = load_whole_numbers(y, path, "labels");
+    return status == SOTTO_OK ? head_labels_count(y, path, first) : status;
+}
+
+sotto_status head_labels_count(struct sotto_array *y, const char *path, int64_t first)
+{
+    for (size_t i = 0; i < y->count; i++) {
+        int64_t *label = (int64_t *)y->data + i;
+        if (first && *label < first)
+            return cli_fail(SOTTO_EINVAL,
+                            "%s: row %zu has label %lld; --labels-from %lld allows %lld and above", path, i,
+                            (long long)*label, (long long)first, (long long)first);
+        *label -= first;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status option_labels_from(int64_t *first, const struct options *o)
+{
+    *first = (int64_t)option_count(o, "labels-from");
+    return *first == 0 || *first == 1
+               ? SOTTO_OK
+               : cli_fail(SOTTO_EUSAGE, "--labels-from: '%s' is out of range; expected 0 or 1",
+                          option_text(o, "labels-from"));
+}
+
+sotto_status labels_check_first(const int64_t *y, size_t n, size_t classes, const char *path,
+                                const struct options *o)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        least = y[i] < least ? y[i] : least;
+        most = y[i] > most ? y[i] : most;
+    }
+    if (option_given(o, "labels-from") || least != 1 || (classes ? most != (int64_t)classes : most < 2))
+        return SOTTO_OK;
+    return cli_fail(
+        SOTTO_EINVAL,
+        "%s: labels run from 1 to %lld; expected labels from 0: give --labels-from 1 (or --labels-from 0, if "
+        "class 0 has no record here)",
+        path, (long long)most);
 }
 
 /* Replaces x and y by their rows `indices`, which are left in *rows. */
@@ -135,18 +187,21 @@ static sotto_status count_classes(struct head_inputs *in, const struct options *
 {
     const int64_t *y = in->y.data;
     int64_t largest = 0;
+    struct class_list given;
+    sotto_status status = class_list_read(&given, o);
+    if (status == SOTTO_OK)
+        status = labels_check_first(y, in->n, given.count, option_text(o, "labels"), o);
+    in->classes = given.count;
+    class_list_clear(&given);
+    if (status != SOTTO_OK)
+        return status;
     for (size_t i = 0; i < in->n; i++) {
         if (y[i] < 0)
             return cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; expected a label of at least 0",
                             option_text(o, "labels"), i, (long long)y[i]);
         largest = y[i] > largest ? y[i] : largest;
     }
-    struct class_list given;
-    sotto_status status = class_list_read(&given, o);
-    in->classes = given.count ? given.count : (size_t)largest + 1;
-    class_list_clear(&given);
-    if (status != SOTTO_OK)
-        return status;
+    in->classes = in->classes ? in->classes : (size_t)largest + 1;
     if (option_given(o, "classes")) {
         if ((uint64_t)largest >= in->classes)
             return cli_fail(SOTTO_EINVAL, "%s: contains class %lld; --classes %zu allows 0 to %zu",
@@ -199,11 +254,14 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, i
     sotto_status status = option_require(o, "features");
     if (status == SOTTO_OK)
         status = option_require(o, "labels");
+    int64_t first = 0;
     if (status == SOTTO_OK)
-        status = silent ? load_features(&in->x, features) : head_features_load(&in->x, features);
+        status = option_labels_from(&first, o);
+    if (status == SOTTO_OK)
+        status = silent ? load_features_in_silence(&in->x, features) : head_features_load(&in->x, features);
     if (status == SOTTO_OK)
         status =
-            silent ? load_labels_in_silence(&in->y, labels) : load_whole_numbers(&in->y, labels, "labels");
+            silent ? load_labels_in_silence(&in->y, labels, first) : head_labels_load(&in->y, labels, first);
     if (status != SOTTO_OK)
         return status;
     in->n = in->x.shape[0];

@@ -20,7 +20,21 @@ sotto_status head_inputs_load(struct head_inputs *in, const struct options *o, i
 void head_inputs_clear(struct head_inputs *in);
 sotto_status head_features_load(struct sotto_array *x, const char *path);
 /* i8 (n). */
-sotto_status head_labels_load(struct sotto_array *y, const char *path);
+/* An array that was loaded: features (f4), as head_features_load() gives. */
+sotto_status head_features_take(struct sotto_array *x, const char *path);
+sotto_status head_labels_load(struct sotto_array *y, const char *path, int64_t first);
+/* Labels (i8) that count from `first` count from 0. EINVAL: one is below. */
+sotto_status head_labels_count(struct sotto_array *y, const char *path, int64_t first);
+/* A row of verbs that read labels. */
+#define OPTION_LABELS_FROM_ROW                                                                               \
+    {                                                                                                        \
+        "labels-from", OPTION_COUNT, "N", "0", "number of the first class in arrays of labels, 0 or 1"       \
+    }
+/* The number of the first class. EUSAGE. */
+sotto_status option_labels_from(int64_t *first, const struct options *o);
+/* EINVAL where labels (n) run from 1 to `classes` (0: unknown, to any number above 1) and --labels-from was not given. */
+sotto_status labels_check_first(const int64_t *y, size_t n, size_t classes, const char *path,
+                                const struct options *o);
 sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o);
 
 #endif

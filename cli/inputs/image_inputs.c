@@ -1,12 +1,13 @@
 #include "inputs/image_inputs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset *data, const char *path)
 {
     struct sotto_array a = {0};
-    sotto_status status = sotto_npy_load(&a, path);
+    sotto_status status = sotto_array_load(&a, path, 0, NULL);
     if (status == SOTTO_OK && a.ndim != 1)
         status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected a list of row numbers (1 dimension)",
                           path, a.ndim);
@@ -72,6 +73,23 @@ sotto_status image_shape(size_t shape[3], const struct options *o)
     return status;
 }
 
+sotto_status image_size(size_t *height, size_t *width, const struct options *o)
+{
+    const char *text = option_text(o, "size");
+    char *end;
+    if (!text)
+        return SOTTO_OK;
+    unsigned long h = strtoul(text, &end, 10), w = 0;
+    if (end != text && (*end == 'x' || *end == 'X') && end[1] >= '0' && end[1] <= '9')
+        w = strtoul(end + 1, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || h < 1 || w < 1 || h > 4096 || w > 4096)
+        return cli_fail(SOTTO_EUSAGE,
+                        "--size: '%s' is not a size; expected for example 32x32 (1 to 4096 each)", text);
+    *height = h;
+    *width = w;
+    return SOTTO_OK;
+}
+
 sotto_status image_provenance_save(const char *output, const struct sotto_dataset *data,
                                    const struct sotto_array *chosen)
 {
@@ -83,8 +101,8 @@ sotto_status image_provenance_save(const char *output, const struct sotto_datase
     return status;
 }
 
-sotto_status image_training(const struct options *o, const struct sotto_context *ctx, int json,
-                            image_trainer *train)
+sotto_status image_training(const struct options *o, const struct sotto_import_options *files,
+                            const struct sotto_context *ctx, int json, image_trainer *train)
 {
     char standard[4096];
     struct sotto_dataset *data = NULL;
@@ -96,7 +114,7 @@ sotto_status image_training(const struct options *o, const struct sotto_context 
     int length = snprintf(standard, sizeof standard, "%s.checkpoint", option_text(o, "output"));
     if (length < 0 || (size_t)length >= sizeof standard)
         return cli_fail(SOTTO_EUSAGE, "the path of --output is too long");
-    status = sotto_dataset_open(&data, option_text(o, "data"), ctx);
+    status = sotto_dataset_open_files(&data, option_text(o, "data"), files, ctx);
     if (status == SOTTO_OK)
         status = train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx,
                        json);

@@ -13,6 +13,9 @@ sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset
 /** --image C,H,W as three sizes; all 0 if it was not given. EUSAGE. */
 sotto_status image_shape(size_t shape[3], const struct options *o);
 
+/** --size HxW; both stay as they are if it was not given. EUSAGE. */
+sotto_status image_size(size_t *height, size_t *width, const struct options *o);
+
 /** Says beside a trained file which records trained it. */
 sotto_status image_provenance_save(const char *output, const struct sotto_dataset *data,
                                    const struct sotto_array *chosen);
@@ -31,7 +34,8 @@ sotto_status encoder_quality_measure(struct encoder_quality *out, const struct s
 /* Trains on --data into --output, with its state in `checkpoint`: --checkpoint, or OUTPUT.checkpoint. */
 typedef sotto_status image_trainer(const struct options *o, const struct sotto_dataset *data,
                                    const char *checkpoint, const struct sotto_context *ctx, int json);
-sotto_status image_training(const struct options *o, const struct sotto_context *ctx, int json,
-                            image_trainer *train);
+/* files: NULL, or options for --data that is files. */
+sotto_status image_training(const struct options *o, const struct sotto_import_options *files,
+                            const struct sotto_context *ctx, int json, image_trainer *train);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const struct option_row private_set_rows[] = {
-    OPTION_TABLE(sotto_spend_option_table, "dataset-id|ledger"),
+    OPTION_TABLE(sotto_spend_option_table, "dataset-id|rows-per-person|ledger"),
     OPTION_TABLE(sotto_source_option_table, NULL),
     OPTION_GROUP("Ledger"),
     OPTION_TABLE(sotto_spend_option_table,

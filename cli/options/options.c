@@ -275,6 +275,7 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
         status = check_common(o);
     if (status == SOTTO_OK)
         status = option_arrays_take(o);
+    option_show_command(o);
     return status == SOTTO_OK ? check_output(o) : status;
 }
 

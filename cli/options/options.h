@@ -72,7 +72,8 @@ int option_flag(const struct options *o, const char *name);
 int option_given(const struct options *o, const char *name);
 const char *const *option_list(const struct options *o, const char *name); /* NULL-terminated */
 const char *option_command_line(const struct options *o);                  /* as typed: "sotto run x.yaml" */
-size_t option_argument_count(const struct options *o);                     /* positional arguments */
+const char *option_shown_command(const struct options *o); /* without names of files: MEMBER_LOGITS */
+size_t option_argument_count(const struct options *o);     /* positional arguments */
 const char *option_argument(const struct options *o, size_t i);
 /* Number of the first argument that stands behind `--`, where words are no options; option_argument_count(): none. */
 size_t option_command(const struct options *o);

@@ -32,7 +32,7 @@ struct options {
     const char *arguments[32];
     char *owned[OPTION_ROWS_MOST]; /* texts of --arrays */
     size_t owned_count;
-    char command_line[1024];
+    char command_line[1024], shown_command[8192];
 };
 /* Also after a failure: options_clear(). */
 sotto_status options_parse(struct options *o, const struct verb *verb, int argc, char **argv);
@@ -45,6 +45,8 @@ void verb_print_help(FILE *out, const struct verb *verb);
 void options_clear(struct options *o);
 /* Members of --arrays as if their options had been given. EUSAGE. */
 sotto_status option_arrays_take(struct options *o);
+/* Of what was parsed, for option_shown_command(). */
+void option_show_command(struct options *o);
 sotto_status option_store(struct options *o, const struct option_row *row, const char *text);
 
 /* Did-you-mean: start with {NULL, limit}; the name stays NULL when nothing is nearer than the limit. */
@@ -60,9 +62,10 @@ const char *cli_error_text(void);
 const char *cli_error_hint(void);
 
 /* The two sinks of a context (terminal.c). */
-void terminal_start(const struct options *o);
+void terminal_start(const struct options *o, const struct verb *verb);
 void terminal_progress(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit);
 void terminal_log(void *user, enum sotto_log_level level, const char *text);
-void terminal_finish(void);
+void terminal_finish(void); /* the line that is being drawn */
+void terminal_end(void);    /* nothing is drawn any more */
 
 #endif

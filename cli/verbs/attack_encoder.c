@@ -9,7 +9,9 @@
 const char attack_encoder_line[] =
     "encoder            Membership in an encoder's pre-training set: EncoderMI (vector, set, threshold), "
     "contrastive loss, norm\n                   (needs an encoder, a shadow encoder, and rows of members and "
-    "non-members of both; or embeddings of these by any program)\n";
+    "non-members of both; or embeddings of these by any program, without a shadow encoder for mean "
+    "similarity and "
+    "contrastive loss)\n";
 
 enum { MEMBER, NONMEMBER, SHADOW_MEMBER, SHADOW_NONMEMBER, BANK, GROUPS, ATTACKS = 5 };
 static const char *const group_options[GROUPS] = {"member-indices", "nonmember-indices",
@@ -143,6 +145,15 @@ static int foreign(const struct options *o)
     return 0;
 }
 
+/* Two of the attacks need no shadow encoder. */
+static int has_shadow(const struct options *o)
+{
+    for (int g = SHADOW_MEMBER; g < BANK; g++)
+        if (option_given(o, view_options[g]) || option_given(o, plain_options[g]))
+            return 1;
+    return 0;
+}
+
 static sotto_status check_foreign(const struct options *o)
 {
     static const char *const others[] = {"encoder", "shadow-encoder", "data", "views"};
@@ -155,15 +166,16 @@ static sotto_status check_foreign(const struct options *o)
         if (option_given(o, group_options[g]))
             return cli_fail(SOTTO_EUSAGE, "attack: --%s cannot be combined with embeddings from files",
                             group_options[g]);
-    for (int g = 0; status == SOTTO_OK && g < BANK; g++) {
+    for (int g = 0; status == SOTTO_OK && g < (has_shadow(o) ? BANK : SHADOW_MEMBER); g++) {
         status = option_require(o, view_options[g]);
         if (status == SOTTO_OK)
             status = option_require(o, plain_options[g]);
     }
     if (status == SOTTO_OK &&
-        option_given(o, plain_options[BANK]) != option_given(o, plain_options[BANK + 1]))
-        status =
-            cli_fail(SOTTO_EUSAGE, "attack: --bank-plain and --shadow-bank-plain must be given together");
+        (has_shadow(o) && option_given(o, plain_options[BANK])) != option_given(o, plain_options[BANK + 1]))
+        status = cli_fail(
+            SOTTO_EUSAGE,
+            "attack: with a shadow encoder --bank-plain and --shadow-bank-plain must be given together");
     return status;
 }
 
@@ -171,7 +183,7 @@ static sotto_status load_array(struct sotto_array *out, struct work *w, const st
                                const char *option, int dimensions)
 {
     const char *path = option_text(o, option);
-    sotto_status status = sotto_audit_load(out, path);
+    sotto_status status = sotto_array_load(out, path, 0, NULL);
     if (status != SOTTO_OK)
         return status;
     record_file(w, o, option, option);
@@ -196,7 +208,7 @@ static sotto_status match_arrays(const struct work *w, const struct options *o)
 {
     sotto_status status = SOTTO_OK;
     const size_t width[2] = {w->plain[MEMBER].shape[1], w->plain[SHADOW_MEMBER].shape[1]};
-    for (int g = 0; status == SOTTO_OK && g < BANK; g++) {
+    for (int g = 0; status == SOTTO_OK && g < (has_shadow(o) ? BANK : SHADOW_MEMBER); g++) {
         const struct sotto_array *v = &w->views[g], *p = &w->plain[g];
         const size_t wanted = width[g >= SHADOW_MEMBER];
         status = match_shape(o, view_options[g], v->shape[0], p->shape[0], "records");
@@ -209,7 +221,7 @@ static sotto_status match_arrays(const struct work *w, const struct options *o)
     }
     for (int k = 0; status == SOTTO_OK && k < 2 && w->plain[BANK + k].count; k++)
         status = match_shape(o, plain_options[BANK + k], w->plain[BANK + k].shape[1], width[k], "columns");
-    if (status == SOTTO_OK && w->plain[BANK].count)
+    if (status == SOTTO_OK && w->plain[BANK + 1].count)
         status = match_shape(o, plain_options[BANK + 1], w->plain[BANK + 1].shape[0], w->plain[BANK].shape[0],
                              "records");
     return status;
@@ -218,7 +230,7 @@ static sotto_status match_arrays(const struct work *w, const struct options *o)
 static sotto_status load_all(struct work *w, const struct options *o)
 {
     sotto_status status = check_foreign(o);
-    for (int g = 0; status == SOTTO_OK && g < BANK; g++) {
+    for (int g = 0; status == SOTTO_OK && g < (has_shadow(o) ? BANK : SHADOW_MEMBER); g++) {
         status = load_array(&w->views[g], w, o, view_options[g], 3);
         if (status == SOTTO_OK)
             status = load_array(&w->plain[g], w, o, plain_options[g], 2);
@@ -237,7 +249,10 @@ static sotto_status report(const struct sotto_audit_result *result, const struct
                            const struct options *o, int json)
 {
     const char *folder = option_text(o, "output");
-    struct sotto_audit_facts facts = {option_text(o, "title"), w->files, w->file_count};
+    const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
+                                            .inputs = w->files,
+                                            .inputs_count = w->file_count,
+                                            .command = option_shown_command(o)};
     char *text = NULL;
     sotto_status status = folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK;
     if (status == SOTTO_OK)

@@ -127,7 +127,10 @@ static sotto_status report(const struct sotto_audit_result *result, const struct
     struct sotto_report_input files[] = {{"generator", option_text(o, "generator")},
                                          {row_options[MEMBER], option_text(o, row_options[MEMBER])},
                                          {row_options[NONMEMBER], option_text(o, row_options[NONMEMBER])}};
-    struct sotto_audit_facts facts = {option_text(o, "title"), files, sizeof files / sizeof *files};
+    const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
+                                            .inputs = files,
+                                            .inputs_count = sizeof files / sizeof *files,
+                                            .command = option_shown_command(o)};
     char *text = NULL;
     sotto_status status = folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK;
     if (status == SOTTO_OK)

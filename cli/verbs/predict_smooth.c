@@ -117,8 +117,11 @@ static sotto_status load(struct smooth_inputs *in, const struct options *o, cons
 {
     sotto_status status = option_given(o, "data") ? read_data(in, o, ctx)
                                                   : head_features_load(&in->x, option_text(o, "features"));
+    int64_t first = 0;
+    if (status == SOTTO_OK)
+        status = option_labels_from(&first, o);
     if (status == SOTTO_OK && option_given(o, "labels"))
-        status = head_labels_load(&in->y, option_text(o, "labels"));
+        status = head_labels_load(&in->y, option_text(o, "labels"), first);
     if (status == SOTTO_OK && in->y.data && in->y.count != in->x.shape[0])
         status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records; expected one label per record",
                           option_text(o, "labels"), in->y.count, in->x.shape[0]);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const own[] = {"clip", "norm", "labels", "label-epsilon", "labels-output"};
+static const char *const own[] = {"clip", "norm", "labels", "labels-from", "label-epsilon", "labels-output"};
 
 bool protect_records_asked(const struct options *o)
 {

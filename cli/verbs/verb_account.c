@@ -20,7 +20,8 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_release_option_table, "l1|l2|dimension"),
     OPTION_GROUP("Sensitivity"),
     OPTION_TABLE(sotto_spend_option_table, "read-from-data"),
-    OPTION_TABLE(sotto_sampled_option_table, "noise-multiplier|sample-rate|sampling|steps|clipping"),
+    OPTION_TABLE(sotto_sampled_option_table,
+                 "noise-multiplier|sample-rate|sampling|rows-per-person|steps|clipping"),
     OPTION_GROUP("Rules for stated guarantees"),
     OPTION_ROWS(account_rule_rows),
     OPTION_GROUP("Files"),
@@ -87,8 +88,9 @@ static sotto_status check(const struct options *o)
         return cli_fail(SOTTO_EUSAGE, "account: give exactly one of --scale and --epsilon");
     if (!option_given(o, "l1") && !option_given(o, "l2"))
         return cli_fail(SOTTO_EUSAGE, "account: the sensitivity is missing; give --l1, --l2 or both");
-    if (option_given(o, "clipping"))
-        return cli_fail(SOTTO_EUSAGE, "account: --clipping needs --sample-rate and --steps");
+    if (option_given(o, "clipping") || option_given(o, "rows-per-person"))
+        return cli_fail(SOTTO_EUSAGE, "account: --%s needs --sample-rate and --steps",
+                        option_given(o, "clipping") ? "clipping" : "rows-per-person");
     return SOTTO_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "verbs/attack_encoder.h"
 #include "verbs/attack_generator.h"
 #include "inputs/attack_inputs.h"
+#include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
 
 #include <stdio.h>
@@ -15,15 +16,15 @@ static const struct option_row rows[] = {
      "number of classes of the command (default: width of its first answer)"},
     {"budget", OPTION_COUNT, "ROWS", NULL, "maximum number of rows sent to the target (default: no limit)"},
     OPTION_TABLE(sotto_attack_option_table, "repeats"),
-    OPTION_GROUP("Inputs (ARRAY: FILE.npy or FILE.npz:MEMBER)"),
+    OPTION_GROUP("Inputs (ARRAY: .npy, .npz[:MEMBER], .csv, or - for standard input)"),
     OPTION_ARRAYS_ROW,
+    OPTION_LABELS_FROM_ROW,
     OPTION_TABLE(sotto_attack_input_table,
                  "member-features|member-labels|nonmember-features|nonmember-labels|attacker-features|"
                  "attacker-labels|other-features|other-labels|known-member-features|known-member-labels|"
                  "known-nonmember-features|known-nonmember-labels"),
-    OPTION_TABLE(
-        sotto_attack_option_table,
-        "image|views|layers|queries|shadows|shadow-records|disjoint|shadow-data|synthetic-records|flip"),
+    OPTION_TABLE(sotto_attack_option_table, "image|views|layers|explain|queries|shadows|shadow-records|"
+                                            "disjoint|shadow-data|synthetic-records|flip"),
     OPTION_TABLE(sotto_shadow_option_table, NULL),
     OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|cache|shard"),
     OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),
@@ -74,6 +75,19 @@ static sotto_status read_image(struct sotto_attack_options *out, const struct op
     if (status == SOTTO_OK)
         out->channels = shape[0], out->height = shape[1], out->width = shape[2];
     return status;
+}
+
+/* The shape of records that are images stands for --image. */
+static sotto_status take_image(struct sotto_attack_options *out, const size_t shape[3])
+{
+    if (!shape[0])
+        return SOTTO_OK;
+    if (out->channels && (out->channels != shape[0] || out->height != shape[1] || out->width != shape[2]))
+        return cli_fail(SOTTO_EUSAGE,
+                        "attack: --image states another shape than the records have, %zu,%zu,%zu; omit it",
+                        shape[0], shape[1], shape[2]);
+    out->channels = shape[0], out->height = shape[1], out->width = shape[2];
+    return SOTTO_OK;
 }
 
 static sotto_status read_options(struct sotto_attack_options *out, double rates[MAX_RATES],
@@ -188,13 +202,18 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     }
     if (status == SOTTO_OK)
         status = attack_inputs_load(&in, o, ctx);
+    if (status == SOTTO_OK)
+        status = take_image(&options, in.image);
     size_t n_member = in.input.member.n, n = n_member + in.input.nonmember.n;
     if (status == SOTTO_OK && !(scores = calloc(n, sizeof *scores)))
         status = cli_fail(SOTTO_ENOMEM, "attack: out of memory for %zu scores", n);
     if (status == SOTTO_OK)
         status = sotto_attack(&result, scores, &finished, &in.input, &options, ctx);
     if (status == SOTTO_OK && finished && folder) {
-        struct sotto_audit_facts facts = {option_text(o, "title"), in.files, in.file_count};
+        const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
+                                                .inputs = in.files,
+                                                .inputs_count = in.file_count,
+                                                .command = option_shown_command(o)};
         status = sotto_report_audit(folder, &result, &facts);
         if (status == SOTTO_OK)
             status = save_scores(folder, scores, n_member, n);
@@ -216,7 +235,7 @@ const struct verb verb_attack = {
     .examples =
         "  sotto attack ml-leaks-3 --target head.safetensors --member-features xm.npy --member-labels ym.npy "
         "--nonmember-features xn.npy --nonmember-labels yn.npy -o attack1\n"
-        "  sotto attack ml-leaks-3 --target-command 'python3 examples/serve_torch.py model.pt' --budget "
+        "  sotto attack ml-leaks-3 --target-command 'sotto-serve-torch model.pt' --budget "
         "20000 "
         "--member-features xm.npy ...\n"
         "  sotto attack white-box --target model.safetensors --known-member-features kx.npy "
@@ -224,6 +243,8 @@ const struct verb verb_attack = {
         "ky.npy --known-nonmember-features lx.npy --known-nonmember-labels ly.npy --member-features xm.npy "
         "... -o "
         "attack2\n"
+        "  sotto attack stolen-memories-layers --target model.safetensors --attacker-features xa.npy "
+        "--attacker-labels ya.npy --member-features xm.npy ... --explain 5 -o attack4\n"
         "  sotto attack encoder --encoder e.safetensors --shadow-encoder s.safetensors --data "
         "synthetic-faces "
         "--member-indices m.npy --nonmember-indices n.npy --shadow-member-indices sm.npy "

@@ -1,12 +1,14 @@
 #include "inputs/audit_inputs.h"
+#include "inputs/head_inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct option_row rows[] = {
-    OPTION_GROUP("Inputs (ARRAY: FILE.npy, FILE.csv or FILE.npz:MEMBER)"),
+    OPTION_GROUP("Inputs (ARRAY: .npy, .npz[:MEMBER], .csv, or - for standard input)"),
     OPTION_ARRAYS_ROW,
+    OPTION_LABELS_FROM_ROW,
     OPTION_TABLE(sotto_audit_input_table, NULL),
     OPTION_TABLE(sotto_generative_input_table, NULL),
     OPTION_TABLE(sotto_attribute_input_table, NULL),
@@ -217,7 +219,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                                             .inputs = in.files,
                                             .inputs_count = in.file_count,
                                             .certificate = option_text(o, "certificate"),
-                                            .ledger = option_text(o, "ledger")};
+                                            .ledger = option_text(o, "ledger"),
+                                            .command = option_shown_command(o)};
     const char *folder = option_text(o, "output");
     if (status == SOTTO_OK && folder)
         status = sotto_report_audit(folder, &result, &facts);

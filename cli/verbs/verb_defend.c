@@ -1,4 +1,5 @@
 #include "inputs/defend_inputs.h"
+#include "inputs/head_inputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@ static const struct option_row rows[] = {
      "number for all (1: members, 0: non-members, or the value of an attribute) (repeatable)"},
     {"known-labels", OPTION_LIST, "y.npy", NULL,
      "true classes of the --known rows, one file for each (repeatable)"},
+    OPTION_LABELS_FROM_ROW,
     OPTION_TABLE(sotto_defence_option_table, NULL),
     OPTION_GROUP("Defence"),
     {"list", OPTION_FLAG, NULL, NULL, "table of all defences with their budgets and parameters"},

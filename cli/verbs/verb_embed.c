@@ -115,13 +115,14 @@ static sotto_status standardise(struct sotto_array *x, const char *path)
 {
     struct sotto_array public_x = {0};
     size_t width = x->shape[1];
-    sotto_status status = sotto_npy_load(&public_x, path);
-    if (status == SOTTO_OK &&
-        (public_x.dtype != SOTTO_F4 || public_x.ndim != 2 || public_x.shape[1] != width))
-        status = cli_fail(
-            SOTTO_EINVAL,
-            "--standardise: %s does not have shape (N, %zu) and type f4; expected embeddings by this encoder",
-            path, width);
+    sotto_status status = sotto_array_load(&public_x, path, 0, NULL);
+    if (status == SOTTO_OK)
+        status = sotto_array_convert(&public_x, SOTTO_F4);
+    if (status == SOTTO_OK && (public_x.ndim != 2 || public_x.shape[1] != width))
+        status =
+            cli_fail(SOTTO_EINVAL,
+                     "--standardise: %s does not have shape (N, %zu); expected embeddings by this encoder",
+                     path, width);
     if (status == SOTTO_OK)
         status = sotto_standardise(x->data, x->shape[0], width, public_x.data, public_x.shape[0]);
     sotto_array_clear(&public_x);
@@ -143,10 +144,12 @@ static sotto_status join(struct sotto_array *x, const char *path, const struct s
     struct sotto_array left = {0}, both = {0};
     struct sotto_provenance theirs = {0};
     size_t n = x->shape[0], own = x->shape[1];
-    sotto_status status = sotto_npy_load(&left, path);
-    if (status == SOTTO_OK && (left.dtype != SOTTO_F4 || left.ndim != 2 || left.shape[0] != n))
+    sotto_status status = sotto_array_load(&left, path, 0, NULL);
+    if (status == SOTTO_OK)
+        status = sotto_array_convert(&left, SOTTO_F4);
+    if (status == SOTTO_OK && (left.ndim != 2 || left.shape[0] != n))
         status = cli_fail(SOTTO_EINVAL,
-                          "--join: %s does not have shape (%zu, N) and type f4; expected features of "
+                          "--join: %s does not have shape (%zu, N); expected features of "
                           "the same images",
                           path, n);
     if (status == SOTTO_OK)

@@ -34,7 +34,7 @@ static sotto_status load_owners(struct sotto_array *owners, const struct head_in
                                 const struct options *o)
 {
     const char *path = option_text(o, "owners");
-    sotto_status status = path ? head_labels_load(owners, path) : SOTTO_OK;
+    sotto_status status = path ? head_labels_load(owners, path, 0) : SOTTO_OK;
     if (status == SOTTO_OK && path && option_given(o, "records"))
         status =
             cli_fail(SOTTO_EUSAGE, "federated: --records draws owners, --owners states them; give one of "
@@ -69,7 +69,10 @@ static sotto_status report(const struct sotto_audit_result *result, const struct
     const char *folder = option_text(o, "output");
     struct sotto_report_input files[] = {{"features", option_text(o, "features")},
                                          {"labels", option_text(o, "labels")}};
-    struct sotto_audit_facts facts = {option_text(o, "title"), files, sizeof files / sizeof *files};
+    const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
+                                            .inputs = files,
+                                            .inputs_count = sizeof files / sizeof *files,
+                                            .command = option_shown_command(o)};
     char *text = NULL;
     sotto_status status = folder ? sotto_report_audit(folder, result, &facts) : SOTTO_OK;
     if (status == SOTTO_OK)

@@ -151,7 +151,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                         "generate: --dp-sgd is not supported: losses and metrics of this training would be "
                         "releases that nothing pays for; expected training without privacy");
     if (strcmp(action, "train") == 0)
-        return image_training(o, ctx, json, train);
+        return image_training(o, NULL, ctx, json, train);
     if (strcmp(action, "sample") == 0)
         return sample(o, ctx, json);
     if (strcmp(action, "score") == 0 || strcmp(action, "records") == 0)

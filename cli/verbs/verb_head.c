@@ -207,6 +207,11 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = refuse_private_options(o, recipe.trainer);
     if (status == SOTTO_OK)
         status = head_inputs_load(&in, o, sotto_head_trainer_silent(recipe.trainer));
+    if (status == SOTTO_OK && !sotto_head_trainer_silent(recipe.trainer) && option_given(o, "batch") &&
+        option_count(o, "batch") > in.n)
+        status =
+            cli_fail(SOTTO_EUSAGE, "--batch: %s is out of range; expected at most %zu, the number of records",
+                     option_text(o, "batch"), in.n);
     if (status == SOTTO_OK)
         status = sotto_head_trainer_private(recipe.trainer)  ? train_private(&h, &in, &recipe, o, ctx, json)
                  : sotto_head_trainer_silent(recipe.trainer) ? train_convex(&h, &in, &recipe, o, ctx, json)

@@ -56,7 +56,7 @@ static sotto_status load_clients(struct monitor_inputs *in, const struct options
     const char *path = option_text(o, "calibration-clients");
     if (!path)
         return SOTTO_OK;
-    sotto_status status = head_labels_load(&in->clients, path);
+    sotto_status status = head_labels_load(&in->clients, path, 0);
     if (status == SOTTO_OK && in->clients.count != in->calibration.shape[0])
         status =
             cli_fail(SOTTO_EINVAL, "%s has %zu clients but %s has %zu rows; expected one of each per query",

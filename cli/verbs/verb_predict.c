@@ -20,6 +20,7 @@ static const struct option_row rows[] = {
      "embeddings to classify (N, D), instead of --encoder and --data"},
     OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
     {"labels", OPTION_TEXT, "y.npy", NULL, "true classes (N), for the accuracy with its interval"},
+    OPTION_LABELS_FROM_ROW,
     OPTION_GROUP("Tables"),
     {"table", OPTION_TEXT, "FILE.csv", NULL,
      "rows to classify, with the columns of the training table in any order"},
@@ -149,11 +150,16 @@ static sotto_status measure(struct share *share, const struct options *o, const 
     struct sotto_array y = {0};
     const char *path = option_text(o, "labels");
     const int64_t *labels;
-    sotto_status status = head_labels_load(&y, path);
+    int64_t first;
+    sotto_status status = option_labels_from(&first, o);
+    if (status == SOTTO_OK)
+        status = head_labels_load(&y, path, first);
     if (status == SOTTO_OK && y.count != out->shape[0])
         status = cli_fail(SOTTO_EINVAL, "%s has %zu labels for %zu records; expected one label per record",
                           path, y.count, out->shape[0]);
     labels = y.data;
+    if (status == SOTTO_OK)
+        status = labels_check_first(labels, y.count, out->shape[1], path, o);
     for (size_t i = 0; status == SOTTO_OK && i < y.count; i++)
         if (labels[i] < 0 || (uint64_t)labels[i] >= out->shape[1])
             status = cli_fail(SOTTO_EINVAL, "%s: row %zu is %lld; the model has classes 0 to %zu", path, i,

@@ -26,7 +26,7 @@ static sotto_status read_attribute(struct sotto_array *out, const struct sotto_d
     struct sotto_array a = {0};
     if (!path)
         return SOTTO_OK;
-    sotto_status status = sotto_npy_load(&a, path);
+    sotto_status status = sotto_array_load(&a, path, 0, NULL);
     if (status == SOTTO_OK && (a.ndim != 1 || a.count != data->n))
         status = cli_fail(
             SOTTO_EINVAL,
@@ -132,7 +132,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status = check_talos(o);
     if (status == SOTTO_OK)
         status = check_augmentation(o);
-    return status == SOTTO_OK ? image_training(o, ctx, json, train) : status;
+    return status == SOTTO_OK ? image_training(o, NULL, ctx, json, train) : status;
 }
 
 const struct verb verb_pretrain = {

@@ -13,7 +13,7 @@ static const struct option_row rows[] = {
     {"table", OPTION_TEXT, "FILE", NULL,
      "records (n, columns) as .npy, of which --statistic is released; n is public"},
     OPTION_TABLE(sotto_protect_option_table, "statistic|range|blocks|choices|cases"),
-    OPTION_TABLE(sotto_protect_records_table, "records|clip|norm|labels|label-epsilon"),
+    OPTION_TABLE(sotto_protect_records_table, "records|clip|norm|labels|labels-from|label-epsilon"),
     OPTION_TABLE(sotto_release_option_table, "mechanism|scale|epsilon|delta|value-step"),
     OPTION_DEFAULT("mechanism", "logistic"),
     OPTION_TABLE(sotto_protect_option_table, "classes"),

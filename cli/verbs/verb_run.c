@@ -61,7 +61,7 @@ static void print_sde(const struct sotto_sde_run *runs, const char *folder, int 
                 : "%s: images and sde.json\n",
            folder);
     if (!json)
-        printf("%-20s %-22s %s\n", "run", "RMSE of recovered", "by the noise alone");
+        printf("%-20s %-22s %s\n", "run", "RMSE of recovered", "by the noise alone, on average");
     for (size_t i = 0; i < SOTTO_SDE_RUNS; i++) {
         if (json)
             printf("%s{\"name\": \"%s\", \"rmse\": %.17g}", i ? ", " : "", runs[i].name, runs[i].rmse);
@@ -73,8 +73,11 @@ static void print_sde(const struct sotto_sde_run *runs, const char *folder, int 
     if (json)
         printf("]}\n");
     else
-        printf("This is no privacy guarantee: another procedure may remove the noise, for example a "
-               "posterior mean, or an average over repeated queries.\n");
+        printf(
+            "With multiplicative noise of gamma 1 a few pixels carry the sum, so one seed may lie far from "
+            "the average.\nThis is no privacy guarantee: another procedure may remove the noise, for example "
+            "a "
+            "posterior mean, or an average over repeated queries.\n");
 }
 
 /* An image through the equations behind residual perturbation, and back. */

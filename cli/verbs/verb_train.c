@@ -1,4 +1,5 @@
 #include "verbs/autotune_output.h"
+#include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
 #include "inputs/private_set.h"
 #include "verbs/train_privacy.h"
@@ -10,6 +11,7 @@
 static const struct option_row rows[] = {
     OPTION_GROUP("Records"),
     OPTION_TABLE(sotto_call_option_table, "data|indices|split"),
+    OPTION_LABELS_FROM_ROW,
     {"classes", OPTION_TEXT, "K|FILE", NULL,
      "public number of classes, or a file with one class name a line, for training with a certificate "
      "(default: classes of the registered set)"},
@@ -158,6 +160,8 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK)
         status = train_privacy_refuse(o);
     if (status == SOTTO_OK)
+        status = labels_check_first(data->labels, data->labels ? data->n : 0, 0, option_text(o, "data"), o);
+    if (status == SOTTO_OK)
         status = sotto_train(&network, &result, data, chosen.data, chosen.count, &options, ctx);
     if (status == SOTTO_OK)
         status = note_release(network, o, ctx);
@@ -184,7 +188,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
                         "train: --dp-sgd and --certify-inputs need an imported data set, as errors while "
                         "reading %s could reveal its records; run 'sotto data import %s --name NAME' first",
                         data, data);
-    return image_training(o, ctx, json, train);
+    int64_t first;
+    sotto_status status = option_labels_from(&first, o);
+    const struct sotto_import_options files = {.labels_from = (size_t)first};
+    return status == SOTTO_OK ? image_training(o, &files, ctx, json, train) : status;
 }
 
 const struct verb verb_train = {
@@ -201,6 +208,8 @@ const struct verb verb_train = {
         "  sotto train --data cifar10 --indices private.npy --from encoder.safetensors --freeze 2 --dp-sgd "
         "--epsilon 3 --batch 2048 --optimizer sgd --lr 2 --momentum 0.9 --max-grad-norm 0.1 --warm-up 50 "
         "-o model.safetensors\n"
+        "  sotto train --data cifar10 --indices private.npy --from encoder.safetensors --freeze all "
+        "--standardise public.npy --dp-sgd --epsilon 3 -o model.safetensors\n"
         "  sotto train --data fashion-mnist --split train --model cnn --hidden 16,32,64 --dp-sgd "
         "--epsilon 3 --batch 2048 --optimizer sgd --lr 4 --momentum 0.9 --max-grad-norm 0.1 "
         "-o model.safetensors",

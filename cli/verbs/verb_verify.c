@@ -44,15 +44,25 @@ sotto_status verify_print(const char *file, const char *released, const char *le
 {
     struct sotto_verification v = {0};
     char *text = NULL;
+    char refusal[160];
     sotto_status status = sotto_verify(&v, file, released, ledger, ctx), told;
-    if (status != SOTTO_OK && status != SOTTO_EGATE)
+    if (status == SOTTO_OK && trust && trust[0]) {
+        status = check_trust(trust, &v);
+        snprintf(refusal, sizeof refusal, "signature: %s%s%s", v.signed_by ? "by key " : "there is none",
+                 v.signed_by ? v.signed_by : "",
+                 v.signed_by ? ", which --trust does not name" : "; --trust needs one");
+        v.failed = status == SOTTO_EGATE
+                       ? refusal
+                       : NULL; /* nothing is called consistent that the reader does not trust */
+    }
+    if (status != SOTTO_OK && status != SOTTO_EGATE) {
+        sotto_verification_clear(&v);
         return status;
+    }
     told = json ? sotto_verification_encode(&text, &v) : sotto_verification_text(&text, &v);
     if (told == SOTTO_OK)
         printf(json ? "%s\n" : "%s", text);
     sotto_text_free(text);
-    if (told == SOTTO_OK && status == SOTTO_OK && trust && trust[0])
-        status = check_trust(trust, &v);
     sotto_verification_clear(&v);
     return told == SOTTO_OK ? status : told;
 }

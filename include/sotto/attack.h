@@ -205,11 +205,6 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tracing_loci(double *loci, double 
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_save_p_values(const char *path,
                                                                   const struct sotto_audit_result *result);
 
-/** In:  path  "x.npy"; "x.npz" with one array in it, or "x.npz:name"; "x.csv" of numbers, with or without a line of column
- *             names, which becomes (rows, columns) f8
- *  Returns: those of io.h, with the file's name */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_load(struct sotto_array *out, const char *path);
-
 /** Embeddings of n records by one encoder: `views` random views of each, (n, views, d), and the record as it is, (n, d).
  *  sotto_embed_views() and sotto_embed() make them, or any other program. */
 struct sotto_encoder_views {
@@ -219,7 +214,8 @@ struct sotto_encoder_views {
 struct sotto_encoder_attack_input {
     /** By the encoder under attack. Members pre-trained it. */
     struct sotto_encoder_views member, nonmember;
-    /** By an encoder of the attacker's own. */
+    /** By an encoder of the attacker's own. Both {0}: no shadow; then only the mean similarity of views and, with a bank, the
+     *  contrastive loss are attacks, without thresholds. */
     struct sotto_encoder_views shadow_member, shadow_nonmember;
     /** Views of each record, at least 2, even for the contrastive loss; d of either encoder. */
     size_t views, width, shadow_width;
@@ -236,7 +232,7 @@ struct sotto_encoder_attack_input {
  *  threshold attackers (Liu et al. 2021), the contrastive loss, and a likelihood ratio of the embedding's norm. Their
  *  classifiers and thresholds are fitted on the shadow encoder.
  *
- *  Out: out     these five attacks, and out->encoder; free with sotto_audit_result_free()
+ *  Out: out     those of the five attacks that were run, and out->encoder; free with sotto_audit_result_free()
  *       scores  (5, n_member + n_nonmember) in the order of the attacks, HIGHER = MORE MEMBER-LIKE; may be NULL
  *
  *  Returns: EINVAL  sizes, values that are not finite, fewer than 20 shadow records on a side

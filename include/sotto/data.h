@@ -59,7 +59,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open(struct sotto_dataset 
 struct sotto_dataset_arrays {
     /** u1 (n, C, H, W) or (n, H, W): images; (n, columns): features, kept as f4. */
     const struct sotto_array *values;
-    const struct sotto_array *labels;    /**< (n) whole numbers (i8, i4, u1) from 0; NULL: no labels */
+    const struct sotto_array *labels;    /**< (n) whole numbers of any type, from 0; NULL: no labels */
     const struct sotto_array *attribute; /**< (n) a second label, likewise; NULL: none */
     const char *name;                    /**< NULL: "arrays"; below 64 bytes */
     /** Identity of the records (below 128 bytes), not a registered name; NULL: anonymous. */
@@ -100,14 +100,39 @@ struct sotto_import_options {
     /** Of a table: a sotto.schema/1 file (docs/FORMATS.md). Codes, classes and bounds come from it, not from the rows, and no
      *  cell is refused. */
     const char *schema;
+    const char
+        *separator; /**< of a table: "comma", "semicolon", "tab" or "pipe" [what its first lines show] */
+    /** 1: rows of a table that cannot be records are left out: those of another number of cells, without a label, or without
+     *  a number in a column of `types`; under a schema also those with an unlisted label, unless it states `other`. What
+     *  happens to a row depends on that row only, but how many are left is no secret then. [0: they are refused, all named] */
+    int drop_bad_rows;
+    /* Of a table without a schema, which states these itself. */
+    const char *
+        missing; /**< cells that stand for no value, with commas between them [?,NA,N/A,n/a,NaN,nan,null,NULL]; the
+                              empty cell always does */
+    const char *types; /**< "age=number,zip=category" [number: all values that are not missing are numbers] */
+    const char *drop;  /**< columns to leave out, "id,name" */
+    int no_header;     /**< 1: the first row is a record [found by its cells] */
     /** Of genotypes (VCF): the public list of the loci that become columns, CSV with id, allele, frequency and maybe other.
      *  Missing genotypes are filled in with its frequencies. */
     const char *loci;
     /** What a locus without a line is: "none" (no person carries the listed allele) or "frequency" (unknown for all people);
      *  NULL: refused. */
     const char *absent;
+    size_t
+        labels_from; /**< of arrays: [0] the number of the first class, 0 or 1; classes then count from 0 */
+    /** Of a table: the column that names the person of a row. It is no feature, and of each person the first rows_per_person
+     *  rows are kept, before anything else: persons are then the unit of privacy. "none": the unit is one record, and a
+     *  column of type person in the schema is left out. NULL: there is no such column. */
+    const char *person;
+    size_t rows_per_person;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
+/** sotto_dataset_open() with options for files; of a name, EUSAGE unless they are {0}. */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_open_files(struct sotto_dataset **out,
+                                                                 const char *name_or_path,
+                                                                 const struct sotto_import_options *options,
+                                                                 const struct sotto_context *ctx);
 /** Imports an archive or folder in any supported layout below the data folder ($SOTTO_DATA_DIR, else
  *  $XDG_DATA_HOME/sotto/data, else ~/.local/share/sotto/data). The set appears whole or not at all.
  *  In:      name: of the set, [a-z0-9][a-z0-9._-]*, below 64 bytes
@@ -116,6 +141,16 @@ struct sotto_import_options {
  *           ECREATE  the name is taken
  *           EIO, and the errors of sotto_dataset_open() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_import(const char *path, const char *name,
+                                                          const struct sotto_import_options *options,
+                                                          const struct sotto_context *ctx);
+/** Drafts a sotto.schema/1 file from the rows of a table: types, bounds rounded outwards, categories and classes as they occur.
+ *  All of it is taken from these rows, so the file lists every column under `from_rows`; until its owner has stated a
+ *  column from other knowledge and taken it off that list, whatever is encoded by the schema is stamped "fitted", and every
+ *  epsilon on it is conditional.
+ *  In:      options: how the table is read; no schema. NULL: zeros
+ *  Returns: EUSAGE  options of other layouts
+ *           ECREATE, EIO, and the errors of sotto_data_import() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_schema(const char *path, const char *table,
                                                           const struct sotto_import_options *options,
                                                           const struct sotto_context *ctx);
 /** Writes the loci of a set of genotypes as CSV, id, allele, other and frequency: a list for sotto_import_options.loci. The
@@ -177,6 +212,15 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_info(char **json, const char 
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_data_verify(char **json, const char *name_or_path,
                                                           const struct sotto_context *ctx);
 
+/** What a table of text held: rows, separator, and for each column what its cells are, with counts. It is about the private
+ *  rows, for their owner.
+ *  Out:     *text: for the terminal, long lists cut; "" for sets of another kind
+ *  Returns: ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_summary(char **text, const struct sotto_dataset *d);
+/** Whether rows of features can be trained on as they are: no column holds category codes, the order of which has no
+ *  meaning, or lacks values. Of a table with a schema this depends on the schema only.
+ *  Returns: EINVAL: names the columns, and 'sotto data split --one-hot' */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_dataset_check_encoded(const struct sotto_dataset *d);
 /** Returns: 1: a registered name, which stands for a set that sotto generates or knows as a public benchmark. */
 SOTTO_API int sotto_dataset_is_public(const char *dataset_id);
 /** The source of rows of a set: what the arrays it was read from say of themselves, else the rows of this set.

@@ -210,7 +210,9 @@ struct sotto_sampled {
     /** [replace-one], add-remove or zero-out; of a reservation: replace-one, zero-out or replace-input. */
     enum sotto_adjacency adjacency;
     enum sotto_sampling sampling; /**< [poisson], or fixed: under replace-one only */
-    uint64_t reserved[4];         /**< zeros: room for later members */
+    /** [0: a record], or the neighbours differ in a person with at most so many records. Poisson samples only. */
+    size_t rows_per_person;
+    uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Accounts for all steps together.
  *
@@ -313,6 +315,9 @@ struct sotto_spend {
     /** NULL, or the parameters that were read from the private data, such as "max_grad_norm" (NULL-terminated): each
      * is a condition too, in account, ledger and certificate. */
     const char *const *read_from_data;
+    /** At most so many records are one person's, as stated by the caller: the account is that of a person, and
+     * conditional on it. [0: what the provenance says, where an import has capped them, else the unit is one record] */
+    size_t rows_per_person;
     int insecure; /**< 1: noise from insecure_seed; every output says so */
     uint64_t insecure_seed;
     uint64_t reserved[4]; /**< zeros: room for later members */
@@ -362,6 +367,8 @@ SOTTO_API int sotto_certificate_is_proved(const struct sotto_certificate *certif
 SOTTO_API const char *sotto_certificate_condition(const struct sotto_certificate *certificate);
 /** Returns: the guarantee in one line. */
 SOTTO_API const char *sotto_certificate_statement(const struct sotto_certificate *certificate);
+/** Returns: the unit of privacy: "one record", or "one person (column patient, at most 3 rows each)". */
+SOTTO_API const char *sotto_certificate_unit(const struct sotto_certificate *certificate);
 /** Returns: number of its entry in the ledger. */
 SOTTO_API size_t sotto_certificate_entry(const struct sotto_certificate *certificate);
 /** Returns: hash of its entry in the ledger. */
@@ -632,7 +639,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_protect_file(struct sotto_certific
 
 /** One release of every record, as a file that anyone may train on: what is made of it afterwards costs nothing more. */
 struct sotto_protect_records {
-    /** .npy (n, ...): each row is a record; whole bytes of more than two dimensions are pixels and become numbers from 0 to 1.
+    /** (n, ...), any file of sotto_array_load(): each row is a record; whole bytes of more than two dimensions are pixels and become numbers from 0 to 1.
      *  n and the shape are public. */
     const char *input;
     const char *output; /**< .npy to write: (n, values) f4 */
@@ -642,8 +649,9 @@ struct sotto_protect_records {
     const char *mechanism;  /**< ["gaussian", by L1 "laplace"], "logistic" */
     double scale;           /**< [0: the smallest one that reaches `target`] */
     struct sotto_dp target; /**< epsilon: of labels and records together; delta: [sotto_default_delta(n)] */
-    /** [NULL: labels are public] .npy (n) of labels, released by randomised response. What is no class counts as class 0. */
+    /** [NULL: labels are public] (n) labels, likewise, released by randomised response. What is no class counts as class 0. */
     const char *labels;
+    size_t labels_from;        /**< [0] the number of the first class, 0 or 1; released labels count from 0 */
     double label_epsilon;      /**< [0] of that; > 0 with labels */
     const char *labels_output; /**< [output, with .labels.npy for .npy] .npy to write: (n) i8 */
     size_t classes;            /**< with labels: their public number, which is not read from them */

@@ -136,9 +136,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_score(
 /** Records of which an attacker knows the membership. */
 struct sotto_known_records {
     const struct sotto_dataset *data;
-    const int64_t *member; /**< (n_member) rows of `data`, at least 2 */
+    const int64_t *member; /**< (n_member) rows of `data`, at least 1 */
     size_t n_member;
-    const int64_t *nonmember; /**< (n_nonmember) rows of `data`, at least 1 */
+    const int64_t *nonmember; /**< (n_nonmember) rows of `data`, at least 2 */
     size_t n_nonmember;
 };
 /** {0} or NULL: the defaults in brackets. */
@@ -156,7 +156,7 @@ struct sotto_imitation_options {
  *  "logan-blackbox" (Hayes et al. 2019).
  *
  *  Without known records, a model of the target's recipe (a dcgan, where it is a vae), trained on the samples as its records. With
- *  them a discriminator alone: known members on one side; known non-members and samples, half of each batch, on the other. Attack
+ *  them a discriminator alone: known members and samples, half of each batch, on one side; known non-members on the other. Attack
  *  other records than the known ones.
  *
  *  In:      known    may be NULL

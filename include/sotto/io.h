@@ -14,7 +14,20 @@ extern "C" {
 SOTTO_API void sotto_text_free(char *text);
 SOTTO_API void sotto_bytes_free(void *bytes);
 
-enum sotto_dtype { SOTTO_U1, SOTTO_B1, SOTTO_F2, SOTTO_F4, SOTTO_F8, SOTTO_I4, SOTTO_I8 };
+enum sotto_dtype {
+    SOTTO_U1,
+    SOTTO_B1,
+    SOTTO_F2,
+    SOTTO_F4,
+    SOTTO_F8,
+    SOTTO_I4,
+    SOTTO_I8,
+    SOTTO_I1,
+    SOTTO_I2,
+    SOTTO_U2,
+    SOTTO_U4,
+    SOTTO_U8
+};
 enum { SOTTO_MAX_DIMS = 8 };
 
 /** A row-major array (last index fastest). Initialise with {0}; free with sotto_array_clear() unless the caller filled in
@@ -41,12 +54,16 @@ SOTTO_API void sotto_array_clear(struct sotto_array *a);
  *  Returns: EINVAL  a value is not representable
  *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_convert(struct sotto_array *a, enum sotto_dtype to);
+/** For whole numbers that become floats: none is rounded. Floats pass.
+ *  Returns: EINVAL  "<name>: value 7 is 16777217; f4 holds whole numbers up to 2^24 exactly; ..." */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_require_exact(const struct sotto_array *a,
+                                                                  enum sotto_dtype to, const char *name);
 /** In:      a: of a float type
  *  Returns: EINVAL  "<name>: 3 of 5000 rows contain NaN (first: row 17, column 2); <what> must be finite" */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_require_finite(const struct sotto_array *a,
                                                                    const char *name, const char *what);
 
-/** Reads .npy versions 1 to 3, little-endian, C order, of the seven types.
+/** Reads .npy versions 1 to 3. Big-endian numbers and Fortran order become this machine's and row-major.
  *  Returns: ENOENT, EIO
  *           EFORMAT  another layout, or sizes that do not match the file exactly
  *           ENOMEM */
@@ -106,6 +123,17 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_safetensors_save_bytes(void **byte
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_load(struct sotto_tensors *out, const char *path);
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_save(const char *path, const struct sotto_tensors *t);
 
+/** Reads one array of any of these kinds, or of a CSV table of numbers, with or without a line of column names, which becomes
+ *  (rows, columns) f8.
+ *  In:      path: "x.npy"; "x.npz" or "x.safetensors" with one array in it, or "x.npz:name"; "x.csv"; "-" is standard input.
+ *           Of it and of pipes, the first bytes say what they are
+ *           quiet: 1 for private records: a cell of a table that is no number is NaN, and no error tells of it
+ *  Returns: ENOENT, EIO
+ *           EFORMAT  as above; another number of arrays, with their names; a whole number beyond 2^53 in a table
+ *           ESTOPPED, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_load(struct sotto_array *out, const char *path, int quiet,
+                                                         const struct sotto_context *ctx);
+
 /** What a file is and holds. Kinds: npy, npz, safetensors, json, csv, yaml, idx (plain or gzip), ledger.
  *  Out:     *json: one "sotto.inspect/1" object (docs/FORMATS.md); *text: lines for the terminal. Free with
  *           sotto_text_free()
@@ -127,6 +155,7 @@ enum sotto_encoding {
 /** "none", "public", "declared", "released", "fitted". */
 SOTTO_API const char *sotto_encoding_name(enum sotto_encoding encoding);
 
+enum { SOTTO_PERSON = 64 }; /**< room for the name of the column that tells persons apart */
 /** The source of an array's records, and what was done to them. Kept beside the array as PATH.provenance.json (schema
  *  sotto.provenance/1), which is as private as the array. Initialise with {0}; free with sotto_provenance_clear(). */
 struct sotto_provenance {
@@ -139,6 +168,10 @@ struct sotto_provenance {
     char **class_names; /**< (classes) texts, owned; NULL: unknown */
     /** What gave the classes: "the data set's description", "--classes", ...; "" with classes 0. */
     char classes_by[64];
+    /** The unit of privacy is a person: an import kept at most so many rows of each, by the values of that column. 0
+     * and "": it is one record. */
+    size_t rows_per_person;
+    char person[SOTTO_PERSON];
 };
 SOTTO_API void sotto_provenance_clear(struct sotto_provenance *p);
 /** Out:     *out: a deep copy; must be {0} or cleared before

@@ -57,6 +57,8 @@ SOTTO_API const struct sotto_option *sotto_train_privacy_options(void);
 SOTTO_API const struct sotto_option *sotto_answer_option_table(void);
 /** Of struct sotto_pretrain_options. */
 SOTTO_API const struct sotto_option *sotto_pretrain_option_table(void);
+/** Of struct sotto_encoder_import_options. */
+SOTTO_API const struct sotto_option *sotto_encoder_import_option_table(void);
 /** Of struct sotto_fine_tune_options. */
 SOTTO_API const struct sotto_option *sotto_fine_tune_option_table(void);
 /** Of struct sotto_generator_options. */

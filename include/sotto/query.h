@@ -138,6 +138,11 @@ struct sotto_shadow_recipe {
     size_t hidden[SOTTO_TRAIN_HIDDEN], hidden_count;
     size_t epochs, batch;
     double lr;
+    /** Networks start from this encoder, as the target did (struct sotto_train_options): needed where the target was
+     *  fine-tuned, as its file holds only the hash of its encoder. */
+    const char *from;
+    /** The public embeddings that the target standardises by; needed where it does. */
+    const char *standardise;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
@@ -179,8 +184,11 @@ struct sotto_attack_options {
     /** Target and noisy shadows answer so often, and posteriors are averaged: against models with noisy answers
      *  [1]. */
     size_t repeats;
-    /** White box: how many of the last dense and convolution layers are read [3]. */
+    /** White box, stolen-memories-layers: how many of the last dense and convolution layers are read [3]. */
     size_t layers;
+    /** stolen-memories-layers: so many records that it is surest of are explained, with pictures of images: which unit of which
+     *  layer remembers them, and where [0]. */
+    size_t explain;
     /** 1: shadow networks without the target's residual perturbation (noise, ensemble, lost skips): an attacker that
      *  does not know of it. */
     int plain_shadows;

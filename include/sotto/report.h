@@ -93,7 +93,9 @@ struct sotto_audit_facts {
     /** Certificate of the audited model, or the released file beside it: it is verified, and what it proves or conditions
      * stands beside what was measured. That the audited answers are those of this file rests on the caller. NULL: none */
     const char *certificate;
-    const char *ledger;   /**< that was charged for it; NULL: not at hand, and the page says so */
+    const char *ledger; /**< that was charged for it; NULL: not at hand, and the page says so */
+    /** Command that repeats the audit, for the page; names of files do not belong in it. NULL: none */
+    const char *command;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** The page of an audit. If the environment has SOURCE_DATE_EPOCH, that is the time that the page shows.

@@ -127,6 +127,45 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_pretrain(struct sotto_encoder **ou
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_random(struct sotto_encoder **out,
                                                              const struct sotto_dataset *data,
                                                              const char *encoder, uint64_t seed);
+enum { SOTTO_IMPORT_STATEMENT = 160 };
+/** {0} but for model and statement: all defaults. */
+struct sotto_encoder_import_options {
+    /** "resnet18", "resnet50", "mobilenetv2", or one of these with "-imagenet": as in torchvision, with a stem for
+     *  large images; without it, stem and strides are for small ones. */
+    const char *model;
+    /** "public, by WHO": who states that no private record trained the weights. One line of UTF-8, below
+     *  SOTTO_IMPORT_STATEMENT bytes. */
+    const char *statement;
+    /** Pixels of the images that will be embedded [224 of -imagenet, else 32]; at least 32: smaller images are padded. */
+    size_t height, width;
+    /** How the network's images were normalised, once they were in [0, 1]: ["imagenet"], "none", or means and deviations of
+     *  red, green and blue, "0.5,0.5,0.5/0.25,0.25,0.25". The encoder does the same with the images that it gets. */
+    const char *normalise;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** What a file of weights held. */
+struct sotto_encoder_import_report {
+    const char *names;       /**< origin of the names: "torchvision"; static */
+    size_t tensors;          /**< tensors of the encoder */
+    size_t ignored;          /**< of what stands above or beside it, such as fc.weight */
+    size_t counters;         /**< num_batches_tracked, which inference does not read */
+    char ignored_names[256]; /**< the first of the ignored, for people */
+};
+/** Makes an encoder of a .safetensors file of weights (f16, bf16, f32 or f64) from elsewhere, under torchvision's names. The
+ *  encoder keeps the statement, as "stated by the user: public, by WHO": the weights cannot show it.
+ *
+ *  In:      path     "-": standard input
+ *           ctx      NULL, or asked whether to stop
+ *  Out:     *out     free with sotto_encoder_free()
+ *           *report  may be NULL
+ *  Returns: EINVAL   a model or statement that is missing or unknown; a file of sotto, which has a statement of its own
+ *           EFORMAT  another kind of file; tensors that are missing, unknown, or of another shape or dtype; values that are not
+ *                    finite, and variances below 0
+ *           ENOENT, EIO, ENOMEM, ESTOPPED */
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_encoder_import(struct sotto_encoder **out, struct sotto_encoder_import_report *report, const char *path,
+                     const struct sotto_encoder_import_options *options, const struct sotto_context *ctx);
 /** Writes a safetensors file (docs/FORMATS.md).
  *
  *  Returns: ECREATE, EIO, ENOMEM */

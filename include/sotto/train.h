@@ -59,6 +59,10 @@ struct sotto_train_options {
      *  "all"   the whole encoder */
     const char *freeze;
     size_t warm_up; /**< [0] with `from`: first steps, which train the last layer alone */
+    /** [NULL: as they are] with `from`: .npy (N, width) f4 of embeddings of PUBLIC images by that encoder. Their column means
+     *  and deviations standardise the embeddings in front of the last layer, as sotto_standardise() does; nothing trains
+     *  them, and the file of the network holds them. */
+    const char *standardise;
     struct sotto_residual_noise residual; /**< resnet8, resnet20; input_noise and radius: every network */
     size_t channels, height, width;       /**< [0] rows of a table are images of this shape, (C, H, W) */
     const char *optimizer;                /**< ["adam"] (betas .9 .999, epsilon 1e-7), "sgd" */

@@ -36,7 +36,8 @@ struct sotto_verification {
     const char *adjacency; /**< NULL: no guarantee */
     const char *mechanism;
     double scale;
-    size_t records;        /**< in the private data set; 0: unknown */
+    size_t records;   /**< in the private data set; 0: unknown */
+    const char *unit; /**< of privacy: "one record", or "one person (column patient, at most 3 rows each)" */
     const char *condition; /**< what epsilon rests on without proof; NULL: nothing */
     const char *measured;  /**< what was measured and not proved; NULL: nothing */
     const char

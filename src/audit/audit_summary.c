@@ -7,18 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 256, MAX_RATES = 8 };
+enum { LINE = 256, MAX_RATES = 8, CELL = 96, MAX_COLUMNS = MAX_RATES + 4, MAX_SHOWN = 64, HEADING = -1 };
 
-/* "6.4 % [3.7, 10.2]" in the width of a column. */
-static void percent_cell(char out[64], const struct sotto_estimate *e)
+/* "6.4 [3.7, 10.2] %" */
+static void percent_cell(char out[CELL], const struct sotto_estimate *e)
 {
-    snprintf(out, 64, "%.3g [%.3g, %.3g] %%", 100 * e->estimate, 100 * e->lower, 100 * e->upper);
+    snprintf(out, CELL, "%.3g [%.3g, %.3g] %%", 100 * e->estimate, 100 * e->lower, 100 * e->upper);
 }
 
-static void rate_cell(char out[64], const struct sotto_audit_rate *r)
+static void rate_cell(char out[CELL], const struct sotto_audit_rate *r)
 {
     if (r->refused)
-        snprintf(out, 64, "not measurable");
+        snprintf(out, CELL, "not measurable");
     else
         percent_cell(out, &r->at.tpr);
 }
@@ -49,24 +49,68 @@ static void add(char **text, size_t *used, const char *line)
     *used += length;
 }
 
-static void add_attack(char **text, size_t *used, const struct sotto_audit_attack *a, const size_t *rates,
-                       size_t count)
+/* Writes a cell; row HEADING: that of the column. */
+typedef void (*cell_writer)(char out[CELL], const void *of, long row, size_t column);
+
+/* Columns are as wide as their longest cell, two blanks apart: they never touch. */
+static void add_table(char **text, size_t *used, cell_writer write, const void *of, size_t rows,
+                      size_t columns)
 {
-    char line[LINE], cell[64];
-    const struct sotto_estimate *auc = &a->auc.area;
-    snprintf(line, sizeof line, "%-23.23s %.3f [%.3f, %.3f]  ", a->name, auc->estimate, auc->lower,
-             auc->upper);
-    add(text, used, line);
-    for (size_t k = 0; k < count; k++) {
-        if (rates[k] < a->rate_count)
-            rate_cell(cell, &a->rates[rates[k]]);
-        else
-            snprintf(cell, sizeof cell, "not measurable");
-        snprintf(line, sizeof line, "%-23s", cell);
-        add(text, used, line);
+    char cell[CELL], padded[CELL + 8];
+    size_t width[MAX_COLUMNS] = {0};
+    for (long row = HEADING; row < (long)rows; row++)
+        for (size_t k = 0; k < columns; k++) {
+            write(cell, of, row, k);
+            width[k] = strlen(cell) > width[k] ? strlen(cell) : width[k];
+        }
+    for (long row = HEADING; row < (long)rows; row++)
+        for (size_t k = 0; k < columns; k++) {
+            write(cell, of, row, k);
+            const bool last = k + 1 == columns;
+            snprintf(padded, sizeof padded, "%-*s%s", last ? 0 : (int)width[k], cell, last ? "\n" : "  ");
+            add(text, used, padded);
+        }
+}
+
+/* An audit and the rates of its columns. */
+struct membership {
+    const struct sotto_audit_result *result;
+    size_t rates[MAX_RATES], count;
+};
+
+static void membership_heading(char out[CELL], const struct membership *m, size_t column)
+{
+    static const char *const ends[] = {"bal. acc.", "epsilon >="};
+    if (column < 2)
+        snprintf(out, CELL, "%s", column ? "AUC" : "attack");
+    else if (column < 2 + m->count)
+        snprintf(out, CELL, "TPR at FPR %.8g", m->result->attacks[0].rates[m->rates[column - 2]].fpr);
+    else
+        snprintf(out, CELL, "%s", ends[column - 2 - m->count]);
+}
+
+static void membership_cell(char out[CELL], const void *of, long row, size_t column)
+{
+    const struct membership *m = of;
+    if (row == HEADING) {
+        membership_heading(out, m, column);
+        return;
     }
-    snprintf(line, sizeof line, "%-10.3f %.3g\n", a->balanced.accuracy.estimate, a->epsilon.lower_bound);
-    add(text, used, line);
+    const struct sotto_audit_attack *a = &m->result->attacks[row];
+    const struct sotto_estimate *auc = &a->auc.area;
+    const size_t rate = column >= 2 && column < 2 + m->count ? m->rates[column - 2] : a->rate_count;
+    if (column == 0)
+        snprintf(out, CELL, "%.60s", a->name);
+    else if (column == 1)
+        snprintf(out, CELL, "%.3f [%.3f, %.3f]", auc->estimate, auc->lower, auc->upper);
+    else if (column == 2 + m->count)
+        snprintf(out, CELL, "%.3f", a->balanced.accuracy.estimate);
+    else if (column == 3 + m->count)
+        snprintf(out, CELL, "%.3g", a->epsilon.lower_bound);
+    else if (rate < a->rate_count)
+        rate_cell(out, &a->rates[rate]);
+    else
+        snprintf(out, CELL, "not measurable");
 }
 
 /* What would make the numbers below mean something else comes before them. */
@@ -82,36 +126,43 @@ static void add_checks(char **text, size_t *used, const struct sotto_audit_resul
         add(text, used, "\n");
 }
 
-static void add_attribute_line(char **text, size_t *used, const char *name,
-                               const struct sotto_attribute_scores *s)
+/* The attack, then the baselines, then networks of each depth. */
+static const struct sotto_attribute_scores *attribute_scores(const struct sotto_attribute_result *a,
+                                                             size_t row)
 {
-    char line[LINE], cells[3][64];
-    percent_cell(cells[0], &s->accuracy);
-    percent_cell(cells[1], &s->balanced_accuracy);
-    percent_cell(cells[2], &s->macro_f1);
-    snprintf(line, sizeof line, "%-23.23s %-23s%-23s%s\n", name ? name : "", cells[0], cells[1], cells[2]);
-    add(text, used, line);
+    return row == 0                   ? &a->attack
+           : row <= a->baseline_count ? &a->baselines[row - 1]
+                                      : &a->depths[row - 1 - a->baseline_count];
+}
+
+static void attribute_cell(char out[CELL], const void *of, long row, size_t column)
+{
+    static const char *const headings[] = {"method", "accuracy", "balanced accuracy", "macro F1"};
+    const struct sotto_attribute_result *a = of;
+    if (row == HEADING) {
+        snprintf(out, CELL, "%s", headings[column]);
+        return;
+    }
+    const struct sotto_attribute_scores *s = attribute_scores(a, (size_t)row);
+    const struct sotto_estimate *const numbers[] = {&s->accuracy, &s->balanced_accuracy, &s->macro_f1};
+    if (column > 0)
+        percent_cell(out, numbers[column - 1]);
+    else if (!s->name)
+        snprintf(out, CELL, "network of %zu layers", s->layers);
+    else
+        snprintf(out, CELL, "%.60s", s->name);
 }
 
 static void add_attribute(char **text, size_t *used, const struct sotto_attribute_result *a)
 {
-    char line[LINE], cell[64], name[40];
+    char line[LINE], cell[CELL];
     if (!a)
         return;
     snprintf(line, sizeof line,
              "\nattribute inference: %zu values, %zu records known to the attacker, %zu test records\n",
              a->values, a->n_known, a->n_test);
     add(text, used, line);
-    snprintf(line, sizeof line, "%-23s %-23s%-23s%s\n", "method", "accuracy", "balanced accuracy",
-             "macro F1");
-    add(text, used, line);
-    add_attribute_line(text, used, a->attack.name, &a->attack);
-    for (size_t i = 0; i < a->baseline_count; i++)
-        add_attribute_line(text, used, a->baselines[i].name, &a->baselines[i]);
-    for (size_t i = 0; i < a->depth_count; i++) {
-        snprintf(name, sizeof name, "network of %zu layers", a->depths[i].layers);
-        add_attribute_line(text, used, name, &a->depths[i]);
-    }
+    add_table(text, used, attribute_cell, a, 1 + a->baseline_count + a->depth_count, 4);
     percent_cell(cell, &a->gain);
     snprintf(line, sizeof line, "gain in accuracy over '%.60s': %s\n", a->gain_over ? a->gain_over : "",
              cell);
@@ -121,7 +172,7 @@ static void add_attribute(char **text, size_t *used, const struct sotto_attribut
 /* How many records a test gives away by its p-values, and whether the normal one holds. */
 static void add_p_values(char **text, size_t *used, const struct sotto_audit_attack *a)
 {
-    char line[2 * LINE], cells[3][64];
+    char line[2 * LINE], cells[3][CELL];
     const struct sotto_audit_p_values *p = a->p_values;
     if (!p)
         return;
@@ -152,8 +203,8 @@ static void add_claim(char **text, size_t *used, const struct sotto_audit_claim 
 
 static void add_membership(char **text, size_t *used, const struct sotto_audit_result *r)
 {
-    size_t rates[MAX_RATES];
-    char line[LINE], head[32], rate[32];
+    struct membership m = {.result = r};
+    char line[LINE];
     if (!r->attack_count)
         return;
     snprintf(line, sizeof line,
@@ -161,50 +212,68 @@ static void add_membership(char **text, size_t *used, const struct sotto_audit_r
              r->n_nonmember, 100 * r->confidence);
     add(text, used, line);
     add_checks(text, used, r);
-    size_t count = choose_rates(rates, &r->attacks[0]);
-    snprintf(line, sizeof line, "%-23s %-22s ", "attack", "AUC");
-    add(text, used, line);
-    for (size_t k = 0; k < count; k++) {
-        snprintf(rate, sizeof rate, "%.12g", r->attacks[0].rates[rates[k]].fpr);
-        snprintf(head, sizeof head, "TPR at FPR %.8s", rate);
-        snprintf(line, sizeof line, "%-23s", head);
-        add(text, used, line);
-    }
-    add(text, used, "bal. acc.  epsilon >=\n");
-    for (size_t i = 0; i < r->attack_count; i++)
-        add_attack(text, used, &r->attacks[i], rates, count);
+    m.count = choose_rates(m.rates, &r->attacks[0]);
+    add_table(text, used, membership_cell, &m, r->attack_count, m.count + 4);
     for (size_t i = 0; i < r->attack_count; i++)
         add_p_values(text, used, &r->attacks[i]);
     add_claim(text, used, r->claim);
 }
 
+/* The attacks that look at a generative model. */
+struct generative {
+    const struct sotto_audit_attack *attacks[MAX_SHOWN];
+    size_t count;
+};
+
+static void generative_cell(char out[CELL], const void *of, long row, size_t column)
+{
+    static const char *const headings[] = {"attack",       "sees",   "right",
+                                           "top n_member", "radius", "lowest score"};
+    const struct generative *shown = of;
+    if (row == HEADING) {
+        snprintf(out, CELL, "%s", headings[column]);
+        return;
+    }
+    const struct sotto_audit_generative *g = shown->attacks[row]->generative;
+    switch (column) {
+    case 0:
+        snprintf(out, CELL, "%.60s", shown->attacks[row]->name);
+        break;
+    case 1:
+        snprintf(out, CELL, "%.60s", g->access ? g->access : "");
+        break;
+    case 2:
+        percent_cell(out, &g->set_accuracy);
+        break;
+    case 3:
+        snprintf(out, CELL, "%.3f", g->top_share);
+        break;
+    case 4:
+        snprintf(out, CELL, isnan(g->radius) ? "-" : "%.4g", g->radius);
+        break;
+    default:
+        snprintf(out, CELL, "%zu records", g->lowest_tied);
+    }
+}
+
 /* The discriminator may tell nearly everything and the samples nearly nothing, so access comes first. */
 static void add_generative(char **text, size_t *used, const struct sotto_audit_result *r)
 {
-    char line[LINE], cell[64];
-    bool any = false;
-    for (size_t i = 0; i < r->attack_count; i++) {
-        const struct sotto_audit_generative *g = r->attacks[i].generative;
-        if (!g)
-            continue;
-        if (!any) {
-            snprintf(
-                line, sizeof line,
-                "\ngenerative model: which of two sets of %zu records was trained on, over %zu overlapping "
-                "random pairs of sets\n%-23s %-31s %-22s %-13s %-11s %s\n",
-                g->set_size, g->set_draws, "attack", "sees", "right", "top n_member", "radius",
-                "lowest score");
-            add(text, used, line);
-            any = true;
-        }
-        percent_cell(cell, &g->set_accuracy);
-        snprintf(line, sizeof line, "%-23.23s %-31.31s %-22s %-13.3f ", r->attacks[i].name,
-                 g->access ? g->access : "", cell, g->top_share);
-        add(text, used, line);
-        snprintf(cell, sizeof cell, isnan(g->radius) ? "-" : "%.4g", g->radius);
-        snprintf(line, sizeof line, "%-11s %zu records\n", cell, g->lowest_tied);
-        add(text, used, line);
-    }
+    char line[LINE];
+    struct generative shown = {.count = 0};
+    for (size_t i = 0; i < r->attack_count && shown.count < MAX_SHOWN; i++)
+        if (r->attacks[i].generative)
+            shown.attacks[shown.count++] = &r->attacks[i];
+    if (!shown.count)
+        return;
+    const struct sotto_audit_generative *g = shown.attacks[0]->generative;
+    snprintf(
+        line, sizeof line,
+        "\ngenerative model: which of two sets of %zu records was trained on, over %zu overlapping random "
+        "pairs of sets\n",
+        g->set_size, g->set_draws);
+    add(text, used, line);
+    add_table(text, used, generative_cell, &shown, shown.count, 6);
 }
 
 sotto_status sotto_audit_summary(char **text, const struct sotto_audit_result *r)

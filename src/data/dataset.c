@@ -46,8 +46,10 @@ void dataset_discard(struct dataset *d)
     base_free(d->features);
     base_free(d->labels);
     base_free(d->attribute);
+    base_free(d->persons);
     free_columns(d);
     base_free(d->encoding);
+    base_free(d->table.missing);
     sotto_provenance_clear(&d->provenance);
     if (d->stream)
         d->stream->close(d->stream);
@@ -233,6 +235,11 @@ done:
     return status;
 }
 
+static bool may_be_missing(const struct dataset *d, size_t column)
+{
+    return d->column_count == d->set.columns && d->columns[column].missing > 0;
+}
+
 sotto_status dataset_finish(struct dataset *d)
 {
     sotto_status status = SOTTO_OK;
@@ -240,10 +247,31 @@ sotto_status dataset_finish(struct dataset *d)
     TRY(check_column(s->labels, s->n, s->classes, "label", "labels"));
     TRY(check_column(s->attribute, s->n, s->values, "attribute", "attributes"));
     for (size_t i = 0; s->features && i < s->n * s->columns; i++)
-        if (!isfinite(s->features[i]))
+        if (!isfinite(s->features[i]) && !(isnan(s->features[i]) && may_be_missing(d, i % s->columns)))
             FAIL(SOTTO_EFORMAT, "record %zu, feature %zu is not finite", i / s->columns, i % s->columns);
     if (!s->sha256[0] && !d->stream) /* else by store_write(), on the way */
         TRY(dataset_hash(s->sha256, s, d->ctx));
 done:
+    return status;
+}
+
+sotto_status sotto_dataset_check_encoded(const struct sotto_dataset *s)
+{
+    const struct dataset *d = dataset_behind(s);
+    size_t codes = 0, gaps = 0;
+    for (size_t j = 0; d && j < d->column_count; j++) {
+        codes += d->columns[j].category;
+        gaps += !d->columns[j].category && !d->encoding && d->columns[j].missing > 0;
+    }
+    if (codes + gaps == 0)
+        return SOTTO_OK;
+    sotto_status status =
+        status_fail(SOTTO_EINVAL,
+                    "data set '%s' is a table with %zu columns of category codes and %zu columns of numbers "
+                    "that lack values; expected an encoding",
+                    s->name, codes, gaps);
+    status_hint("sotto data split %s --one-hot --parts train=N,... -o DIR, then 'sotto head --features "
+                "DIR/train-features.npy' or 'sotto train --data DIR/train-features.npy:DIR/train-labels.npy'",
+                s->name);
     return status;
 }

@@ -14,6 +14,16 @@ struct table_column {
     bool category; /* its numbers are positions in codes */
     size_t code_count;
     char **codes;
+    size_t missing;    /* cells without a value; as numbers they are NAN unless a schema filled them in */
+    size_t unforeseen; /* cells that its schema does not foresee: texts as numbers, unknown categories */
+};
+
+/** How a table of text was read. */
+struct table_facts {
+    char separator; /* 0: the set is no table of text, or of an early version */
+    bool header;
+    size_t left_out; /* rows */
+    char *missing;   /* cells without a value, with commas in between; NULL: the usual ones */
 };
 
 /** What stands behind a struct sotto_dataset: the same arrays, writable while the set is built. */
@@ -29,10 +39,18 @@ struct dataset {
     char licence[256];        /* one line, "" if unknown */
     size_t column_count;      /* set.columns, or 0: not described */
     struct table_column *columns;
+    struct table_facts table;
     char label_column[128]; /* of a table: its name; "": unknown */
     char *encoding;         /* of a table: the schema it was imported by, as sotto.encoding/1, or NULL */
+    bool drafted;           /* that schema was taken from rows (from_rows), so that it declares nothing */
     struct sotto_provenance provenance; /* what the arrays it was read from say of themselves, or {0} */
-    bool may_stream;                    /* the caller takes images by `stream` instead of `images` */
+    /* Of a table whose rows were capped: the column, at most how many rows a person has, and who each row's person is,
+     * 0, 1, ... by first row, (N); "none": the import stated that records are the unit; "": nothing was stated. */
+    char person[SOTTO_PERSON];
+    size_t rows_per_person;
+    int64_t *persons;
+    bool asks_persons; /* an import: a table with a column that looks like persons is asked about */
+    bool may_stream;   /* the caller takes images by `stream` instead of `images` */
     struct image_stream *stream;
     const struct sotto_context
         *ctx; /* of the call that fills the set, asked in between; NULL once it is filled */
@@ -75,7 +93,7 @@ sotto_status dataset_set_column(struct dataset *d, size_t j, const char *name, c
                                 size_t code_count);
 /* Arrays as the contents of an empty set (dataset_arrays.c): values first. EFORMAT, ENOMEM. */
 sotto_status dataset_take_values(struct dataset *d, const struct sotto_array *a, bool labelled);
-sotto_status dataset_take_labels(struct dataset *d, const struct sotto_array *a);
+sotto_status dataset_take_labels(struct dataset *d, const struct sotto_array *a, size_t first);
 sotto_status dataset_take_attribute(struct dataset *d, const struct sotto_array *a);
 /** ESTOPPED; EFORMAT: a label outside 0 .. classes-1, an attribute outside 0 .. values-1, or a feature that is not
  * finite. Fills set.sha256 unless it is set already. */

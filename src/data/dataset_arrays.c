@@ -59,12 +59,11 @@ static sotto_status take_column(int64_t *column, size_t *values, const struct so
 {
     sotto_status status = SOTTO_OK;
     int64_t most = 0;
-    if (a->ndim != 1 || a->shape[0] != n)
+    if (a->ndim < 1 || a->shape[0] != n || a->count != n)
         FAIL(SOTTO_EFORMAT, "%zu %s in %d dimensions for %zu records; expected shape (%zu)", a->count, what,
              a->ndim, n, n);
     if (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8)
-        FAIL(SOTTO_EFORMAT, "%s are %s; expected whole numbers (i8, i4 or u1)", what,
-             sotto_dtype_name(a->dtype));
+        FAIL(SOTTO_EFORMAT, "%s are %s; expected whole numbers", what, sotto_dtype_name(a->dtype));
     TRY(copy_as(column, SOTTO_I8, a));
     for (size_t i = 0; i < a->count; i++)
         most = column[i] > most ? column[i] : most;
@@ -73,9 +72,23 @@ done:
     return status;
 }
 
-sotto_status dataset_take_labels(struct dataset *d, const struct sotto_array *a)
+sotto_status dataset_take_labels(struct dataset *d, const struct sotto_array *a, size_t first)
 {
-    return take_column(d->labels, &d->set.classes, a, d->set.n, "labels");
+    sotto_status status = SOTTO_OK;
+    int64_t *y = d->labels, least = INT64_MAX;
+    TRY(take_column(y, &d->set.classes, a, d->set.n, "labels"));
+    for (size_t i = 0; i < d->set.n; i++)
+        least = y[i] < least ? y[i] : least;
+    if (first == 0)
+        goto done;
+    if (least < (int64_t)first)
+        FAIL(SOTTO_EFORMAT, "labels begin at %lld; --labels-from %zu allows %zu and above", (long long)least,
+             first, first);
+    for (size_t i = 0; i < d->set.n; i++)
+        y[i] -= (int64_t)first;
+    d->set.classes -= first;
+done:
+    return status;
 }
 
 sotto_status dataset_take_attribute(struct dataset *d, const struct sotto_array *a)
@@ -139,7 +152,7 @@ static sotto_status take_arrays(struct dataset *d, const struct sotto_dataset_ar
     sotto_status status = SOTTO_OK;
     TRY(dataset_take_values(d, from->values, from->labels != NULL));
     if (from->labels)
-        TRY(dataset_take_labels(d, from->labels));
+        TRY(dataset_take_labels(d, from->labels, 0));
     if (from->classes)
         TRY(dataset_set_classes(d, from->classes, from->class_names));
     if (from->attribute)

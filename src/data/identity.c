@@ -67,7 +67,7 @@ enum sotto_encoding dataset_stored_encoding(const struct sotto_dataset *s)
     if (d->provenance.encoding != SOTTO_ENCODING_NONE)
         return d->provenance.encoding;
     if (d->encoding)
-        return SOTTO_ENCODING_DECLARED;
+        return d->drafted ? SOTTO_ENCODING_FITTED : SOTTO_ENCODING_DECLARED;
     for (size_t j = 0; j < d->column_count; j++)
         if (d->columns[j].category)
             return SOTTO_ENCODING_FITTED;

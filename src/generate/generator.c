@@ -97,7 +97,7 @@ sotto_status generator_check_rows(size_t channels, const struct sotto_dataset *d
     REQUIRE(data->height <= GENERATOR_SIDE && data->width <= GENERATOR_SIDE,
             "data set '%s': images have %zux%zu pixels; expected at most %dx%d", data->name, data->height,
             data->width, GENERATOR_SIDE, GENERATOR_SIDE);
-    REQUIRE(n > 0, "data set '%s': no rows were given; expected at least one", data->name);
+    REQUIRE(rows && n > 0, "data set '%s': no rows were given; expected at least one", data->name);
     for (size_t i = 0; i < n; i++)
         REQUIRE(rows[i] >= 0 && (uint64_t)rows[i] < data->n,
                 "row index %lld (at position %zu) is outside data set '%s' with %zu records",

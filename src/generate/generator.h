@@ -19,8 +19,9 @@ struct sotto_generator {
     char *facts[2 * GENERATOR_FACTS]; /* keys and values of the file's metadata */
 };
 
-/* What a discriminator is taught to tell from the records in place of its generator's samples: rows of the same set, half of each
- * batch from either list. The generator stays as it began. */
+/* What stands in the place of the generator's samples while a discriminator is trained: rows of the same set, half of each batch
+ * from either list. Here THEY are what it takes for records, and the records are what it tells them from. The generator stays as
+ * it began. */
 struct generator_others {
     const int64_t *rows[2];
     size_t n[2];

@@ -52,10 +52,11 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
     struct nn_model *d = s->g->reader;
     float *kept = s->work + s->batch, *input = nn_plan_input(s->reader);
     size_t bytes = s->batch * s->pixels * sizeof(float);
+    const bool records = !s->others; /* are they the ones to be taken for records? */
     double right[2];
     memcpy(input, s->images, bytes);
     passed(nn_plan_forward(s->reader, 1, s->seed, step));
-    s->numbers[0] = answer(s, 1);
+    s->numbers[0] = answer(s, (float)records);
     s->numbers[1] = adversarial_mean(nn_plan_output(s->reader), s->batch, &right[0]);
     passed(nn_plan_backward(s->reader));
     memcpy(kept, d->diffs, d->trainable * sizeof *kept);
@@ -64,12 +65,12 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
         adversarial_samples(s, step, 0);
     memcpy(input, s->others ? s->others : nn_plan_output(s->maker), bytes);
     passed(nn_plan_forward(s->reader, 1, s->seed, step));
-    s->numbers[0] += answer(s, 0);
+    s->numbers[0] += answer(s, (float)!records);
     s->numbers[2] = adversarial_mean(nn_plan_output(s->reader), s->batch, &right[1]);
     passed(nn_plan_backward(s->reader));
     tensor_add(kernels_best(), NN_F32, d->diffs, kept, d->trainable, 1, NULL);
     nn_optimizer_step(s->reader_optimizer, d, s->lr);
-    out->accuracy = (right[0] + (double)s->batch - right[1]) / (2 * (double)s->batch);
+    out->accuracy = (right[!records] + (double)s->batch - right[records]) / (2 * (double)s->batch);
     if (s->others) {
         out->loss = s->numbers[0];
         memset(s->g->maker->diffs, 0, s->g->maker->trainable * sizeof(float));

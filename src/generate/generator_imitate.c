@@ -1,5 +1,7 @@
 /* LOGAN without the target's discriminator: an attacker's own, taught that the target's samples are the real ones (Hayes et al.
- * 2019). Records of which the attacker knows the membership teach it directly. */
+ * 2019). Records of which the attacker knows the membership teach it directly: the samples stand beside known members, which they
+ * resemble, and known non-members are what both are told from. With samples on the other side it learns to see in members what
+ * samples have in common with them, and errs on the wrong side of .5 (docs/RESULTS.md). */
 #include "generate/generator.h"
 
 #include "par/par.h"
@@ -61,9 +63,11 @@ static sotto_status gather(struct imitation *im, const struct sotto_generator *t
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(
-        !known || (known->n_member > 1 && known->n_nonmember > 0),
-        "imitation: %zu known members and %zu known non-members; expected at least 2 and 1, or none of both",
+        !known || (known->n_member > 0 && known->n_nonmember > 1),
+        "imitation: %zu known members and %zu known non-members; expected at least 1 and 2, or none of both",
         known ? known->n_member : 0, known ? known->n_nonmember : 0);
+    REQUIRE(!known || (known->member && known->nonmember),
+            "imitation: rows of known records are missing; expected member and nonmember");
     im->samples = options->samples;
     im->members = known ? known->n_member : 0;
     im->nonmembers = known ? known->n_nonmember : 0;
@@ -122,11 +126,11 @@ sotto_status sotto_generator_imitate(struct sotto_generator **out, const struct 
     }
     training.seed = o.seed;
     training.steps = o.steps ? o.steps : training.steps;
-    size_t teachers = known ? im.members : im.samples, batch = training.batch ? training.batch : 64;
+    size_t teachers = known ? im.nonmembers : im.samples, batch = training.batch ? training.batch : 64;
     training.batch = batch < teachers ? batch : teachers;
-    const struct generator_others others = {.rows = {im.rows + im.samples + im.members, im.rows},
-                                            .n = {im.nonmembers, im.samples}};
-    TRY(generator_train(out, NULL, &im.set, known ? im.rows + im.samples : im.rows, teachers,
+    const struct generator_others others = {.rows = {im.rows + im.samples, im.rows},
+                                            .n = {im.members, im.samples}};
+    TRY(generator_train(out, NULL, &im.set, known ? im.rows + im.samples + im.members : im.rows, teachers,
                         known ? &others : NULL, &training, ctx));
 done:
     base_free(im.images);

@@ -30,8 +30,8 @@ sotto_status check_rows_frame(const struct sotto_array *a, size_t columns, const
 sotto_status check_answers_frame(const struct sotto_array *a, size_t n, size_t classes, const char *what)
 {
     char shown[256];
-    bool floats = a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8;
-    bool labels = a->dtype == SOTTO_I4 || a->dtype == SOTTO_I8;
+    bool floats = dtype_is_float(a->dtype);
+    bool labels = dtype_is_integer(a->dtype);
     array_describe(shown, a->dtype, a->ndim, a->shape);
     if (a->ndim == 2 && floats && a->shape[0] == n && (classes ? a->shape[1] == classes : a->shape[1] >= 2))
         return SOTTO_OK;

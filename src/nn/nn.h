@@ -12,6 +12,8 @@
 #include "base/sha256.h"
 #include "sotto/io.h"
 
+#include <stdbool.h>
+
 enum nn_dtype { NN_F32, NN_BF16 };
 struct nn_shape {
     size_t channels, height, width; /* vectors: height = width = 1 */
@@ -61,8 +63,14 @@ struct nn_adversary {
 struct nn_freeze {
     int encoder;   /* all layers up to the embedding */
     size_t blocks; /* else those of the first so many blocks of the encoder (model.h) */
+    size_t rows;   /* else so many first rows of the model (nn/plan/plan_influence.h) */
     int norms;     /* every batch norm */
 };
+/** Where a network was trained on normalised images, which padding with 0 forbids to fold into its first weights: a batch norm
+ * that is always frozen, with the mean and the variance (less NN_NORM_EPSILON) of each channel as its running ones. A file of
+ * weights has the row if it has its tensors. */
+#define NN_INPUT_NORM "encoder.input"
+#define NN_NORM_EPSILON 1e-5
 struct nn_model;
 struct model_kind;
 struct nn_model_config {
@@ -75,6 +83,7 @@ struct nn_model_config {
     /* dense widths appended after the embedding, ReLU between, none after */
     size_t projector[4], projector_count;
     const char *norm; /* resnets: "batch" (default) or "group" */
+    bool normalised;  /* the first row is NN_INPUT_NORM */
     /* Pre-activation resnets (resnet8, resnet20). */
     struct nn_noise noise;
     double input_noise, radius; /* noise on the input (0: none), clipped to this L2 norm first (0: not) */
@@ -83,8 +92,9 @@ struct nn_model_config {
     int separate_inputs;        /* members: each draws its own noise on the input, instead of sharing it */
     int average_softmax;        /* members: the mean is of their probabilities (outputs are its logarithms) */
     struct nn_adversary adversary;
-    struct nn_freeze freeze;         /* decides training alone, nothing in answers */
-    int zero_classifier;             /* the classifier's first weights are 0 */
+    struct nn_freeze freeze; /* decides training alone, nothing in answers */
+    int zero_classifier;     /* the classifier's first weights are 0 */
+    int standardise; /* a map of each column, which nothing trains, between embedding and classifier */
     const struct sotto_context *ctx; /* asked while the network is made; or NULL */
 };
 /** The row's own name (static text), and the smallest side of an image that it takes. EINVAL: unknown; the
@@ -100,6 +110,9 @@ int nn_threads_worth(double work, int threads);
 sotto_status nn_model_create(struct nn_model **out, const struct nn_model_config *config, uint64_t seed);
 void nn_model_free(struct nn_model *m);
 struct nn_shape nn_model_input(const struct nn_model *m);
+bool nn_model_normalised(const struct nn_model *m);
+/** Is the row among these weights? */
+bool nn_tensors_normalised(const struct sotto_tensors *tensors);
 size_t nn_model_embedding_width(const struct nn_model *m); /* D before projector / classifier */
 size_t nn_model_output_width(const struct nn_model *m);
 size_t nn_model_parameter_count(const struct nn_model *m, int with_projector);
@@ -111,6 +124,10 @@ size_t nn_model_trained_tensors(const struct nn_model *m);
 size_t nn_model_top_count(const struct nn_model *m);
 /** How many blocks the encoder has, of which a training can freeze the first; 0: none are known. */
 size_t nn_model_blocks(const struct nn_model *m);
+/** Sets the map of `standardise`: column c of the embedding becomes (x - mean[c]) * factor[c]. */
+void nn_model_set_standardise(struct nn_model *m, const double *mean, const double *factor);
+/** The map as x * scale[c] + shift[c]; without one 1 and 0. scale, shift (width of the embedding). */
+void nn_model_get_standardise(double *scale, double *shift, const struct nn_model *m);
 /** Adds all tensors (parameters and running statistics) under `prefix` followed by PyTorch's module names
  *  ("encoder.0.weight", "projector.2.bias", "classifier.weight"); and back. Import checks names, shapes and
  * finiteness of all before it changes any (EFORMAT). with_projector = 0 leaves the projector out. */

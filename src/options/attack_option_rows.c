@@ -56,7 +56,10 @@ static const struct sotto_option attack_rows[] = {
     {"repeats", COUNT(repeats, "N"), .value = "1", .range = "[1,inf)", .group = "Target",
      .help = "answers averaged for each record, for models with noise (target and shadow models)"},
     {"layers", COUNT(layers, "N"), .value = "3", .range = "[1,16]", .group = "Records",
-     .help = "last dense and convolution layers that white-box reads"},
+     .help = "last dense and convolution layers that white-box and stolen-memories-layers read"},
+    {"explain", COUNT(explain, "K"), .value = "0", .range = "[0,100]", .group = "Records",
+     .help = "records that stolen-memories-layers is surest of to explain: the unit that remembers each, "
+             "with pictures of the record in the report"},
     {"views", COUNT(views, "N"), .value = "1", .range = "[1,18]", .group = "Records",
      .help = "views of each image in lira and rmia, online and offline: 1, 2 (and mirrored) or 18 (and "
              "shifted by 2 pixels)"},
@@ -112,8 +115,13 @@ static const struct sotto_option shadow_rows[] = {
      .help = "passes over the records"},
     {"batch", COUNT(batch, "N"), .value = "auto", .range = "[1,inf)", .group = "Shadow models",
      .help = "records per step"},
-    {"lr", REAL(lr, "RATE"), .value = "auto", .range = "(0,inf)", .group = "Shadow models",
+    {"lr", REAL(lr, "RATE"), .value = "auto", .range = "(0,1000]", .group = "Shadow models",
      .help = "learning rate"},
+    {"from", TEXT(from, "FILE"), .group = "Shadow models",
+     .help = "pre-trained encoder that shadow networks start from; needed where the target was fine-tuned "
+             "from it"},
+    {"standardise", TEXT(standardise, "P.npy"), .group = "Shadow models",
+     .help = "public embeddings by that encoder, as the target was trained with"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_shadow_option_table(void)

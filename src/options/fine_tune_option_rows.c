@@ -12,7 +12,7 @@ static const struct sotto_option rows[] = {
      .help = "passes over the images"},
     {"batch", COUNT(batch, "N"), .value = "25", .range = "[1,1048576]", .group = "Training",
      .help = "images per step"},
-    {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,inf)", .group = "Training",
+    {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,1000]", .group = "Training",
      .help = "learning rate of Adam"},
     {"hidden", SIZES(hidden, hidden_count, SOTTO_FINE_TUNE_HIDDEN), .group = "Training",
      .help = "widths of the head's hidden ReLU layers"},

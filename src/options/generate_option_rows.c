@@ -15,7 +15,7 @@ static const struct sotto_option rows[] = {
      .help = "images per step; the last, incomplete batch of a pass is dropped"},
     {"width", COUNT(width, "W"), .value = "32", .range = "[2,256]", .group = "Training",
      .help = "channels of the narrowest layers of a dcgan or wgan-gp; a vae has 12.5 W hidden units"},
-    {"lr", REAL(lr, "RATE"), .value = "auto", .range = "(0,inf)", .group = "Training",
+    {"lr", REAL(lr, "RATE"), .value = "auto", .range = "(0,1000]", .group = "Training",
      .help = "learning rate of Adam (default: 0.0002 of a dcgan, 0.0001 of a wgan-gp, 0.001 of a vae)"},
     {"seed", SEED(seed), .value = "0", .group = "Training",
      .help = "seed of weights, order and latents; sample and reconstruction: of the draws"},

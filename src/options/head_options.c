@@ -14,7 +14,7 @@ static const struct sotto_option rows[] = {
      .help = "passes over the records"},
     {"batch", COUNT(batch, "N"), .value = "25", .range = "[1,inf)", .group = "Head",
      .help = "records per step"},
-    {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,inf)", .group = "Head", .help = "learning rate"},
+    {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,1000]", .group = "Head", .help = "learning rate"},
     {"seed", SEED(seed), .value = "1", .group = "Head",
      .help = "seed of initial weights, batch order and sampled pairs"},
     {"augment-noise", REAL(augment_noise, "SIGMA"), .value = "0", .range = "[0,1e6]", .group = "Head",

@@ -188,7 +188,9 @@ static const struct sotto_option attack_rows[] = {
     {"target", INPUT(target, "FILE"), .group = "Target",
      .help = "model under attack: a head, MLP or whole network (.safetensors)"},
     {"target-command", INPUT(target, "COMMAND"), .group = "Target",
-     .help = "command that answers as the target: .npy frames on stdin and stdout (examples/serve_numpy.py)"},
+     .help = "command that answers as the target: .npy frames on stdin and stdout (sotto-serve-torch, "
+             "sotto-serve-onnx, "
+             "sotto-serve-sklearn, or examples/serve_numpy.py)"},
     {"member-features", INPUT(member.x, "ARRAY"), .group = "Records",
      .help = "records that trained the target (n, D)"},
     {"member-labels", INPUT(member.y, "ARRAY"), .group = "Records",

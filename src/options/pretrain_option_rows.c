@@ -13,7 +13,7 @@ static const struct sotto_option rows[] = {
      .help = "passes over the images"},
     {"batch", COUNT(batch, "N"), .value = "256", .range = "[1,1048576]", .group = "Training",
      .help = "images per step, two views each; the last, incomplete batch of an epoch is dropped"},
-    {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,inf)", .group = "Training",
+    {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,1000]", .group = "Training",
      .help = "learning rate of Adam"},
     {"schedule", TEXT(schedule, "NAME"), .value = "constant", .range = "constant|cosine", .group = "Training",
      .help = "learning-rate schedule: constant, or cosine to 0 after a warm-up of 5 %"},
@@ -57,6 +57,34 @@ static const struct sotto_option rows[] = {
 const struct sotto_option *sotto_pretrain_option_table(void)
 {
     return rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_encoder_import_options
+
+static const struct sotto_option import_rows[] = {
+    {"model", TEXT(model, "NAME"),
+     .range = "resnet18|resnet18-imagenet|resnet50|resnet50-imagenet|mobilenetv2|mobilenetv2-imagenet",
+     .group = "Weights",
+     .help = "network of the weights: resnet18, resnet50 or mobilenetv2; with -imagenet as in torchvision, "
+             "without "
+             "it with the stem and strides for small images"},
+    {"statement", TEXT(statement, "TEXT"), .group = "Weights",
+     .help = "\"public, by WHO\": who states that no private record trained the weights, which the "
+             "file cannot "
+             "show; kept in the encoder and in certificates"},
+    {"size", INPUT(height, "HxW"), .group = "Images",
+     .help = "size in pixels of the images to embed, at least 32x32 (default: 224x224 with -imagenet, else "
+             "32x32)"},
+    {"normalise", TEXT(normalise, "MOMENTS"), .value = "imagenet", .group = "Images",
+     .help =
+         "normalisation of pixels in [0, 1] that the network was trained with: imagenet, none, or means and "
+         "deviations of red, green and blue, such as 0.5,0.5,0.5/0.25,0.25,0.25"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_encoder_import_option_table(void)
+{
+    return import_rows;
 }
 
 #undef OPTIONS_OF

@@ -57,6 +57,8 @@ static const struct sotto_option sampled_rows[] = {
      .old_names = "sampling_rate"},
     {"sampling", CHOICE(sampling, "NAME", "poisson|fixed"), .value = "poisson", .group = "DP-SGD",
      .help = "batches: poisson, or fixed: constant batch size without replacement (replace-one adjacency)"},
+    {"rows-per-person", COUNT(rows_per_person, "M"), .value = "0", .range = "[0,1048576]", .group = "DP-SGD",
+     .help = "unit of privacy: a person with at most M records, in Poisson batches; 0: one record"},
     {"steps", COUNT(steps, "N"), .range = "[1,1099511627776]", .group = "DP-SGD", .help = "number of steps"},
     {"delta", REAL(delta, "D"), .range = "(0,1)", .group = "DP-SGD",
      .help = "delta of (epsilon, delta)-DP for all steps together"},
@@ -78,6 +80,10 @@ static const struct sotto_option spend_rows[] = {
     {"dataset-id", TEXT(dataset_id, "ID"), .group = "Ledger",
      .help = "identity of the private data set, where the input records none ('sotto data info NAME' shows "
              "it)"},
+    {"rows-per-person", COUNT(rows_per_person, "M"), .value = "0", .range = "[0,1048576]", .group = "Ledger",
+     .help =
+         "unit of privacy: a person with at most M records, as stated and not checked, where no import has "
+         "capped them ('sotto data import --person'); 0: one record, or what the import says"},
     {"ledger", TEXT(ledger, "FILE"), .group = "Ledger",
      .help = "ledger file (default: $XDG_DATA_HOME/sotto/ledger/ID.jsonl)"},
     {"budget-epsilon", REAL(budget.epsilon, "E"), .range = POSITIVE, .group = "Ledger",
@@ -160,6 +166,8 @@ static const struct sotto_option protect_records_rows[] = {
      .help = "that norm: l2 (default noise gaussian) or l1 (laplace)"},
     {"labels", TEXT(labels, "y.npy"), .group = "What is released",
      .help = "labels of --records, released by randomised response (default: labels are public)"},
+    {"labels-from", COUNT(labels_from, "N"), .value = "0", .range = "[0,1]", .group = "What is released",
+     .help = "number of the first class in --labels, 0 or 1; released labels count from 0"},
     {"label-epsilon", REAL(label_epsilon, "E"), .value = "0", .range = "[0,1e6]", .group = "What is released",
      .help = "epsilon of the labels, a part of --epsilon"},
     {"labels-output", TEXT(labels_output, "FILE"), .group = "Output",

@@ -26,9 +26,12 @@ static const struct sotto_option rows[] = {
              "of the encoder) or all (the whole encoder)"},
     {"warm-up", COUNT(warm_up, "N"), .value = "0", .range = "[0,inf)", .group = "Fine-tuning",
      .help = "number of first steps that train the last layer alone"},
+    {"standardise", TEXT(standardise, "P.npy"), .group = "Fine-tuning",
+     .help = "embeddings of PUBLIC images by that encoder ('sotto embed'); their column means and deviations "
+             "standardise what the new last layer reads, as a fixed part of the network"},
     {"optimizer", TEXT(optimizer, "NAME"), .value = "adam", .group = "Training",
      .help = "optimizer: adam or sgd"},
-    {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,inf)", .group = "Training",
+    {"lr", REAL(lr, "RATE"), .value = "0.001", .range = "(0,1000]", .group = "Training",
      .help = "learning rate"},
     {"momentum", REAL(momentum, "M"), .value = "0", .range = "[0,1)", .group = "Training",
      .help = "momentum of sgd, in [0, 1)"},
@@ -137,9 +140,9 @@ static const struct sotto_option privacy_rows[] = {
      .help = "epsilon of randomised response on the labels, once for each record (--certify-inputs); 0: "
              "labels count as public"},
     {"encoder-by", TEXT(encoder_by, "WHO"), .group = "Guarantee (DP-SGD, certified inputs)",
-     .help = "source of the statement that the encoder of --from is public, for the certificate (default: "
-             "the caller; "
-             "needed where no FILE.provenance.json says which records trained it)"},
+     .help = "source of the statement that the encoder of --from (and the rows of --standardise) are public, "
+             "for the certificate (default: the caller; needed where no FILE.provenance.json says which "
+             "records they are)"},
     {"reserve-steps", COUNT(reserve, "N"), .group = "Guarantee (DP-SGD, certified inputs)",
      .help = "steps (--certify-inputs: epochs) charged to the ledger at a time; smaller values waste less "
              "budget when a run is stopped (default: all)"},

@@ -38,6 +38,7 @@ static const struct {
              {"claim", section_claim},
              {"attacks", section_attacks},
              {"generative", section_generative},
+             {"memories", section_memories},
              {"attribute", section_attribute},
              {"monitor", section_monitor},
              {"utility", section_utility},

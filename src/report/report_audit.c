@@ -66,6 +66,7 @@ static void put_guarantee(struct json **row, const struct sotto_verification *v,
     json_put(&j, "epsilon", epsilon);
     json_put_real(&j, "delta", v->delta);
     json_put_text(&j, "adjacency", v->adjacency);
+    json_put_text(&j, "unit_of_privacy", v->unit);
     add_assumption(
         &assumptions,
         "the audited answers are those of the certified file (a statement of the person who ran the audit)",
@@ -153,6 +154,8 @@ static sotto_status report_json(struct json **out, const struct json *audit,
     json_put_text(&run, "version", sotto_version());
     json_put_text(&run, "created", when);
     json_put(&run, "seed", json_clone(json_member(audit, "seed")));
+    if (facts && facts->command)
+        json_put_text(&reproduce, "command", facts->command);
     json_put(&reproduce, "inputs", inputs);
     inputs = NULL;
     row = row_json(audit);

@@ -99,7 +99,7 @@ static void write_card(struct page *p, const struct report *r)
     asked(p, r, "Contact", "card.contact");
     asked(p, r, "Reviewed by, date", "card.reviewed_by");
     page_html(p, "- **Limits:** tested only against the attacks listed here, on the records of one trained "
-                 "model; the unit of privacy is one record.\n");
+                 "model; attacks ask about single records, and a guarantee names its own unit of privacy.\n");
     for (size_t i = 0; i < r->row_count; i++)
         card_row(p, &r->rows[i]);
 }

@@ -163,6 +163,8 @@ static void put_utility(struct json **row, const struct run *r, const struct run
     json_put(&j, "accuracy", json_clone(json_member(measure, "accuracy")));
     json_put(&j, "train_accuracy", json_clone(json_member(measure, "train_accuracy")));
     json_put_real(&j, "chance", 1.0 / (double)r->classes);
+    if (json_member(measure, "classes"))
+        json_put(&j, "classes", json_clone(json_member(measure, "classes")));
     if (m->protection >= 0) {
         struct run_model plain;
         run_model_name(&plain, r, m->index, -1);

@@ -23,7 +23,7 @@ static void check_training(struct checks *c)
                                         .delta = 1e-5,
                                         .adjacency = SOTTO_ADD_REMOVE};
     struct sotto_account account = {.epsilon = {NAN, NAN}};
-    sotto_status status = sotto_account_sampled(&account, &steps, NULL);
+    sotto_status status = sotto_account_sampled(&account, &steps, c->ctx);
     double low = account.epsilon.lower, high = account.epsilon.upper;
     checks_note(c, "DP-SGD: rate 0.01, multiplier 1.1, 10,000 steps",
                 status == SOTTO_OK && low <= 5.1925838 && high >= 5.1925837 && high < 5.1927,
@@ -33,12 +33,12 @@ static void check_training(struct checks *c)
 void selftest_agreement(struct checks *c)
 {
     c->group = "agreement";
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases && !context_stopped(c->ctx); i++) {
         struct crosscheck a;
         char name[80], figures[200];
         snprintf(name, sizeof name, "logistic: %zu releases of shift %g at delta 1e-5", cases[i].releases,
                  cases[i].shift);
-        sotto_status status = accountant_crosscheck(&a, cases[i].shift, cases[i].releases, 1e-5);
+        sotto_status status = accountant_crosscheck(&a, cases[i].shift, cases[i].releases, 1e-5, c->ctx);
         bool ok = status == SOTTO_OK && agreement_holds(&a, figures, sizeof figures);
         checks_note(c, name, ok, "%s", status == SOTTO_OK ? figures : sotto_error_text());
     }

@@ -12,6 +12,7 @@ struct checks {
     const char *group;
     size_t capacity;
     bool out_of_memory;
+    const struct sotto_context *ctx; /* may be NULL; once it says stop, what is left is dropped */
 };
 
 void checks_note(struct checks *c, const char *name, bool ok, const char *format, ...)

@@ -49,7 +49,7 @@ sotto_status selftest_falsify(struct checks *c, const char *folder, const struct
     sotto_status status = SOTTO_OK;
     char ledger[300];
     snprintf(ledger, sizeof ledger, "%s/ledger.jsonl", folder);
-    struct toy_source source = {ledger, false, 0};
+    struct toy_source source = {.ledger = ledger, .ctx = ctx};
     size_t claims, bugs, right = count(&claims, toy_at, o->only), wrong = count(&bugs, toy_planted, o->only);
     size_t tests = (claims + (o->program ? end_to_end_releases(o->only) : 0)) * FALSIFY_TESTS;
     const struct end_to_end program = {o->program, folder, o->only, o->runs,

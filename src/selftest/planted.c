@@ -31,7 +31,7 @@ static sotto_status reuse(double *out, size_t draws, int world, const struct toy
                           struct toy_source *source)
 {
     sotto_status status = SOTTO_OK;
-    struct toy_source again = {source->ledger, true, 0};
+    struct toy_source again = {.ledger = source->ledger, .seeded = true, .ctx = source->ctx};
     double *values = NULL;
     NEW(values, draws);
     uint64_t seed = source->seed++;

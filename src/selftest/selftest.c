@@ -21,11 +21,29 @@ static const struct sotto_check *first_failure(const struct sotto_selftest *t)
     return check;
 }
 
+static sotto_status check_groups(struct checks *c, const char *folder, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    static void (*const groups[])(struct checks *) = {selftest_known_answers, selftest_agreement,
+                                                      selftest_samplers, selftest_randomness};
+    enum { GROUPS = sizeof groups / sizeof *groups };
+    for (size_t i = 0; i < GROUPS; i++) {
+        context_progress(ctx, "self-test", i, GROUPS + 1, "groups");
+        groups[i](c);
+        TRY(context_check(ctx, "selftest: stopped"));
+    }
+    selftest_files(c, folder);
+    context_progress(ctx, "self-test", GROUPS + 1, GROUPS + 1, "groups");
+done:
+    return status;
+}
+
 sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selftest_options *options,
                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct checks c = {.group = ""};
+    struct sotto_context quiet = context_quiet(ctx, 0);
+    struct checks c = {.group = "", .ctx = &quiet};
     char folder[256] = "";
     struct sotto_selftest_options o;
     TRY(sotto_options_resolve(&o, options, sotto_selftest_option_table()));
@@ -36,13 +54,8 @@ sotto_status sotto_selftest(struct sotto_selftest *out, const struct sotto_selft
         status_prefix("selftest");
         goto done;
     }
-    if (!o.only) {
-        selftest_known_answers(&c);
-        selftest_agreement(&c);
-        selftest_samplers(&c);
-        selftest_randomness(&c);
-        selftest_files(&c, folder);
-    }
+    if (!o.only)
+        TRY(check_groups(&c, folder, ctx));
     if (o.falsify)
         TRY(selftest_falsify(&c, folder, &o, ctx));
     if (o.only && c.found.count == 0)

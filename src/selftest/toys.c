@@ -92,9 +92,11 @@ sotto_status toy_attack(struct falsify_verdict *out, const struct toy *toy, size
     double *worlds[2] = {NULL, NULL};
     for (int w = 0; w < 2; w++) {
         NEW_ROWS(worlds[w], draws, width);
+        TRY(context_check(source->ctx, "selftest: stopped"));
         TRY(toy->draw(worlds[w], draws, w, toy, source));
     }
     toy_claim(&claim, toy);
+    TRY(context_check(source->ctx, "selftest: stopped"));
     struct falsify_outputs outputs = {{worlds[0], worlds[1]}, draws, toy->width};
     TRY(falsify(out, &outputs, &claim, error));
 done:

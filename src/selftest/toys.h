@@ -12,7 +12,8 @@
 struct toy_source {
     const char *ledger;
     bool seeded;
-    uint64_t seed; /* grows with every release */
+    uint64_t seed;                   /* grows with every release */
+    const struct sotto_context *ctx; /* may be NULL: asked between releases */
 };
 
 struct toy {

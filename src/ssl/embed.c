@@ -9,14 +9,24 @@
 
 enum { BATCH = 64 };
 
+sotto_status encoder_check_image(const struct sotto_encoder *e, const char *name, struct nn_shape image)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_shape wanted = nn_model_input(e->model);
+    REQUIRE(image.channels == 1 || image.channels == 3,
+            "data set '%s': images have %zu channels; expected 1 (grey) or 3 (RGB)", name, image.channels);
+    REQUIRE(augment_fitted(image.height) == wanted.height && augment_fitted(image.width) == wanted.width,
+            "data set '%s' has %zux%zu images, but the encoder was trained on %zux%zu", name, image.height,
+            image.width, wanted.height, wanted.width);
+done:
+    return status;
+}
+
 sotto_status encoder_check_size(const struct sotto_encoder *e, const struct sotto_dataset *data)
 {
     sotto_status status = SOTTO_OK;
-    struct nn_shape wanted = nn_model_input(e->model), found;
-    TRY(encoder_input(&found, data));
-    REQUIRE(found.height == wanted.height && found.width == wanted.width,
-            "data set '%s' has %zux%zu images, but the encoder was trained on %zux%zu", data->name,
-            data->height, data->width, wanted.height, wanted.width);
+    REQUIRE(data->images, "data set '%s' contains features; an encoder needs images", data->name);
+    TRY(encoder_check_image(e, data->name, (struct nn_shape){data->channels, data->height, data->width}));
 done:
     return status;
 }

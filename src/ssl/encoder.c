@@ -240,8 +240,11 @@ static sotto_status read_kind(struct nn_model_config *config, bool *network,
         FAIL(SOTTO_EFORMAT,
              "%s: network '%s' has noise, ensemble members or its own widths; expected an encoder", path,
              config->name);
+    config->normalised = nn_tensors_normalised(tensors);
     config->norm = *network ? sotto_tensors_metadata(tensors, "norm") : NULL;
     TRY(require_metadata(&input, tensors, "input", path));
+    if (*network && sotto_tensors_metadata(tensors, "network_input")) /* of one that began as an encoder */
+        input = sotto_tensors_metadata(tensors, "network_input");
     TRY(read_input(&config->input, input, path));
 done:
     return status;

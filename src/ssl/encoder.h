@@ -9,6 +9,9 @@
 #include <stdbool.h>
 
 enum { ENCODER_FACTS = 16 };
+/* What the user stated of weights from elsewhere: ENCODER_STATED "public, by WHO". */
+#define ENCODER_PROVENANCE_KEY "provenance"
+#define ENCODER_STATED "stated by the user: "
 
 struct sotto_encoder {
     struct nn_model *model;
@@ -28,6 +31,8 @@ const char *encoder_fact(const struct sotto_encoder *e, const char *key);
 sotto_status encoder_input(struct nn_shape *out, const struct sotto_dataset *data);
 /** EINVAL unless the images fit the encoder. */
 sotto_status encoder_check_size(const struct sotto_encoder *e, const struct sotto_dataset *data);
+/** The same for one image's shape; `name`: of its set, for messages. */
+sotto_status encoder_check_image(const struct sotto_encoder *e, const char *name, struct nn_shape image);
 /** EINVAL unless the rows lie in the set. */
 sotto_status encoder_check_rows(const struct sotto_dataset *data, const int64_t *rows, size_t n);
 

@@ -264,6 +264,11 @@ embeddings() {
   run "$SOTTO" "${foreign[@]:0:6}" --nonmember-views m-views.npy --nonmember-plain m-plain.npy "${foreign[@]:10}"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [[ "$output" =~ encoder-mi-threshold\ +0\.500 ]] || { echo "$output"; return 1; }
+  # without a shadow: what needs no learning
+  run "$SOTTO" "${foreign[@]:0:10}" --bank-plain n-plain.npy
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ "$output" =~ encoder-mi-threshold\ +1\.000 ]] || { echo "$output"; return 1; }
+  [[ "$output" == *encoder-contrastive* && "$output" != *encoder-norm-ratio* && "$output" != *encoder-mi-set* ]] || { echo "$output"; return 1; }
 }
 
 @test "attack encoder: embeddings that do not fit are refused" {
@@ -277,4 +282,5 @@ embeddings() {
   refuses "m-views.npy: 24 records; expected 26, as in the other arrays" "${all[@]}" --member-plain n-plain.npy
   refuses "has 3 dimensions" "${all[@]}" --member-plain m-views.npy
   refuses "--bank-plain and --shadow-bank-plain must be given together" "${all[@]}" --member-plain m-plain.npy --bank-plain n-plain.npy
+  refuses "--shadow-nonmember-views" "${all[@]:0:10}" --member-plain m-plain.npy
 }

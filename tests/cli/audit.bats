@@ -361,7 +361,7 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   awk 'BEGIN { srand(6); for (i = 0; i < 60; i++) print rand() "," rand() "," rand() }' > nf.csv
   run "$SOTTO" audit --member-features mf.csv --nonmember-features nf.csv --generated mf.csv --reference-generated nf.csv -o out
   [ "$status" -eq 0 ]
-  [[ "$output" == *"gan-leaks               1.000"*"gan-leaks-calibrated    1.000"*"two sets of 30 records"*"monte-carlo "*"60 records"* ]]
+  [[ "$output" == *"gan-leaks  "*"gan-leaks-calibrated  1.000 "*"two sets of 30 records"*"monte-carlo "*"60 records"* ]]
   grep -q 'id="generative"' out/report.html
   grep -q 'nothing here is proved' out/report.html
   grep -q '"generator":{"samples":60,"reference_samples":60,"attacker_records":0}' out/result.json

@@ -23,6 +23,15 @@ row() { tr -d '\n ' < a/report.json | sed 's/.*"rows":\[{//'; }
   row | grep -q "theledger,asnonewasgiven"
 }
 
+@test "the page says whose privacy it is" {
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 20 --epochs 1 --noise-multiplier 9 --delta 1e-3 --ledger p.jsonl --rows-per-person 2 \
+    --quiet -o p.safetensors > /dev/null
+  "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --certificate p.safetensors -o a --quiet > /dev/null
+  tr '\n' ' ' < a/report.html | sed 's/<[^>]*>//g' > page
+  grep -q "Unit of privacy: one person (at most 2 rows each, as stated by the caller)" page
+  if grep -q "Unit of privacy: one record" page; then false; fi
+}
+
 @test "a certificate that does not verify is refused before anything is written" {
   sed -i 's/"delta": 0.001/"delta": 0.0001/' h.safetensors.certificate.json
   run "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --certificate h.safetensors -o a

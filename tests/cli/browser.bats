@@ -59,6 +59,7 @@ browse() {
   [ "$total" -eq 2 ]
   [ "$drawn" -eq 2 ]
   for id in checks claim attacks exposed attribute; do grep -q "id=\"$id\"" dom.html; done
-  # Checks stand before the verdict.
-  [ "$(grep -n 'id="checks"' dom.html | head -1 | cut -d: -f1)" -lt "$(grep -n 'id="verdict"' dom.html | head -1 | cut -d: -f1)" ]
+  # Checks stand behind the verdict, folded.
+  [ "$(grep -n 'id="checks"' dom.html | head -1 | cut -d: -f1)" -gt "$(grep -n 'id="verdict"' dom.html | head -1 | cut -d: -f1)" ]
+  grep -A 3 'id="checks"' dom.html | grep -q '<details><summary>' 
 }

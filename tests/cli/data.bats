@@ -31,7 +31,7 @@ sotto() { run "$SOTTO" "$@"; }
   [ "$status" -eq 64 ]
   sotto data frobnicate
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import, fetch, verify, loci or split" ]
+  [ "$output" = "sotto: error: data: unknown action 'frobnicate'; expected list, info, import, schema, fetch, verify, loci or split" ]
   sotto data info
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: data info: expects NAME; see 'sotto data --help'" ]
@@ -99,7 +99,7 @@ sotto: error: missing.tar: No such file or directory" ]
   echo "damaged JPEG: contains no image" > pictures/cat/1.jpg
   sotto data import pictures --name x
   [ "$status" -eq 65 ]
-  [[ $output == *"pictures/cat/1.jpg: is neither JPEG nor PNG"* ]]
+  [[ $output == *"pictures/cat/1.jpg: is neither JPEG, PNG nor binary PGM"* ]]
   mkdir idx
   printf '\0\0\10\3\0\0\352\140\0\0\0\34\0\0\0\34' > idx/train-images-idx3-ubyte
   printf '\0\0\10\1\0\0\352\140' > idx/train-labels-idx1-ubyte

@@ -24,6 +24,26 @@ teardown() { cd /; rm -rf "$dir"; }
   "$SOTTO" predict --model m.safetensors --data synthetic-images-n64 -o p.npy --quiet
 }
 
+@test "moments of public embeddings become a part of the network, and of the certificate" {
+  "$SOTTO" embed --data synthetic-images-n64 --indices parts/public-rows.npy --encoder e.safetensors -o p.npy --quiet > /dev/null
+  "$SOTTO" embed --data synthetic-images-n64 --indices parts/private-rows.npy --encoder e.safetensors --standardise p.npy -o x.npy --labels-out y.npy --quiet > /dev/null
+  run "$SOTTO" train "${common[@]}" --indices parts/private-rows.npy --from e.safetensors --freeze all --standardise p.npy "${private[@]}" -o m.safetensors
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"; standardised by rows: public, by the caller; no record of its rows is among the private ones"* ]] || { echo "$output"; false; }
+  "$SOTTO" head --features x.npy --labels y.npy --classes 10 --trainer dp-sgd --epsilon 5 --delta 1e-3 --batch 17 --epochs 2 --quiet -o h.safetensors > /dev/null
+  same() { tr -d '\n' < "$1.certificate.json" | grep -o '"noise_multiplier": [0-9.]\{8\}\|"sample_rate": [0-9.]*\|"dimension": [0-9]*'; }
+  diff <(same m.safetensors) <(same h.safetensors)
+  run "$SOTTO" verify m.safetensors --ledger l.jsonl
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"whether the encoder and the rows that standardise its embeddings are public"* ]] || { echo "$output"; false; }
+  "$SOTTO" predict --model m.safetensors --data synthetic-images-n64 -o answers.npy --quiet
+  "$SOTTO" embed --data synthetic-images-n64 --encoder e.safetensors -o all.npy --quiet > /dev/null
+  run "$SOTTO" train "${common[@]}" --indices parts/private-rows.npy --from e.safetensors --freeze all --standardise all.npy "${private[@]}" -o n.safetensors
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"all.npy contains row "*" of 'synthetic-images-n64', which is to be private; expected embeddings of other records"* ]] || { echo "$output"; false; }
+  [ ! -e n.safetensors ]
+}
+
 @test "a certificate that names other tensors, another encoder or fewer weights is refused" {
   "$SOTTO" train "${common[@]}" --indices parts/private-rows.npy --from e.safetensors --freeze all "${private[@]}" -o m.safetensors
   cp m.safetensors.certificate.json kept.json
@@ -72,4 +92,37 @@ teardown() { cd /; rm -rf "$dir"; }
   run "$SOTTO" embed "${images[@]}" --encoder e.safetensors --join cut.npy -o other.npy
   [ "$status" -eq 65 ]
   [ ! -e other.npy ]
+}
+
+@test "shadows of a fine-tuned target start from its encoder" {
+  "$SOTTO" data split synthetic-images-n200 --parts member=30,nonmember=30,attacker=90 --seed 1 -o a --quiet > /dev/null
+  fine=(--data a/member-features.npy:a/member-labels.npy --image 1,28,28 --batch 10 --epochs 2 --dtype f32 --backend dnnl --threads 2 --quiet)
+  "$SOTTO" embed --data synthetic-images-n64 --encoder e.safetensors -o p.npy --quiet > /dev/null
+  "$SOTTO" train "${fine[@]}" --from e.safetensors --freeze 2 --standardise p.npy -o t.safetensors
+  attack=(attack shokri --target t.safetensors --member-features a/member-features.npy --member-labels a/member-labels.npy
+    --nonmember-features a/nonmember-features.npy --nonmember-labels a/nonmember-labels.npy
+    --attacker-features a/attacker-features.npy --attacker-labels a/attacker-labels.npy --shadows 2 --shadow-records 30 --cache cache --quiet -o r)
+  run "$SOTTO" "${attack[@]}"
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"its shadows must start too; give its file by --from"* ]] || { echo "$output"; false; }
+  run "$SOTTO" "${attack[@]}" --from e.safetensors
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"standardises embeddings by public ones; give them by --standardise"* ]] || { echo "$output"; false; }
+  "$SOTTO" pretrain --data synthetic-images-n64 --encoder resnet8 --epochs 1 --batch 10 --seed 2 --dtype f32 --backend dnnl --threads 1 --quiet -o other.safetensors > /dev/null
+  run "$SOTTO" "${attack[@]}" --from other.safetensors --standardise p.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"but the target was fine-tuned from"* ]] || { echo "$output"; false; }
+  "$SOTTO" "${attack[@]}" --from e.safetensors --standardise p.npy
+  grep -q '"trained": *2' r/result.json
+  # the cache tells encoders apart
+  ls cache > first; [ -s first ]
+  rm -r r
+  "$SOTTO" "${attack[@]}" --from other.safetensors --standardise p.npy --mismatch
+  [ "$(ls cache | wc -l)" -eq $((2 * $(wc -l < first))) ]
+  # a private target has private shadows, which start there too
+  rm -r r e.safetensors.provenance.json
+  "$SOTTO" data import a/member-features.npy:a/member-labels.npy --name members --quiet > /dev/null
+  "$SOTTO" train --data members "${fine[@]:2}" --from e.safetensors --freeze 2 --classes 10 --dp-sgd --noise-multiplier 1 --delta 1e-3 --optimizer sgd --encoder-by me -o dp.safetensors
+  "$SOTTO" "${attack[@]/t.safetensors/dp.safetensors}" --from e.safetensors
+  [ -s r/result.json ]
 }

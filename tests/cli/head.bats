@@ -109,10 +109,12 @@ refused() {
 @test "bad recipes" {
   refused 65 "epochs must be at least 1 and at most 4294967295 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
-  refused 65 "lr must be finite and > 0" plain --lr -1
+  refused 65 "lr must be above 0 and at most 1000 (got -1)" plain --lr -1
   refused 65 "trainer 'adamw' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, covariance, functional, functional-linear or taylor" plain --trainer adamw
   refused 64 "hidden" plain --hidden 4,x
-  refused 65 "head: a weight became infinite or NaN in epoch" plain --trainer sgd --lr 1e30 --hidden 3
+  for i in {1..12}; do echo "${i}e36,3e37"; done > big.csv
+  refused 65 "head: a weight became infinite or NaN in epoch" "$SOTTO" head --features big.csv --labels y.npy --trainer sgd \
+    --lr 1000 --hidden 3 -o h.safetensors
 }
 
 @test "bad features and labels" {

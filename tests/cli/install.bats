@@ -26,18 +26,32 @@ teardown() { rm -rf "$root"; }
   [ "$output" = "$("$SOTTO" version --json | sed 's/.*"version": "\([^"]*\)".*/\1/')" ]
 }
 
-@test "CMake consumer builds and runs" {
+@test "the installed program finds its library beside it, and the library exports sotto_* alone" {
+  library=$(find "$root" -name 'libsotto.so.?')
+  diff <(ls "$BATS_TEST_DIRNAME/../../schemas") <(ls "$root/usr/share/sotto/schemas")
+  "$BATS_TEST_DIRNAME/../../tools/check-symbols" "$library" "$(find "$root" -name libsotto.a)"
+  [ -z "$(readelf -d "$root/usr/bin/sotto" | grep -F "$SOTTO_BUILD")" ]
+  env -u LD_LIBRARY_PATH "$root/usr/bin/sotto" --version
+  readelf -d "$SOTTO" | grep -q 'NEEDED.*libsotto' || skip "built with SOTTO_STATIC_PROGRAM"
+  mv "$library" "$library.away"
+  [[ $(env -u LD_LIBRARY_PATH "$root/usr/bin/sotto" --version 2>&1) == *libsotto.so* ]] # the loader's complaint
+}
+
+@test "CMake consumers of both libraries build and run" {
   cat > "$root/CMakeLists.txt" <<'C'
 cmake_minimum_required(VERSION 3.22)
 project(consumer C)
 find_package(sotto REQUIRED)
-add_executable(consumer main.c)
-target_link_libraries(consumer sotto::sotto)
+foreach(kind sotto sotto_static)
+  add_executable(with_${kind} main.c)
+  target_link_libraries(with_${kind} sotto::${kind})
+endforeach()
 C
   cmake -S "$root" -B "$root/build" -DCMAKE_PREFIX_PATH="$root/usr" >/dev/null
   cmake --build "$root/build" >/dev/null
-  run "$root/build/consumer"
-  [ "$status" -eq 0 ]
+  [ "$("$root/build/with_sotto")" = "$("$root/build/with_sotto_static")" ]
+  readelf -d "$root/build/with_sotto" | grep -q 'NEEDED.*libsotto'
+  [ -z "$(readelf -d "$root/build/with_sotto_static" | grep 'NEEDED.*libsotto')" ]
 }
 
 @test "a static consumer builds and runs" {
@@ -63,4 +77,14 @@ C
   [ -x "$root/usr/bin/sotto" ]
   run "$BATS_TEST_DIRNAME/../../tools/uninstall" "$root/missing.txt" ''
   [ "$status" -eq 66 ]
+}
+
+@test "servers of models are installed, with a page each" {
+  for kind in torch onnx sklearn; do
+    [ -x "$root/usr/bin/sotto-serve-$kind" ]
+    [ -n "$(find "$root/usr" -name "sotto-serve-$kind.1")" ]
+    run python3 "$root/usr/bin/sotto-serve-$kind" missing-file
+    [ "$status" -eq 66 ]
+    [ "$output" = "sotto-serve-$kind: missing-file: there is no such file" ]
+  done
 }

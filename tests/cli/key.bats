@@ -28,7 +28,10 @@ release() {
   release --sign office.key
   run "$SOTTO" verify h.safetensors --trust other.key.pub
   [ "$status" -eq 1 ]
-  [[ "$output" == *"which --trust does not name"* ]]
+  [[ "$output" == *"does NOT verify: signature: "*"which --trust does not name"* && "$output" != *": consistent"* ]]
+  run "$SOTTO" verify h.safetensors --trust other.key.pub --json
+  [ "$status" -eq 1 ]
+  [[ "$output" == *'"valid": false'*'"failed": "signature: '* ]]
   "$SOTTO" verify h.safetensors --trust other.key.pub --trust office.key.pub > out
   sed -i 's/"time": "2/"time": "3/' h.safetensors.certificate.json
   run "$SOTTO" verify h.safetensors

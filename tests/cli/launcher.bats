@@ -49,7 +49,7 @@ works() {
 }
 
 together=("demo" "run c.yaml" "pretrain" "embed" "head" "sensitivity" "protect" "predict" "train" "generate sample" "attack list" "federated")
-by_one=("monitor" "data list" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5" "audit" "defend --list" "report none" "compare"
+by_one=("monitor" "data list" "encoder import none" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5" "audit" "defend --list" "report none" "compare"
         "inspect none" "selftest" "version" "ledger show" "key show none" "verify none" "certificate none")
 
 @test "every verb is in one of the two lists" {

@@ -110,7 +110,7 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
   echo '{"schema": "other"}' > c.json
   run "$SOTTO" account --verify c.json
   [ "$status" -eq 65 ]
-  [[ "$output" == *"c.json: schema is 'other'; expected sotto.certificate/2 or an earlier version"* ]]
+  [[ "$output" == *"c.json: schema is 'other'; expected sotto.certificate/3 or an earlier version"* ]]
 }
 
 @test "seeded noise is repeatable and stamped everywhere" {

@@ -196,6 +196,10 @@ Y
   [ "$status" -eq 0 ]
   grep -q '"source": "proved"' runs/proved/protected/head-p1.safetensors.certificate.json
   grep -Eq '"proved": ?\{' runs/proved/report.json
+  # The page: what is proved heads it, its unit stands by it, and both settings have the accuracy of each class.
+  grep -q '<h1 data-verdict>Proved for 1 of 2 settings: ' runs/proved/report.html
+  grep -q 'Unit of privacy: one record' runs/proved/report.html
+  [ "$(grep -c 'aria-label="Accuracy by class"' runs/proved/report.html)" -eq 2 ]
   "$SOTTO" account --verify runs/proved/protected/head-p1.safetensors.certificate.json
 }
 

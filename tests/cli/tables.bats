@@ -58,6 +58,9 @@ trained() { # FOLDER
   sotto predict --head d/head.safetensors --table bad.csv
   [ "$status" -eq 65 ]
   [ "$output" = "sotto: error: bad.csv:3: column 'age' is 'old'; expected a number" ]
+  printf 'job;age\nnurse;90\ncook;old\ncook;5\ncook;young\n' > bad.csv
+  sotto predict --head d/head.safetensors --table bad.csv
+  [ "$output" = "sotto: error: bad.csv:3: column 'age' is 'old'; expected a number; so in all of lines 3 and 5" ]
   printf 'job\nnurse\n' > bad.csv
   sotto predict --head d/head.safetensors --table bad.csv
   [ "$status" -eq 65 ]
@@ -65,7 +68,11 @@ trained() { # FOLDER
   printf 'job,age\npilot,9\n' > new.csv
   sotto predict --head d/head.safetensors --table new.csv
   [ "$status" -eq 0 ]
-  [[ $output == *"1 cells have categories that the schema schema.yaml does not list"* ]]
+  [[ $output == *"new.csv: column 'job': 1 cells have categories that the schema schema.yaml does not list, such as 'pilot': line 2"* ]]
+  printf 'job|age\nnurse|\ncook|?\n' > new.csv
+  sotto predict --head d/head.safetensors --table new.csv
+  [ "$status" -eq 0 ]
+  [[ $output == *"new.csv: column 'age': 2 cells hold no value and count as 50, such as '?': lines 2 and 3"* ]]
   sotto predict --head d/head.safetensors --table new.csv --logits
   [ "$status" -eq 64 ]
   sotto predict --head d/head.safetensors --features d/test-features.npy --answers x.csv -o p.npy

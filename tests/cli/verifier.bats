@@ -134,7 +134,7 @@ refused() {
   refused 66 "nothing.jsonl" laplace.npy --ledger nothing.jsonl
   refused 66 "nothing.npy" laplace.npy.certificate.json --released nothing.npy
   refused 66 "nothing.key" laplace.npy --trust nothing.key
-  for text in '[1]' '{"schema": "sotto.certificate/3"}' '{"schema": NaN}' '{"a": 1, "a": 2}' '{' ''; do
+  for text in '[1]' '{"schema": "sotto.certificate/4"}' '{"schema": NaN}' '{"a": 1, "a": 2}' '{' ''; do
     printf '%s' "$text" > no.json
     refused 65 "no.json" no.json || refused 65 "schema is" no.json
   done

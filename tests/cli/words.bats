@@ -50,3 +50,16 @@ C
 give --this | give --that (it's %<PRIu64>)
 object: %s is not %zu; expected 1" ]
 }
+
+@test "check-docs finds a version that is not that of VERSION" {
+  cp -r "$tools/../tools" "$tools/../docs" "$dir/" && cp "$tools/../README.md" "$tools/../CITATION.cff" "$dir/"
+  printf '# Changelog\n\n## [9.9.9]\n' > "$dir/CHANGELOG.md"
+  printf '9.9.9\n' > "$dir/VERSION"
+  sed -i 's/^version: .*/version: 9.9.9/' "$dir/CITATION.cff"
+  run "$dir/tools/check-docs" "$dir"
+  [[ "$output" != *'states version'* ]]
+  printf '9.9.8\n' > "$dir/VERSION"
+  run "$dir/tools/check-docs" "$dir"
+  [ "$status" -eq 1 ]
+  [[ "$output" == *'CHANGELOG.md states version'* && "$output" == *'CITATION.cff states version'* ]]
+}

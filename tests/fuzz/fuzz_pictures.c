@@ -32,6 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 'T':
         (void)image_table_from_memory(&facts, text, length, "labels.csv", NULL, NULL);
         break;
+    case 'X':
+        (void)chest_xray_from_memory(&facts, text, length, NULL, 0, "Data_Entry_2017.csv", NULL, NULL);
+        break;
     default:
         break;
     }

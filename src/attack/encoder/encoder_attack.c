@@ -43,8 +43,14 @@ struct encoder_attack {
     size_t taught; /* of them */
     double threshold[ATTACKS], shadow_auc[ATTACKS];
     float mean, scale; /* of the shadow's similarities, for the networks */
-    bool has_bank;
+    bool has_bank, has_shadow;
 };
+
+/* Is attack k run? What must be learnt needs a shadow. */
+static bool is_run(const struct encoder_attack *a, int k)
+{
+    return k == THRESHOLD || (k == CONTRAST ? a->has_bank : a->has_shadow);
+}
 
 /* ---- what is given ---- */
 
@@ -74,23 +80,26 @@ static sotto_status take_input(struct encoder_attack *a)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_encoder_attack_input *in = a->in;
-    REQUIRE(in->views >= 2 && in->views <= 256 && in->width > 0 && in->shadow_width > 0,
+    a->has_shadow = in->shadow_member.n > 0 || in->shadow_nonmember.n > 0;
+    REQUIRE(in->views >= 2 && in->views <= 256 && in->width > 0 && (!a->has_shadow || in->shadow_width > 0),
             "encoder attack: %zu views of width %zu and %zu; expected 2 to 256 views, and widths > 0",
             in->views, in->width, in->shadow_width);
-    REQUIRE(!in->bank == !in->shadow_bank && !in->bank == !in->bank_n,
-            "encoder attack: give bank, bank_n and shadow_bank together, or none of them");
+    REQUIRE(!in->bank == !in->bank_n && (in->bank && a->has_shadow) == (in->shadow_bank != NULL),
+            "encoder attack: give bank, bank_n and, with a shadow, shadow_bank together, or none of them");
     REQUIRE(!in->bank || (in->temperature > 0 && isfinite(in->temperature)),
             "temperature must be > 0 (got %g)", in->temperature);
     TRY(take_records(&a->target.member, &in->member, in->views, in->width, 2, "members"));
     TRY(take_records(&a->target.nonmember, &in->nonmember, in->views, in->width, 2, "non-members"));
-    TRY(take_records(&a->shadow.member, &in->shadow_member, in->views, in->shadow_width, LEAST,
-                     "shadow's members"));
-    TRY(take_records(&a->shadow.nonmember, &in->shadow_nonmember, in->views, in->shadow_width, LEAST,
-                     "shadow's non-members"));
-    if (in->bank) {
-        TRY(check_values(in->bank, in->bank_n * in->width, "bank"));
-        TRY(check_values(in->shadow_bank, in->bank_n * in->shadow_width, "bank"));
+    if (a->has_shadow) {
+        TRY(take_records(&a->shadow.member, &in->shadow_member, in->views, in->shadow_width, LEAST,
+                         "shadow's members"));
+        TRY(take_records(&a->shadow.nonmember, &in->shadow_nonmember, in->views, in->shadow_width, LEAST,
+                         "shadow's non-members"));
     }
+    if (in->bank)
+        TRY(check_values(in->bank, in->bank_n * in->width, "bank"));
+    if (in->shadow_bank)
+        TRY(check_values(in->shadow_bank, in->bank_n * in->shadow_width, "bank"));
     a->target.bank = in->bank, a->shadow.bank = in->shadow_bank;
     a->has_bank = in->bank != NULL;
 done:
@@ -324,7 +333,7 @@ static sotto_status set_facts(struct sotto_audit_result *r, const struct encoder
     f->shadow_nonmembers = a->shadow.nonmember.n;
     f->views_without_direction = a->target.zero + a->shadow.zero;
     for (int k = 0; k < ATTACKS; k++)
-        if (k != CONTRAST || a->has_bank)
+        if (a->has_shadow && is_run(a, k))
             f->shadow_auc[f->shadow_auc_count++] =
                 (struct sotto_audit_parameter){attacks[k].name, a->shadow_auc[k]};
     r->encoder = f;
@@ -341,14 +350,14 @@ static sotto_status measure(struct sotto_audit_result *out, const struct encoder
         .n_member = a->target.member.n, .n_nonmember = a->target.nonmember.n, .named = named};
     struct sotto_audit_result r = {0};
     for (int k = 0; k < ATTACKS; k++)
-        if (k != CONTRAST || a->has_bank)
+        if (is_run(a, k))
             named[arrays.named_count++] =
                 (struct sotto_audit_scores){.name = attacks[k].name,
                                             .title = attacks[k].title,
                                             .source = attacks[k].source,
                                             .member = a->target.score[k],
                                             .nonmember = a->target.score[k] + arrays.n_member,
-                                            .has_threshold = 1,
+                                            .has_threshold = a->has_shadow,
                                             .threshold = a->threshold[k]};
     TRY(sotto_audit(&r, &arrays, options, a->ctx));
     TRY(set_facts(&r, a));
@@ -373,12 +382,14 @@ sotto_status sotto_encoder_attack(struct sotto_audit_result *out, double *scores
     a.seed = o.seed & 0xffffffff;
     TRY(take_input(&a));
     TRY(side_measure(&a.target, &a));
-    TRY(side_measure(&a.shadow, &a));
-    TRY(draw_order(&a));
-    TRY(learn_norm(&a));
-    TRY(learn_networks(&a));
+    if (a.has_shadow) {
+        TRY(side_measure(&a.shadow, &a));
+        TRY(draw_order(&a));
+        TRY(learn_norm(&a));
+        TRY(learn_networks(&a));
+    }
     for (int k = 0; k < ATTACKS; k++)
-        if (k != CONTRAST || a.has_bank)
+        if (a.has_shadow && is_run(&a, k))
             TRY(set_threshold(&a, k));
     TRY(measure(out, &a, &o));
     for (int k = 0; scores && k < ATTACKS; k++)

@@ -10,6 +10,7 @@
 #include "nn/nn.h"
 #include "par/par.h"
 #include "sotto/option.h"
+#include "sotto/ssl.h"
 #include "train/network/network.h"
 #include "train/private/dp_sgd.h"
 
@@ -80,6 +81,9 @@ static sotto_status check_input(const struct query_attack *a, const struct sotto
         FAIL(SOTTO_EUSAGE,
              "attack: %s needs the weights of the model, but this target only answers queries; give --target "
              "FILE",
+             a->name);
+    if ((a->needs & QUERY_NETWORK) && !in->target->network)
+        FAIL(SOTTO_EUSAGE, "attack: %s reads layers of a whole network (sotto train); this target has none",
              a->name);
     if ((a->needs & QUERY_ATTACKER) && in->attacker.n == 0)
         FAIL(SOTTO_EUSAGE,
@@ -167,6 +171,36 @@ done:
     return status;
 }
 
+/* A target that was fine-tuned says by what hash its encoder goes; its file is the attacker's to give. */
+static sotto_status check_encoder(const struct sotto_train_options *n, const struct sotto_network *target,
+                                  bool mismatch)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_encoder *e = NULL;
+    const char *from = target ? network_fact(target, "from") : NULL;
+    if (!from || mismatch)
+        goto done;
+    if (!n->from)
+        FAIL(SOTTO_EUSAGE,
+             "attack: the target was fine-tuned from encoder %.16s..., from which its shadows must start "
+             "too; give its file "
+             "by --from",
+             from);
+    TRY(sotto_encoder_load(&e, n->from));
+    if (strcmp(sotto_encoder_sha256(e), from) != 0)
+        FAIL(SOTTO_EUSAGE,
+             "attack: %s is encoder %.16s..., but the target was fine-tuned from %.16s...; give that one, or "
+             "--mismatch to "
+             "allow this",
+             n->from, sotto_encoder_sha256(e), from);
+    if (!n->standardise && network_fact(target, TRAIN_STANDARDISE_KEY))
+        FAIL(SOTTO_EUSAGE,
+             "attack: the target standardises embeddings by public ones; give them by --standardise");
+done:
+    sotto_encoder_free(e);
+    return status;
+}
+
 /* The same for networks. */
 static sotto_status choose_network(struct sotto_train_options *out, const struct query_attack *a,
                                    const struct sotto_attack_input *in, const struct sotto_attack_options *o)
@@ -185,6 +219,7 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
     n.checkpoint = n.metrics = NULL;
     if (n.channels == 0)
         n.channels = o->channels, n.height = o->height, n.width = o->width;
+    TRY(check_encoder(&n, in->target->network, mismatch));
     TRY(train_options_check(&n));
     TRY(choose_kernels(&n, own));
     if (own && !mismatch && !(a->needs & QUERY_OTHER)) {
@@ -471,12 +506,14 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     struct query_input in = {.target = given->target, .options = &o, .ctx = ctx};
     TRY(sotto_options_resolve(&o, options, sotto_attack_option_table()));
     TRY(sotto_options_resolve(&o.audit, &o.audit, sotto_audit_option_table()));
-    TRY(sotto_options_check(&o, sotto_attack_option_table(), "layers"));
+    TRY(sotto_options_check(&o, sotto_attack_option_table(), "layers|explain"));
     TRY(require_reserved(given->reserved, "attack"));
     TRY(shadow_recipe_apply(&o, &w.recipe, &w.network, given->target));
     if (o.channels == 0)
         take_image_shape(&o, given->target->network);
     TRY(find(&a, o.name));
+    if (o.explain && !(a->needs & QUERY_NETWORK))
+        FAIL(SOTTO_EUSAGE, "attack: %s explains nothing; --explain is for stolen-memories-layers", a->name);
     REQUIRE(o.shards > 0 && o.shard < o.shards, "attack: shard %zu of %zu; expected 0 .. shards - 1", o.shard,
             o.shards);
     TRY(check_input(a, given));

@@ -23,7 +23,8 @@ struct network_trainer {
     struct shadow_pool *pool;
     const struct nn_backend *backend;
     char data_sha256[SHA256_HEX], machine[160];
-    int lanes; /* networks that train side by side */
+    char start[2][SHA256_HEX]; /* of the files that the networks start from, or "" */
+    int lanes;                 /* networks that train side by side */
     /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
     struct sotto_context own;
     size_t *todo, count;
@@ -62,8 +63,8 @@ static sotto_status identity(struct shadow_identity *out, const struct network_t
     TRY(train_recipe_text(text, &o));
     if (p->privacy)
         TRY(dp_sgd_describe(privately, p->privacy));
-    snprintf(out->recipe, sizeof out->recipe, "%s %zux%zux%zu %zu classes%s%s", text, o.channels, o.height,
-             o.width, p->data->classes, p->privacy ? " " : "", privately);
+    snprintf(out->recipe, sizeof out->recipe, "%s %zux%zux%zu %zu classes%s%s%s%s", text, o.channels,
+             o.height, o.width, p->data->classes, p->privacy ? " " : "", privately, t->start[0], t->start[1]);
 done:
     return status;
 }
@@ -88,6 +89,7 @@ static sotto_status train_privately(struct sotto_network **out, const struct sot
     p.spend.source = &(const struct sotto_source_records){.public_set = 1};
     p.spend.insecure = 1;
     p.spend.insecure_seed = noise_seed;
+    p.encoder_by = o->from ? "the attacker" : NULL;
     TRY(sotto_train_private(out, &certificate, NULL, rows, NULL, 0, o, &p, ctx));
 done:
     sotto_certificate_free(certificate);
@@ -277,6 +279,10 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
     TRY(plan_machine(&t));
     if (p->cache)
         head_data_sha256(t.data_sha256, p->data);
+    if (p->cache && p->network->from)
+        TRY(sha256_file_asking(t.start[0], p->network->from, p->ctx));
+    if (p->cache && p->network->standardise)
+        TRY(sha256_file_asking(t.start[1], p->network->standardise, p->ctx));
     TRY(take_stock(&t));
     TRY(par_chunks(t.count, t.lanes, train_one, &t));
     s->trained = t.count;

@@ -77,6 +77,12 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
                                   const struct sotto_train_options *options,
                                   const struct sotto_train_privacy *privacy, uint64_t noise_seed,
                                   const struct sotto_context *ctx);
+/* Another top for a network: its first `rows` rows stay as they are, the others are trained from first weights of their own on
+ * *own. Quiet; stops when ctx says so. EINVAL: also a network with ensemble members. */
+sotto_status shadow_network_train_top(struct sotto_network **out, const struct sotto_network *network,
+                                      size_t rows, const struct head_data *own,
+                                      const struct sotto_train_options *options,
+                                      const struct sotto_context *ctx);
 /* The records of one kind that a shadow uses, copied out. Free *x and *y with base_free(), also on
  * failure. */
 sotto_status shadow_records(float **x, int64_t **y, struct head_data *out, const struct shadow_plan *p,

@@ -4,6 +4,7 @@
 #include "io/text/number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Beyond this a value says no more, and squares of it would leave the range of a float. */
@@ -63,6 +64,30 @@ void text_list_clear(struct text_list *list)
     *list = (struct text_list){0};
 }
 
+bool text_next_word(char out[256], const char **list)
+{
+    if (!*list)
+        return false;
+    size_t length = strcspn(*list, ",");
+    snprintf(out, 256, "%.*s", (int)(length < 255 ? length : 255), *list);
+    *list = (*list)[length] ? *list + length + 1 : NULL;
+    return true;
+}
+
+sotto_status text_list_missing(struct text_list *out, const char *texts)
+{
+    sotto_status status = SOTTO_OK;
+    static const char usual[] = "?,NA,N/A,n/a,NaN,nan,null,NULL";
+    const char *list = texts ? texts : usual;
+    char word[256];
+    TRY(text_list_add(out, ""));
+    while (text_next_word(word, &list))
+        if (word[0])
+            TRY(text_list_add(out, word));
+done:
+    return status;
+}
+
 sotto_status encoding_create(struct sotto_table_encoding **out, size_t count)
 {
     sotto_status status = SOTTO_OK;
@@ -89,6 +114,7 @@ void sotto_table_encoding_free(struct sotto_table_encoding *e)
     }
     base_free(e->columns);
     base_free(e->label);
+    base_free(e->person);
     text_list_clear(&e->missing);
     text_list_clear(&e->classes);
     base_free(e);

@@ -33,6 +33,10 @@ sotto_status text_list_add(struct text_list *list, const char *text);
 /** Position, or list->count. */
 size_t text_list_find(const struct text_list *list, struct cell c);
 void text_list_clear(struct text_list *list);
+/** The next word of "a,b,c", cut to 255 bytes; *list NULL: there is none. */
+bool text_next_word(char out[256], const char **list);
+/** Cells without a value: the empty one and those of "NA,?" (NULL: the usual ones). ENOMEM. */
+sotto_status text_list_missing(struct text_list *out, const char *texts);
 
 enum column_kind { COLUMN_NUMBER, COLUMN_CATEGORY, COLUMN_IGNORED, COLUMN_KINDS };
 extern const char *const column_kinds[COLUMN_KINDS]; /* "number", "category", "ignore" */
@@ -55,8 +59,11 @@ struct sotto_table_encoding {
     struct text_list missing; /* cells of number columns that mean: no number */
     char *label;              /* name of the label column */
     size_t label_at;          /* where it stands among all columns, without a header */
+    char *person;             /* name of the person column, which is ignored; not saved; NULL: none */
+    size_t person_at;         /* where it stands among all columns */
     struct text_list classes;
     size_t other_class;    /* class that unknown labels count as */
+    bool other_declared;   /* that class is stated by a schema; not saved */
     bool declared_classes; /* by a schema, whatever set the scales; not saved */
 };
 
@@ -114,6 +121,7 @@ struct encoding_release {
     double epsilon; /* of all of them together, pure */
     const char *dataset_id, *ledger;
     const struct sotto_source_records *source; /* the rows of the set, once they were hashed */
+    const struct sotto_provenance *whose;      /* their unit of privacy, with these */
 };
 /** What can be refused before anything is charged. EINVAL: no number column, or an encoding that is not
  * declared; EBUDGET: the ledger has not that much left. */

@@ -12,8 +12,10 @@ static const struct config_row rows[] = {
     {"schema", CONFIG_TEXT, .required = true, .names = "sotto.schema/1", .help = "what this file is"},
     {"header", CONFIG_FLAG, "true", .help = "tables begin with a row of names; false: columns in this order"},
     {"missing", CONFIG_TEXTS, "['', '?']", .help = "cells of number columns that hold no number"},
+    {"from_rows", CONFIG_TEXTS, "[]",
+     .help = "columns that were taken from the rows and not stated yet: what is encoded counts as fitted"},
     {"columns[].name", CONFIG_TEXT, .required = true, .help = "as in the row of names"},
-    {"columns[].type", CONFIG_TEXT, .required = true, .names = "number|category|label|ignore",
+    {"columns[].type", CONFIG_TEXT, .required = true, .names = "number|category|label|person|ignore",
      .help = "what the column holds"},
     {"columns[].bounds", CONFIG_REALS, NULL, .range = "[-1e30,1e30]",
      .help = "number: [low, high]; others are moved into them"},
@@ -104,7 +106,8 @@ static sotto_status read_label(struct sotto_table_encoding *e, const struct conf
     }
     NEW_TEXT(e->label, config_text(c, "columns[%zu].name", i));
     TRY(read_values(&e->classes, &e->other_class, c, i, "classes"));
-    if (e->other_class == e->classes.count)
+    e->other_declared = e->other_class < e->classes.count;
+    if (!e->other_declared)
         e->other_class = 0;
 done:
     return status;
@@ -125,6 +128,22 @@ done:
     return status;
 }
 
+/* It says whose row it is, and is no feature. */
+static sotto_status read_person(struct sotto_table_encoding *e, const struct config *c, size_t i)
+{
+    sotto_status status = SOTTO_OK;
+    char path[64];
+    if (e->person) {
+        snprintf(path, sizeof path, "columns[%zu].type", i);
+        status = config_fail(c, path, "column '%.80s' is a second person; expected one", e->person);
+        goto done;
+    }
+    NEW_TEXT(e->person, config_text(c, "columns[%zu].name", i));
+    TRY(read_column(&e->columns[e->count++], c, i, "ignore"));
+done:
+    return status;
+}
+
 static sotto_status read_columns(struct sotto_table_encoding *e, const struct config *c)
 {
     sotto_status status = SOTTO_OK;
@@ -136,12 +155,33 @@ static sotto_status read_columns(struct sotto_table_encoding *e, const struct co
         if (strcmp(type, "label") == 0) {
             e->label_at = i;
             TRY(read_label(e, c, i));
+        } else if (strcmp(type, "person") == 0) {
+            e->person_at = i;
+            TRY(read_person(e, c, i));
         } else {
             TRY(read_column(&e->columns[e->count++], c, i, type));
         }
     }
 done:
     return status;
+}
+
+/* A schema that was drafted from rows declares nothing until its owner has stated every column. */
+static sotto_status read_from_rows(struct sotto_table_encoding *e, const struct config *c)
+{
+    size_t count = config_length(c, "from_rows");
+    char path[64];
+    for (size_t k = 0; k < count; k++) {
+        const char *column = config_text(c, "from_rows[%zu]", k);
+        snprintf(path, sizeof path, "from_rows[%zu]", k);
+        if (encoding_find(e, column) == e->count && strcmp(column, e->label) != 0)
+            return config_fail(c, path, "'%.80s' is not a column of this schema", column);
+    }
+    if (count > 0) {
+        e->how = SOTTO_ENCODING_FITTED;
+        e->declared_classes = false;
+    }
+    return SOTTO_OK;
 }
 
 static sotto_status from_config(struct sotto_table_encoding **out, const struct config *c, const char *name)
@@ -162,6 +202,7 @@ static sotto_status from_config(struct sotto_table_encoding **out, const struct 
         TRY(text_list_add(&e->missing, config_text(c, "missing[%zu]", k)));
     TRY(read_columns(e, c));
     TRY(encoding_check(e, SOTTO_ECONFIG, name));
+    TRY(read_from_rows(e, c));
     *out = e;
     e = NULL;
 done:

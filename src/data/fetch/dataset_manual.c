@@ -32,6 +32,15 @@ const struct dataset_source source_mnist = {
     .classes = 10,
     .class_names = digits};
 
+const struct dataset_source source_svhn = {
+    .name = "svhn",
+    .title = "SVHN, format 2, 10 classes, 32x32 colour",
+    .origin = "Netzer et al. 2011, ufldl.stanford.edu/housenumbers",
+    .licence = "non-commercial use; cite Netzer et al. 2011",
+    .obtain = "get train_32x32.mat and test_32x32.mat, then: sotto data import FOLDER --name svhn",
+    .classes = 10,
+    .class_names = digits};
+
 const struct dataset_source source_cifar10 = {
     .name = "cifar10",
     .title = "CIFAR-10, 10 classes, 32x32 colour",

@@ -73,6 +73,9 @@ void archive_stream_close(struct archive_stream *s);
 /** If `b` starts like a gzip file, replaces it by what is inside. EFORMAT: damaged, or larger than
  * `limit`. ESTOPPED. */
 sotto_status bytes_gunzip(struct bytes *b, size_t limit, const struct sotto_context *ctx);
+/** A zlib stream of unknown length, unpacked. EFORMAT: damaged, or larger than `limit`. ENOMEM, ESTOPPED. */
+sotto_status bytes_inflate(struct bytes *out, const unsigned char *data, size_t size, size_t limit,
+                           const struct sotto_context *ctx);
 
 /** How messages name an entry: "folder/name", "archive.tar: name", or "file.csv". */
 void bundle_where(char *out, size_t capacity, const struct bundle *b, size_t entry);

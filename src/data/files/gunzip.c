@@ -1,4 +1,5 @@
-/* One gzip member in memory. Its last four bytes say how long the contents are, so the memory is asked for
+/* Packed bytes in memory: one gzip member, and streams of zlib within other files.
+ * A gzip member's last four bytes say how long the contents are, so the memory is asked for
  * once; a trailer that lies, or a length that deflate could not have packed into so few bytes, is damage.
  * zlib checks the CRC. */
 #include "data/files/bundle.h"
@@ -78,5 +79,39 @@ sotto_status bytes_gunzip(struct bytes *b, size_t limit, const struct sotto_cont
     out = NULL;
 done:
     base_free(out);
+    return status;
+}
+
+sotto_status bytes_inflate(struct bytes *out, const unsigned char *data, size_t size, size_t limit,
+                           const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    unsigned char *grown = NULL;
+    size_t room = 0, most = size < limit / DEFLATE_BEST ? size * DEFLATE_BEST + 1 : limit + 1;
+    z_stream z = {0};
+    int code = Z_BUF_ERROR;
+    if (size > UINT_MAX || most > UINT_MAX)
+        return status_fail(SOTTO_EFORMAT, "packed data of %zu bytes is too large", size);
+    if (inflateInit(&z) != Z_OK)
+        return status_fail(SOTTO_ENOMEM, "zlib: out of memory");
+    z.next_in = (unsigned char *)(uintptr_t)data; /* zlib's interface predates const */
+    z.avail_in = (uInt)size;
+    while (code == Z_BUF_ERROR && z.total_out == room && room < most) {
+        size_t larger = room == 0 ? 4 * size + 64 : 2 * room;
+        larger = larger < most ? larger : most;
+        REGROW(grown, room, larger);
+        z.next_out = grown + room;
+        room = larger;
+        TRY(inflate_pieces(&code, &z, room, ctx));
+    }
+    if (z.total_out > limit)
+        FAIL(SOTTO_EFORMAT, "packed data unpacks to more than %zu bytes", limit);
+    if (code != Z_STREAM_END || z.avail_in != 0)
+        FAIL(SOTTO_EFORMAT, "packed data is cut or damaged (%s)", z.msg ? z.msg : "it has the wrong length");
+    *out = (struct bytes){grown, z.total_out, grown};
+    grown = NULL;
+done:
+    inflateEnd(&z);
+    base_free(grown);
     return status;
 }

@@ -8,7 +8,8 @@
 
 bool is_image(const char *name)
 {
-    return name_ends(name, ".png") || name_ends(name, ".jpg") || name_ends(name, ".jpeg");
+    return name_ends(name, ".png") || name_ends(name, ".jpg") || name_ends(name, ".jpeg") ||
+           name_ends(name, ".pgm");
 }
 
 bool images_any(const struct bundle *b)

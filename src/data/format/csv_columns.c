@@ -5,43 +5,12 @@
 
 #include "io/text/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    VALUE_LIMIT = 10000, /* distinct texts in a column; more is free text or an identifier */
-    BLOCK = 4096         /* rows between two questions whether to go on */
-};
-
-sotto_status table_go_on(const struct table *t, size_t row)
-{
-    return row % BLOCK ? SOTTO_OK : context_check(t->ctx, "%s: stopped while it was read", t->where[0]);
-}
-
-static bool is_missing(const char *text)
-{
-    return text[0] == '\0' || strcmp(text, "?") == 0;
-}
-
-/* A column is one of numbers when all its values are that are not missing, and there is one. */
-static sotto_status all_numbers(bool *all, const struct table *t, size_t column)
-{
-    sotto_status status = SOTTO_OK;
-    double x;
-    *all = false;
-    for (size_t i = 0; i < t->rows; i++) {
-        const char *text = table_cell(t, i, column);
-        TRY(table_go_on(t, i));
-        if (is_missing(text))
-            continue;
-        *all = number_real(&x, text, strlen(text));
-        if (!*all)
-            break;
-    }
-done:
-    return status;
-}
+enum { VALUE_LIMIT = 10000 }; /* distinct texts in a column; more is free text or an identifier */
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -96,8 +65,11 @@ static sotto_status distinct(const char ***values, size_t *count, const struct t
         if (kept == VALUE_LIMIT) {
             char name[128];
             table_column_name(name, sizeof name, t, column);
-            FAIL(SOTTO_EFORMAT, "%s: column '%s' has more than %d different values; expected categories",
-                 t->where[0], name, VALUE_LIMIT);
+            status = status_fail(SOTTO_EFORMAT,
+                                 "%s: column '%s' has more than %d different values; expected categories",
+                                 t->where[0], name, VALUE_LIMIT);
+            status_hint("--drop '%s' leaves the column out", name);
+            goto done;
         }
         memmove((void *)(list + at + 1), (const void *)(list + at), (kept - at) * sizeof *list);
         list[at] = text;
@@ -109,6 +81,11 @@ static sotto_status distinct(const char ***values, size_t *count, const struct t
 done:
     base_free((void *)list);
     return status;
+}
+
+static bool is_numbers(const struct column_facts *f)
+{
+    return f->numbers > 0 && table_lines_count(&f->others) == 0;
 }
 
 /* 0 and 1 everywhere but in the first column: Location, Purchase and their kind put the label first. */
@@ -127,34 +104,26 @@ done:
     return status;
 }
 
-static bool find_named(size_t *column, const struct table *t, const char *wanted)
-{
-    char name[128];
-    for (*column = 0; *column < t->columns; ++*column) {
-        table_column_name(name, sizeof name, t, *column);
-        if (strcmp(name, wanted) == 0)
-            return true;
-    }
-    return false;
-}
-
 sotto_status table_choose_label(size_t *column, const struct table *t, const char *asked)
 {
     sotto_status status = SOTTO_OK;
     size_t last = t->columns - 1;
     if (asked) {
-        if (find_named(column, t, asked))
+        if (table_find_column(column, t, asked))
             goto done;
         if (strcmp(asked, "first") != 0 && strcmp(asked, "last") != 0)
             FAIL(SOTTO_EINVAL, "%s: has no column '%.80s'", t->where[0], asked);
         *column = strcmp(asked, "first") == 0 ? 0 : last;
         goto done;
     }
-    if (find_named(column, t, "label") || find_named(column, t, "class") || find_named(column, t, "target"))
+    if (table_find_column(column, t, "label") || table_find_column(column, t, "class") ||
+        table_find_column(column, t, "target"))
         goto done;
-    bool first_numbers, last_numbers, binary = false;
-    TRY(all_numbers(&first_numbers, t, 0));
-    TRY(all_numbers(&last_numbers, t, last));
+    struct column_facts of_first, of_last;
+    bool binary = false;
+    TRY(table_column_facts(&of_first, t, 0));
+    TRY(table_column_facts(&of_last, t, last));
+    bool first_numbers = is_numbers(&of_first), last_numbers = is_numbers(&of_last);
     if (first_numbers && last_numbers)
         TRY(rest_is_binary(&binary, t));
     if (!last_numbers && first_numbers) {
@@ -186,13 +155,6 @@ sotto_status table_fill_labels(struct dataset *d, struct table *t, size_t column
     sotto_status status = SOTTO_OK;
     const char **values = NULL;
     size_t count;
-    table_strip_dots(t, column);
-    for (size_t i = 0; i < t->rows; i++) {
-        size_t r, p = table_locate(&r, t, i);
-        TRY(table_go_on(t, i));
-        if (is_missing(table_cell(t, i, column)))
-            FAIL(SOTTO_EFORMAT, "%s:%zu: the label is missing", t->where[p], t->parts[p].lines[r]);
-    }
     table_column_name(d->label_column, sizeof d->label_column, t, column);
     TRY(distinct(&values, &count, t, column, by_value));
     if (count < 2)
@@ -208,31 +170,60 @@ done:
     return status;
 }
 
-static sotto_status fill_number(float *out, const struct table *t, size_t column)
+void table_warn_classes(const struct dataset *d, const struct table *t)
+{
+    enum { FEW = 10 };
+    size_t *counts = base_alloc(d->set.classes, sizeof *counts);
+    for (size_t i = 0; counts && i < t->rows; i++)
+        counts[d->labels[i]]++;
+    for (size_t k = 0; counts && k < d->set.classes; k++)
+        if (counts[k] < FEW)
+            context_log(t->ctx, SOTTO_LOG_WARNING,
+                        "%s: class '%.40s' has %zu records, too few to be learnt; is it one of column '%s'?",
+                        t->where[0], d->class_names[k], counts[k], d->label_column);
+    base_free(counts);
+}
+
+/* A column of numbers but for a few cells, or of numbers with decimal commas. */
+static sotto_status judge_texts(const struct table *t, const char *name, const struct column_facts *f)
+{
+    char lines[TABLE_LINES_TEXT];
+    size_t others = table_lines_count(&f->others);
+    if (f->decimal_commas > 0 && f->decimal_commas + f->numbers >= others - f->decimal_commas) {
+        sotto_status status =
+            status_fail(SOTTO_EFORMAT,
+                        "%s: column '%s' has decimal commas, such as '%.20s'; expected decimal points (%s)",
+                        t->where[0], name, f->example, table_lines_text(lines, t, &f->others));
+        status_hint("write 12.5 instead of 12,5, or give --types '%s=category'", name);
+        return status;
+    }
+    if ((double)f->numbers > 0.95 * (double)(f->numbers + others))
+        context_log(t->ctx, SOTTO_LOG_WARNING,
+                    "%s: column '%s' becomes categories because %zu of its %zu values %s no number, such as "
+                    "'%.20s': %s; give --missing for texts that stand for no value, '--types %s=number "
+                    "--drop-bad-rows' to leave these rows out, or '--types %s=category'",
+                    t->where[0], name, others, f->numbers + others, others == 1 ? "is" : "are", f->example,
+                    table_lines_text(lines, t, &f->others), name, name);
+    return SOTTO_OK;
+}
+
+/* Missing ones are NAN until an encoding says what stands for them: no other row decides it here. */
+static sotto_status fill_number(float *out, const struct table *t, size_t column, size_t width)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < t->rows; i++) {
-        const char *text = table_cell(t, i, column);
-        double x;
+        double x = NAN;
         TRY(table_go_on(t, i));
-        if (is_missing(text) || !number_real(&x, text, strlen(text))) {
-            char name[128];
-            size_t r, p = table_locate(&r, t, i);
-            table_column_name(name, sizeof name, t, column);
-            status =
-                status_fail(SOTTO_EFORMAT, "%s:%zu: column '%s' has no value ('%.20s'); expected a number",
-                            t->where[p], t->parts[p].lines[r], name, text);
-            status_hint("give --schema schema.yaml with a fill value for missing numbers");
-            goto done;
-        }
-        out[i * (t->columns - 1)] = (float)x;
+        if (!table_missing(t, table_cell(t, i, column)))
+            table_number(&x, table_cell(t, i, column));
+        out[i * width] = (float)x;
     }
 done:
     return status;
 }
 
 static sotto_status fill_codes(float *out, const char ***codes, size_t *code_count, const struct table *t,
-                               size_t column)
+                               size_t column, size_t width)
 {
     sotto_status status = SOTTO_OK;
     const char **values = NULL;
@@ -240,7 +231,7 @@ static sotto_status fill_codes(float *out, const char ***codes, size_t *code_cou
     TRY(distinct(&values, &count, t, column, by_bytes));
     for (size_t i = 0; i < t->rows; i++) {
         TRY(table_go_on(t, i));
-        out[i * (t->columns - 1)] = (float)place_of(table_cell(t, i, column), values, count, by_bytes);
+        out[i * width] = (float)place_of(table_cell(t, i, column), values, count, by_bytes);
     }
     *codes = values;
     *code_count = count;
@@ -250,26 +241,41 @@ done:
     return status;
 }
 
+/* Column `at` of the set from one of the table. */
+static sotto_status fill_feature(struct dataset *d, size_t at, const struct table *t, size_t column)
+{
+    sotto_status status = SOTTO_OK;
+    struct column_facts f;
+    const char **codes = NULL;
+    size_t count = 0, width = d->set.columns;
+    char name[128];
+    table_column_name(name, sizeof name, t, column);
+    TRY(table_column_facts(&f, t, column));
+    bool numbers = t->kinds[column] == TABLE_NUMBER || (t->kinds[column] == TABLE_FOUND && is_numbers(&f));
+    if (t->kinds[column] == TABLE_FOUND && !numbers)
+        TRY(judge_texts(t, name, &f));
+    TRY(numbers ? fill_number(d->features + at, t, column, width)
+                : fill_codes(d->features + at, &codes, &count, t, column, width));
+    TRY(dataset_set_column(d, at, name, codes, count));
+    d->columns[at].missing = f.missing;
+done:
+    base_free((void *)codes);
+    return status;
+}
+
 sotto_status table_fill_features(struct dataset *d, const struct table *t, size_t label)
 {
     sotto_status status = SOTTO_OK;
-    TRY(dataset_reserve_columns(d, t->columns - 1));
-    for (size_t j = 0, at = 0; j < t->columns; j++) {
-        const char **codes = NULL;
-        size_t count = 0;
-        char name[128];
-        bool numbers;
-        if (j == label)
-            continue;
-        TRY(all_numbers(&numbers, t, j));
-        TRY(numbers ? fill_number(d->features + at, t, j)
-                    : fill_codes(d->features + at, &codes, &count, t, j));
-        table_column_name(name, sizeof name, t, j);
-        status = dataset_set_column(d, at++, name, codes, count);
-        base_free((void *)codes);
-        if (status != SOTTO_OK)
-            goto done;
-    }
+    size_t used = 0, at = 0;
+    for (size_t j = 0; j < t->columns; j++)
+        used += j != label && t->kinds[j] != TABLE_DROPPED;
+    if (used == 0 || t->kinds[label] == TABLE_DROPPED)
+        FAIL(SOTTO_EINVAL, "%s: --drop leaves no label or no feature; expected one of each", t->where[0]);
+    TRY(dataset_reserve_features(d, t->rows, used, true));
+    TRY(dataset_reserve_columns(d, used));
+    for (size_t j = 0; j < t->columns; j++)
+        if (j != label && t->kinds[j] != TABLE_DROPPED)
+            TRY(fill_feature(d, at++, t, j));
 done:
     return status;
 }

@@ -70,20 +70,57 @@ void table_column_name(char *out, size_t capacity, const struct table *t, size_t
         snprintf(out, capacity, "column %zu", column + 1);
 }
 
+/* The caller's, else a tab in a .tsv file, else what the file shows. */
+static sotto_status read_separator(struct csv_style *style, const char *asked, const char *name)
+{
+    static const struct {
+        const char *name;
+        char separator;
+    } known[] = {{",", ','},     {";", ';'},         {"\t", '\t'},  {"|", '|'},
+                 {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}};
+    for (size_t i = 0; asked && i < sizeof known / sizeof *known; i++)
+        if (strcmp(asked, known[i].name) == 0)
+            style->separator = known[i].separator;
+    if (asked && !style->separator)
+        return status_fail(SOTTO_EUSAGE, "--separator: '%.20s'; expected comma, semicolon, tab or pipe",
+                           asked);
+    if (!asked && name_ends(name, ".tsv"))
+        style->separator = '\t';
+    style->detect = !style->separator;
+    return SOTTO_OK;
+}
+
+static void warn_dropped(struct table *t, size_t p)
+{
+    char lines[400];
+    const struct line_list *dropped = &t->parts[p].dropped;
+    t->left_out += dropped->count;
+    if (dropped->count > 0)
+        context_log(t->ctx, SOTTO_LOG_WARNING,
+                    "%s: %zu rows of another form than %zu cells were left out: %s", t->where[p],
+                    dropped->count, t->parts[p].columns, line_list_text(lines, dropped));
+}
+
 static sotto_status parse_part(struct table *t, const struct bundle *b, size_t entry, size_t p)
 {
     sotto_status status = SOTTO_OK;
     struct bytes bytes = {0};
     const char *name = b->entries[entry].name;
-    struct csv_style style = {.separator = name_ends(name, ".tsv") ? '\t' : 0, .trim = true, .ctx = t->ctx};
+    struct csv_style style = {.trim = true, .drop = t->options->drop_bad_rows, .ctx = t->ctx};
+    TRY(read_separator(&style, t->options->separator, name));
     style.comment = name_ends(name, ".test") ? '|' : 0;
     bundle_where(t->where[p], sizeof t->where[p], b, entry);
     TRY(bundle_load(&bytes, b, entry));
-    TRY(csv_parse(&t->parts[p], (const char *)bytes.data, bytes.size, t->where[p], &style));
-    t->skip[p] = t->schema ? t->schema->header : csv_has_header(&t->parts[p]);
+    if ((status = csv_parse(&t->parts[p], (const char *)bytes.data, bytes.size, t->where[p], &style)) ==
+            SOTTO_EFORMAT &&
+        !style.drop)
+        status_hint("--drop-bad-rows leaves rows of another form out");
+    TRY(status);
+    t->skip[p] = t->schema ? t->schema->header : !t->options->no_header && table_has_header(t, p);
     t->adult = t->adult || strncmp(path_base(name), "adult.", 6) == 0;
     t->strip_dot[p] = name_ends(name, ".test");
     t->count++;
+    warn_dropped(t, p);
     if (table_part_rows(t, p) == 0)
         FAIL(SOTTO_EFORMAT, "%s: holds a header but no rows", t->where[p]);
     if (p == 1 && t->parts[1].columns != t->parts[0].columns)
@@ -130,6 +167,12 @@ static sotto_status read_schema(struct sotto_table_encoding **out, struct datase
     sotto_status status = SOTTO_OK;
     if (options->schema && options->label)
         FAIL(SOTTO_EUSAGE, "%s already names the label column; omit --label", options->schema);
+    if (options->schema && (options->missing || options->types || options->drop || options->no_header))
+        FAIL(SOTTO_EUSAGE,
+             "%s already states missing cells, types, ignored columns and header; omit --missing, --types, "
+             "--drop "
+             "and --no-header",
+             options->schema);
     if (options->schema)
         TRY(encoding_read_schema(out, options->schema));
     else if (d->encoding)
@@ -138,29 +181,60 @@ done:
     return status;
 }
 
+static sotto_status describe_table(struct dataset *d, const struct table *t)
+{
+    sotto_status status = SOTTO_OK;
+    d->table = (struct table_facts){t->parts[0].separator, t->skip[0] > 0, t->left_out, NULL};
+    if (t->options->missing)
+        NEW_TEXT(d->table.missing, t->options->missing);
+done:
+    return status;
+}
+
+void table_clear(struct table *t)
+{
+    text_list_clear(&t->missing);
+    base_free(t->kinds);
+    csv_clear(&t->parts[0]);
+    csv_clear(&t->parts[1]);
+}
+
+sotto_status table_read(struct table *t, struct dataset *d, size_t *label, const struct bundle *b)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(text_list_missing(&t->missing, t->options->missing));
+    TRY(parse_tables(t, b));
+    TRY(table_cap_persons(d, t, t->options));
+    if (t->schema) {
+        TRY(table_fill_declared(d, t));
+    } else {
+        TRY(table_read_choices(t));
+        TRY(table_choose_label(label, t, t->options->label));
+        table_strip_dots(t, *label);
+        TRY(table_check_rows(t, *label, d->persons));
+        TRY(table_fill_features(d, t, *label));
+        TRY(table_fill_labels(d, t, *label));
+    }
+    d->set.n_train = table_part_rows(t, 0);
+    table_warn_classes(d, t);
+    TRY(describe_table(d, t));
+done:
+    return status;
+}
+
 static sotto_status read_table(struct dataset *d, const struct bundle *b,
                                const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct table t = {.ctx = ctx};
+    struct table t = {.ctx = ctx, .options = options};
     struct sotto_table_encoding *schema = NULL;
     size_t label;
     TRY(read_schema(&schema, d, options));
     t.schema = schema;
-    TRY(parse_tables(&t, b));
-    if (schema) {
-        TRY(table_fill_declared(d, &t));
-        goto done;
-    }
-    TRY(table_choose_label(&label, &t, options->label));
-    TRY(dataset_reserve_features(d, t.rows, t.columns - 1, true));
-    d->set.n_train = table_part_rows(&t, 0);
-    TRY(table_fill_labels(d, &t, label));
-    TRY(table_fill_features(d, &t, label));
+    TRY(table_read(&t, d, &label, b));
 done:
+    table_clear(&t);
     sotto_table_encoding_free(schema);
-    csv_clear(&t.parts[0]);
-    csv_clear(&t.parts[1]);
     return status;
 }
 
@@ -171,5 +245,6 @@ const struct dataset_format format_csv = {
               "with a test table test*.csv or .test beside it",
     .takes_label = true,
     .takes_schema = true,
+    .takes_person = true,
     .recognise = recognise,
     .read = read_table};

@@ -4,6 +4,7 @@
 #include "data/format/csv_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static sotto_status place_by_name(size_t *where, const char *name, const char *const *header, size_t columns,
@@ -72,16 +73,75 @@ static const char *const *header_of(const struct csv *c, size_t skip)
     return skip ? (const char *const *)c->cells : NULL;
 }
 
-static sotto_status fill_column(float *out, const struct table *t, const struct encoding_column *c,
-                                size_t where, size_t width)
+/* Cells that the schema does not foresee. They are taken as it says; the lines are for the owner of the rows. */
+struct strange_cells {
+    struct table_lines lines;
+    const char *example;
+};
+
+static bool is_strange(const struct table *t, const struct encoding_column *c, struct cell cell)
+{
+    if (text_list_find(&t->schema->missing, cell) < t->schema->missing.count)
+        return false;
+    return c->kind == COLUMN_NUMBER ? isnan(cell.number)
+                                    : text_list_find(&c->categories, cell) == c->categories.count;
+}
+
+static void warn_strange(const struct table *t, const char *column, const char *what,
+                         const struct strange_cells *strange)
+{
+    char lines[TABLE_LINES_TEXT];
+    size_t count = table_lines_count(&strange->lines);
+    if (count > 0)
+        context_log(t->ctx, SOTTO_LOG_WARNING, "%s: column '%s': %zu %s, such as '%.20s': %s", t->where[0],
+                    column, count, what, strange->example, table_lines_text(lines, t, &strange->lines));
+}
+
+static void note_strange(struct strange_cells *strange, const struct table *t, size_t row, const char *text)
+{
+    table_lines_add(&strange->lines, t, row);
+    strange->example = strange->example ? strange->example : text;
+}
+
+static sotto_status fill_column(float *out, struct table_column *facts, const struct table *t,
+                                const struct encoding_column *c, size_t where, size_t width)
 {
     sotto_status status = SOTTO_OK;
+    struct strange_cells strange = {0};
     for (size_t i = 0; i < t->rows; i++) {
         struct cell cell = cell_of_text(table_cell(t, i, where));
         TRY(table_go_on(t, i));
+        facts->missing += text_list_find(&t->schema->missing, cell) < t->schema->missing.count;
+        if (is_strange(t, c, cell))
+            note_strange(&strange, t, i, cell.text);
         out[i * width] = c->kind == COLUMN_NUMBER ? (float)encoding_number(t->schema, c, cell)
                                                   : (float)encoding_category(c, cell);
     }
+    facts->unforeseen = table_lines_count(&strange.lines);
+    warn_strange(t, c->name,
+                 c->kind == COLUMN_NUMBER ? "cells are no number and count as missing"
+                                          : "cells are not among the categories",
+                 &strange);
+done:
+    return status;
+}
+
+static sotto_status fill_labels(struct dataset *d, const struct table *t, size_t label)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_table_encoding *e = t->schema;
+    struct strange_cells strange = {0};
+    char what[128];
+    for (size_t i = 0; i < t->rows; i++) {
+        struct cell cell = cell_of_text(table_cell(t, i, label));
+        TRY(table_go_on(t, i));
+        if (text_list_find(&e->classes, cell) == e->classes.count)
+            note_strange(&strange, t, i, cell.text);
+        d->labels[i] = (int64_t)encoding_class(e, cell);
+    }
+    snprintf(what, sizeof what, "labels are not among the classes and count as '%.60s'",
+             e->classes.texts[e->other_class]);
+    warn_strange(t, e->label, what, &strange);
 done:
     return status;
 }
@@ -93,6 +153,7 @@ static sotto_status describe_set(struct dataset *d, const struct sotto_table_enc
     base_free(d->encoding);
     d->encoding = NULL;
     TRY(sotto_table_encoding_text(&d->encoding, e));
+    d->drafted = e->how == SOTTO_ENCODING_FITTED;
     strncpy(d->label_column, e->label, sizeof d->label_column - 1);
 done:
     return status;
@@ -119,50 +180,65 @@ sotto_status table_fill_declared(struct dataset *d, struct table *t)
     size_t label, used = encoding_used(e), at = 0, *where = NULL;
     NEW(where, e->count);
     TRY(find_columns(where, &label, t));
+    table_strip_dots(t, label);
+    TRY(table_check_rows(t, label, d->persons));
     TRY(dataset_reserve_features(d, t->rows, used, true));
-    d->set.n_train = table_part_rows(t, 0);
     TRY(dataset_reserve_columns(d, used));
     for (size_t j = 0; j < e->count; j++) {
         if (e->columns[j].kind == COLUMN_IGNORED)
             continue;
         const struct encoding_column *c = &e->columns[j];
-        TRY(fill_column(d->features + at, t, c, where[j], used));
-        TRY(dataset_set_column(d, at++, c->name,
+        TRY(dataset_set_column(d, at, c->name,
                                c->kind == COLUMN_CATEGORY ? (const char *const *)c->categories.texts : NULL,
                                c->categories.count));
+        TRY(fill_column(d->features + at, &d->columns[at], t, c, where[j], used));
+        at++;
     }
-    table_strip_dots(t, label);
-    for (size_t i = 0; i < t->rows; i++) {
-        TRY(table_go_on(t, i));
-        d->labels[i] = (int64_t)encoding_class(e, cell_of_text(table_cell(t, i, label)));
-    }
+    TRY(fill_labels(d, t, label));
     TRY(describe_set(d, e));
 done:
     base_free(where);
     return status;
 }
 
-/* One query. `unknown` counts categories that the encoding does not list. */
-static sotto_status write_query(float *out, size_t *unknown, const struct sotto_table_encoding *e,
-                                const struct csv *c, size_t row, const size_t *where)
+static void warn_query(const struct csv *c, const char *column, const char *what,
+                       const struct line_list *list, const char *example, const struct sotto_context *ctx)
 {
-    sotto_status status = SOTTO_OK;
-    for (size_t j = 0; j < e->count; j++) {
-        const struct encoding_column *column = &e->columns[j];
-        if (column->kind == COLUMN_IGNORED)
-            continue;
-        const char *text = csv_cell(c, row, where[j]);
-        struct cell cell = cell_of_text(text);
-        if (column->kind == COLUMN_NUMBER && isnan(cell.number) &&
-            text_list_find(&e->missing, cell) == e->missing.count)
-            FAIL(SOTTO_EFORMAT, "%s:%zu: column '%.80s' is '%.40s'; expected a number", c->name,
-                 c->lines[row], column->name, text);
-        *unknown += column->kind == COLUMN_CATEGORY &&
-                    text_list_find(&column->categories, cell) == column->categories.count;
-        out = encoding_write(out, e, column, cell);
+    char lines[400];
+    if (list->count > 0)
+        context_log(ctx, SOTTO_LOG_WARNING, "%s: column '%.80s': %zu cells %s, such as '%.40s': %s", c->name,
+                    column, list->count, what, example, line_list_text(lines, list));
+}
+
+/* Names the cells of queries that are taken as the encoding says; a text for a number is refused. */
+static sotto_status check_queries(const struct sotto_table_encoding *e, const struct encoding_column *column,
+                                  const struct csv *c, size_t skip, size_t where,
+                                  const struct sotto_context *ctx)
+{
+    struct line_list odd = {0}, missing = {0};
+    const char *example = "", *marker = "";
+    char what[400];
+    bool number = column->kind == COLUMN_NUMBER;
+    for (size_t i = skip; i < c->rows; i++) {
+        struct cell cell = cell_of_text(csv_cell(c, i, where));
+        if (number && text_list_find(&e->missing, cell) < e->missing.count) {
+            marker = cell.text;
+            line_list_add(&missing, c->lines[i]);
+        } else if (number ? isnan(cell.number)
+                          : text_list_find(&column->categories, cell) == column->categories.count) {
+            example = odd.count ? example : cell.text;
+            line_list_add(&odd, c->lines[i]);
+        }
     }
-done:
-    return status;
+    if (number && odd.count > 0)
+        return status_fail(SOTTO_EFORMAT, "%s:%zu: column '%.80s' is '%.40s'; expected a number%s%s", c->name,
+                           odd.lines[0], column->name, example, odd.count > 1 ? "; so in all of " : "",
+                           odd.count > 1 ? line_list_text(what, &odd) : "");
+    snprintf(what, sizeof what, "hold no value and count as %.9g", column->missing);
+    warn_query(c, column->name, what, &missing, marker, ctx);
+    snprintf(what, sizeof what, "have categories that %.300s does not list", e->by);
+    warn_query(c, column->name, what, &odd, example, ctx);
+    return SOTTO_OK;
 }
 
 static sotto_status write_queries(struct sotto_array *x, const struct sotto_table_encoding *e,
@@ -170,17 +246,20 @@ static sotto_status write_queries(struct sotto_array *x, const struct sotto_tabl
                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    size_t unknown = 0, shape[2] = {c->rows - skip, sotto_table_encoding_width(e)};
+    const size_t shape[2] = {c->rows - skip, sotto_table_encoding_width(e)};
     struct sotto_array made = {0};
+    for (size_t j = 0; j < e->count; j++)
+        if (e->columns[j].kind != COLUMN_IGNORED)
+            TRY(check_queries(e, &e->columns[j], c, skip, where[j], ctx));
     TRY(sotto_array_make(&made, SOTTO_F4, 2, shape));
     for (size_t i = 0; i < shape[0]; i++) {
+        float *out = (float *)made.data + i * shape[1];
         if (i % 4096 == 0)
             TRY(context_check(ctx, "%s: stopped while it was encoded", c->name));
-        TRY(write_query((float *)made.data + i * shape[1], &unknown, e, c, skip + i, where));
+        for (size_t j = 0; j < e->count; j++)
+            if (e->columns[j].kind != COLUMN_IGNORED)
+                out = encoding_write(out, e, &e->columns[j], cell_of_text(csv_cell(c, skip + i, where[j])));
     }
-    if (unknown > 0)
-        context_log(ctx, SOTTO_LOG_WARNING, "%s: %zu cells have categories that %s does not list", c->name,
-                    unknown, e->by);
     *x = made;
     made = (struct sotto_array){0};
 done:
@@ -193,8 +272,8 @@ sotto_status sotto_table_encode(struct sotto_array *x, const struct sotto_table_
 {
     sotto_status status = SOTTO_OK;
     struct csv c = {0};
-    const struct csv_style style = {
-        .separator = name_ends(path, ".tsv") ? '\t' : 0, .trim = true, .ctx = ctx};
+    const bool tabs = name_ends(path, ".tsv");
+    const struct csv_style style = {.separator = tabs ? '\t' : 0, .detect = !tabs, .trim = true, .ctx = ctx};
     size_t label, *where = NULL;
     NEW(where, e->count);
     TRY(csv_read_file(&c, path, &style));

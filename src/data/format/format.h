@@ -12,7 +12,7 @@ struct dataset_format {
     /* registered set (or the beginning of its parts' names) that alone has this layout, or NULL */
     const char *set;
     /* which import options mean something */
-    bool takes_size, takes_label, takes_part, takes_attribute, takes_schema, takes_loci;
+    bool takes_size, takes_label, takes_part, takes_attribute, takes_schema, takes_loci, takes_person;
     /** By names inside, or by content where names say nothing. Cheap. */
     bool (*recognise)(const struct bundle *b);
     /** Fills an empty set; may put a short detail of its own into set.origin. Errors name the file. */
@@ -21,6 +21,8 @@ struct dataset_format {
 };
 /** NULL-terminated, most specific first: the first that recognises a bundle reads it. */
 extern const struct dataset_format *const dataset_formats[];
+
+extern const struct dataset_format format_csv; /* the tables of which a schema is drafted */
 
 /** Reads a bundle in whatever layout it has. EFORMAT: none fits (the hint lists them). */
 sotto_status format_read(struct dataset *d, const struct dataset_format **used, const struct bundle *b,

@@ -31,6 +31,11 @@ done:
     return status;
 }
 
+static bool describes_table(const struct sotto_import_options *o)
+{
+    return o->separator || o->missing || o->types || o->drop || o->no_header || o->drop_bad_rows;
+}
+
 sotto_status format_read(struct dataset *d, const struct dataset_format **used, const struct bundle *b,
                          const struct sotto_import_options *options, const struct sotto_context *ctx)
 {
@@ -48,6 +53,11 @@ sotto_status format_read(struct dataset *d, const struct dataset_format **used, 
         if (options && options->attribute && !(*f)->takes_attribute)
             return status_fail(SOTTO_EUSAGE, "%s: an attribute column cannot be given for the layout '%s'",
                                b->origin, (*f)->name);
+        if (options && describes_table(options) && !(*f)->takes_schema)
+            return status_fail(SOTTO_EUSAGE,
+                               "%s: --separator, --missing, --types, --drop, --no-header and --drop-bad-rows "
+                               "cannot be given for the layout '%s'; they describe tables",
+                               b->origin, (*f)->name);
         if (options && options->schema && !(*f)->takes_schema)
             return status_fail(SOTTO_EUSAGE,
                                "%s: a schema cannot be given for the layout '%s'; it describes tables",
@@ -57,6 +67,10 @@ sotto_status format_read(struct dataset *d, const struct dataset_format **used, 
                 SOTTO_EUSAGE,
                 "%s: a list of loci cannot be given for the layout '%s'; it describes genotypes", b->origin,
                 (*f)->name);
+        if (options && options->person && !(*f)->takes_person)
+            return status_fail(SOTTO_EUSAGE,
+                               "%s: a person column cannot be given for the layout '%s'; tables have one",
+                               b->origin, (*f)->name);
         if (options && options->part && !(*f)->takes_part)
             return status_fail(SOTTO_EUSAGE, "%s: a part cannot be given for the layout '%s'", b->origin,
                                (*f)->name);

@@ -50,5 +50,11 @@ bool utkface_parse(struct utkface_name *out, const char *base);
  * so). */
 sotto_status image_table_from_memory(struct image_facts *out, const char *text, size_t size, const char *name,
                                      const char *label, const char *attribute);
+/** ChestX-ray8's Data_Entry_2017.csv: the first of the findings, joined by '|'; label and attribute name columns (NULL:
+ * "Finding Labels" and "Patient Gender"). `tests` (may be NULL; ends in a 0 byte, is cut in place): names of the images of the
+ * test part, one a line. */
+sotto_status chest_xray_from_memory(struct image_facts *out, const char *text, size_t size, char *tests,
+                                    size_t tests_size, const char *name, const char *label,
+                                    const char *attribute);
 
 #endif

@@ -7,14 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static sotto_status column_of(size_t *out, const struct csv *c, const char *wanted)
-{
-    for (*out = 0; *out < c->columns; ++*out)
-        if (strcmp(csv_cell(c, 0, *out), wanted) == 0)
-            return SOTTO_OK;
-    return status_fail(SOTTO_EINVAL, "%s has no column '%.60s'", c->name, wanted);
-}
-
 static sotto_status split_of(int *out, const struct csv *c, size_t row, size_t column)
 {
     static const char *const names[] = {"train", "val", "test"};
@@ -34,10 +26,10 @@ sotto_status image_table_from_memory(struct image_facts *out, const char *text, 
     size_t path, first, second, split;
     attribute = attribute ? attribute : "attribute";
     TRY(csv_parse(&c, text, size, name, NULL));
-    TRY(column_of(&path, &c, "path"));
-    TRY(column_of(&first, &c, label ? label : "label"));
-    TRY(column_of(&second, &c, attribute));
-    bool splits = column_of(&split, &c, "split") == SOTTO_OK;
+    TRY(csv_column(&path, &c, "path"));
+    TRY(csv_column(&first, &c, label ? label : "label"));
+    TRY(csv_column(&second, &c, attribute));
+    bool splits = csv_column(&split, &c, "split") == SOTTO_OK;
     for (size_t row = 1; row < c.rows; row++) {
         const char *at = csv_cell(&c, row, path);
         int part = 0;

@@ -85,7 +85,7 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
     sotto_status status = SOTTO_OK;
     struct npy_files files;
     struct sotto_array values = {0}, labels = {0}, attribute = {0};
-    (void)options, (void)ctx;
+    (void)ctx;
     find_files(&files, b);
     size_t blamed = files.values;
     TRY(load(&values, b, files.values));
@@ -93,7 +93,7 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
     if (status == SOTTO_OK && files.has_labels) {
         blamed = files.labels;
         TRY(load(&labels, b, files.labels));
-        status = dataset_take_labels(d, &labels);
+        status = dataset_take_labels(d, &labels, options->labels_from);
     }
     if (status == SOTTO_OK && files.has_attribute) {
         blamed = files.attribute;

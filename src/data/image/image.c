@@ -1,4 +1,4 @@
-/* Decoding by libjpeg-turbo and libpng. Both decode to interleaved rows, which are then resized and split
+/* Decoding by libjpeg-turbo and libpng, and of binary PGM by hand. All decode to interleaved rows, which are then resized and split
  * into planes. The accurate DCT and smooth chroma upsampling are the libjpeg defaults that other tools use,
  * so the pixels agree. */
 #include "data/image/image.h"
@@ -42,18 +42,49 @@ static sotto_status probe_png(struct image_info *out, const unsigned char *data,
     return SOTTO_OK;
 }
 
+/* A number of a PGM header behind blanks and comments, at most 2^26; 0: none. */
+static size_t pgm_number(size_t *at, const unsigned char *data, size_t size)
+{
+    size_t value = 0;
+    while (*at < size && memchr(" \t\r\n#", data[*at], 5))
+        if (data[(*at)++] == '#')
+            while (*at < size && data[*at] != '\n')
+                ++*at;
+    while (*at < size && data[*at] >= '0' && data[*at] <= '9' && value <= PIXEL_LIMIT)
+        value = 10 * value + (size_t)(data[(*at)++] - '0');
+    return value <= PIXEL_LIMIT ? value : 0;
+}
+
+/* "P5 width height 255", one blank, then the pixels. *start: of them. */
+static sotto_status probe_pgm(struct image_info *out, size_t *start, const unsigned char *data, size_t size)
+{
+    size_t at = 2, width = pgm_number(&at, data, size), height = pgm_number(&at, data, size),
+           most = pgm_number(&at, data, size);
+    if (width == 0 || height == 0 || at >= size)
+        return status_fail(SOTTO_EFORMAT,
+                           "damaged PGM: expected width, height and the largest value behind P5");
+    if (most != 255)
+        return status_fail(SOTTO_EFORMAT, "PGM with values up to %zu is not supported; expected 255", most);
+    *out = (struct image_info){IMAGE_PGM, height, width, false};
+    *start = at + 1;
+    return SOTTO_OK;
+}
+
 sotto_status image_probe(struct image_info *out, const unsigned char *data, size_t size)
 {
     sotto_status status = SOTTO_OK;
-    struct image_info info;
+    struct image_info info = {0};
+    size_t start;
     if (size >= 3 && data[0] == 0xff && data[1] == 0xd8 && data[2] == 0xff)
         TRY(probe_jpeg(&info, data, size));
     else if (size >= 8 && memcmp(data, "\x89PNG\r\n\x1a\n", 8) == 0)
         TRY(probe_png(&info, data, size));
+    else if (size >= 2 && data[0] == 'P' && data[1] == '5')
+        TRY(probe_pgm(&info, &start, data, size));
     else if (size == 0)
-        FAIL(SOTTO_EFORMAT, "is empty; expected a JPEG or PNG image");
+        FAIL(SOTTO_EFORMAT, "is empty; expected a JPEG, PNG or binary PGM image");
     else
-        FAIL(SOTTO_EFORMAT, "is neither JPEG nor PNG (starts with %02x%02x)", data[0],
+        FAIL(SOTTO_EFORMAT, "is neither JPEG, PNG nor binary PGM (starts with %02x%02x)", data[0],
              size > 1 ? data[1] : 0);
     if (info.width == 0 || info.height == 0 || info.width > PIXEL_LIMIT / info.height)
         FAIL(SOTTO_EFORMAT, "image of %zux%zu pixels; expected at most 2^26 pixels", info.height, info.width);
@@ -92,6 +123,19 @@ static sotto_status decode_png(uint8_t *rows, const struct image_info *info, siz
     return SOTTO_OK;
 }
 
+static sotto_status decode_pgm(uint8_t *rows, const struct image_info *info, size_t channels,
+                               const unsigned char *data, size_t size)
+{
+    struct image_info same;
+    size_t start, pixels = info->height * info->width;
+    sotto_status status = probe_pgm(&same, &start, data, size);
+    if (status == SOTTO_OK && size - start < pixels)
+        status = status_fail(SOTTO_EFORMAT, "damaged PGM: %zu pixels of %zu", size - start, pixels);
+    for (size_t i = 0; status == SOTTO_OK && i < pixels; i++)
+        memset(rows + i * channels, data[start + i], channels);
+    return status;
+}
+
 static void split_planes(uint8_t *planes, const uint8_t *rows, size_t pixels, size_t channels)
 {
     for (size_t c = 0; c < channels; c++)
@@ -111,8 +155,10 @@ sotto_status image_from_memory(uint8_t *planes, size_t channels, size_t height, 
         FAIL(SOTTO_ENOMEM, "cannot allocate an image of %zux%zu pixels", info.height, info.width);
     if (info.kind == IMAGE_JPEG)
         TRY(decode_jpeg(rows, &info, channels, data, size));
-    else
+    else if (info.kind == IMAGE_PNG)
         TRY(decode_png(rows, &info, channels, data, size));
+    else
+        TRY(decode_pgm(rows, &info, channels, data, size));
     if (info.height != height || info.width != width) {
         resized = base_alloc(height * width, channels);
         if (!resized)

@@ -1,4 +1,4 @@
-/* image.h - one JPEG or PNG in memory to planes of bytes. */
+/* image.h - one JPEG, PNG or binary PGM in memory to planes of bytes. */
 #ifndef DATA_IMAGE_IMAGE_H
 #define DATA_IMAGE_IMAGE_H
 
@@ -6,13 +6,13 @@
 
 #include <stdbool.h>
 
-enum image_kind { IMAGE_JPEG, IMAGE_PNG };
+enum image_kind { IMAGE_JPEG, IMAGE_PNG, IMAGE_PGM };
 struct image_info {
     enum image_kind kind;
     size_t height, width; /* pixels */
     bool colour;          /* false: grey */
 };
-/** Reads the header. EFORMAT: neither JPEG nor PNG, damaged, more than 2^26 pixels, or CMYK. */
+/** Reads the header. EFORMAT: neither JPEG, PNG nor binary PGM, damaged, more than 2^26 pixels, or CMYK. */
 sotto_status image_probe(struct image_info *out, const unsigned char *data, size_t size);
 /** Decodes into planes (C, H, W), resized if the image has another size. channels is 1 or 3; a grey image
  * fills all three. Transparent pixels are laid on black. EFORMAT: damaged or cut, with the decoder's

@@ -2,6 +2,7 @@
  * recorded. */
 #include "base/file.h"
 #include "data/format/format.h"
+#include "data/set/summary.h"
 #include "data/store/store.h"
 #include "io/json/json.h"
 
@@ -230,9 +231,47 @@ static struct json *describe(const struct sotto_dataset *s, const struct dataset
         json_put(&attribute, "counts", count_values(s->attribute, s->n, s->values));
         json_put(&doc, "attribute", attribute);
     }
-    if (d->columns)
-        json_put(&doc, "column_codes", store_columns_json(d));
+    if (d->table.separator)
+        json_put(&doc, "table", store_table_json(d));
     return doc;
+}
+
+static sotto_status describe_values(struct json **to, const struct sotto_dataset *s, size_t j)
+{
+    sotto_status status = SOTTO_OK;
+    const struct table_column *c = &dataset_behind(s)->columns[j];
+    size_t *counts = NULL;
+    if (c->category) {
+        NEW(counts, c->code_count);
+        summary_count_codes(counts, s, j);
+        json_put(to, "counts", json_make_counts(counts, c->code_count));
+    } else {
+        struct number_range r = summary_range(s, j);
+        json_put(to, "low", r.n ? json_make_real(r.low) : json_make_null());
+        json_put(to, "high", r.n ? json_make_real(r.high) : json_make_null());
+        json_put(to, "mean", r.n ? json_make_real(r.mean) : json_make_null());
+    }
+done:
+    base_free(counts);
+    return status;
+}
+
+static sotto_status describe_columns(struct json **doc, const struct sotto_dataset *s,
+                                     const struct dataset *d)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *list = json_make_array();
+    for (size_t j = 0; j < d->column_count; j++) {
+        struct json *one = store_column_json(d, j);
+        status = s->columns == d->column_count && s->features ? describe_values(&one, s, j) : SOTTO_OK;
+        json_push(&list, one);
+        TRY(status);
+    }
+    json_put(doc, "column_codes", list);
+    list = NULL;
+done:
+    json_free(list);
+    return status;
 }
 
 sotto_status sotto_data_info(char **json, const char *name_or_path, const struct sotto_context *ctx)
@@ -242,6 +281,8 @@ sotto_status sotto_data_info(char **json, const char *name_or_path, const struct
     struct json *doc = NULL;
     TRY(sotto_dataset_open(&s, name_or_path, ctx));
     doc = describe(s, dataset_behind(s));
+    if (dataset_behind(s)->columns)
+        TRY(describe_columns(&doc, s, dataset_behind(s)));
     TRY(json_dump(json, doc, JSON_PRETTY));
 done:
     json_free(doc);

@@ -59,6 +59,7 @@ static sotto_status select_edge(size_t *chosen, const double edges[EDGES], const
                               .spend = {.dataset_id = request->dataset_id,
                                         .ledger = request->ledger,
                                         .source = request->source,
+                                        .provenance = request->whose,
                                         .purpose = purpose},
                               .records = n};
     encoding_score_edges(scores, edges, EDGES, sorted, n, rank);
@@ -162,12 +163,15 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
     struct sotto_source_records source = {.n = s->n,
                                           .public_set = sotto_dataset_is_public(request->dataset_id)};
     struct encoding_release with_records = *request;
+    struct sotto_provenance whose = {0};
     TRY(encoding_rows_open(&r, e, s));
     NEW(values, s->n);
     NEW(digests, s->n);
     TRY(sotto_dataset_digests(digests, s, NULL, s->n, ctx));
     source.digests = source.public_set ? NULL : (const unsigned char(*)[SOTTO_DIGEST])digests;
     with_records.source = &source;
+    TRY(sotto_provenance_of_rows(&whose, s, NULL, s->n));
+    with_records.whose = &whose;
     /* A hair less than their share: entries are rounded up, and a budget must hold their sum. */
     double epsilon = request->epsilon / (2 * (double)count_numbers(e)) * (1 - 1e-9);
     for (size_t j = 0; j < e->count; j++) {
@@ -182,6 +186,7 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
     e->how = SOTTO_ENCODING_RELEASED;
     snprintf(e->by, sizeof e->by, "private quantiles of epsilon %.9g in all, replace-one", request->epsilon);
 done:
+    sotto_provenance_clear(&whose);
     base_free(digests);
     base_free(values);
     encoding_rows_close(r);

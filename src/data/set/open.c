@@ -1,6 +1,7 @@
 /* Opening a set by name or by path. A name means, in this order: a set made up here, an imported set, a
  * registered set found on this machine. Anything that is none of these is tried as a path. */
 #include "base/file.h"
+#include "base/reserved.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
 
@@ -121,11 +122,25 @@ int sotto_dataset_is_path(const char *name)
 sotto_status sotto_dataset_open(struct sotto_dataset **out, const char *name_or_path,
                                 const struct sotto_context *ctx)
 {
+    return sotto_dataset_open_files(out, name_or_path, NULL, ctx);
+}
+
+sotto_status sotto_dataset_open_files(struct sotto_dataset **out, const char *name_or_path,
+                                      const struct sotto_import_options *options,
+                                      const struct sotto_context *ctx)
+{
     sotto_status status = SOTTO_OK;
+    static const struct sotto_import_options none;
     struct dataset *d = NULL;
     REQUIRE(name_or_path && name_or_path[0], "data set: the name is empty");
+    if (options && memcmp(options, &none, sizeof none) != 0) {
+        TRY(require_reserved(options->reserved, "data set"));
+        if (!sotto_dataset_is_path(name_or_path))
+            FAIL(SOTTO_EUSAGE, "data set '%s': options of files belong to its import; omit them",
+                 name_or_path);
+    }
     TRY(dataset_create(&d));
-    TRY(open_and_check(out, &d, name_or_path, NULL, ctx));
+    TRY(open_and_check(out, &d, name_or_path, options, ctx));
 done:
     dataset_discard(d);
     return status;

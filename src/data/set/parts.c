@@ -165,6 +165,74 @@ done:
     return status;
 }
 
+/* Persons in a random order; a part takes each that still fits, so that no person is in two parts. The order depends on
+ * how many rows each person has, which is public, and on nothing else of the rows. */
+static sotto_status order_by_person(int64_t *order, struct sotto_data_part *parts, size_t count,
+                                    const struct dataset *d, uint64_t seed, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t n = d->set.n;
+    size_t *starts = NULL, persons = 0, at = 0;
+    int64_t *rows = NULL, *drawn = NULL;
+    struct rng random = rng_stream(seed, RNG_SPLIT, 5, 0);
+    NEW(starts, n + 2);
+    NEW(rows, n);
+    for (size_t i = 0; i < n; i++) {
+        starts[d->persons[i] + 2]++;
+        persons = (size_t)d->persons[i] >= persons ? (size_t)d->persons[i] + 1 : persons;
+    }
+    for (size_t p = 1; p <= persons; p++)
+        starts[p + 1] += starts[p];
+    for (size_t i = 0; i < n; i++)
+        rows[starts[d->persons[i] + 1]++] = (int64_t)i; /* now starts[p] is where p begins */
+    NEW(drawn, persons);
+    for (size_t p = 0; p < persons; p++)
+        drawn[p] = (int64_t)p;
+    rng_shuffle(&random, drawn, persons);
+    for (size_t k = 0; k < count; k++) {
+        const size_t wanted = parts[k].n;
+        size_t left = wanted, whole = 0;
+        for (size_t p = 0; p < persons && left > 0; p++) {
+            const size_t from = drawn[p] < 0 ? 0 : starts[drawn[p]];
+            const size_t own = drawn[p] < 0 ? 0 : starts[drawn[p] + 1] - from;
+            if (own == 0 || own > left)
+                continue;
+            memcpy(order + at, rows + from, own * sizeof *order);
+            at += own;
+            left -= own;
+            whole++;
+            drawn[p] = -1;
+        }
+        parts[k].n = wanted - left;
+        REQUIRE(parts[k].n > 0, "split: part '%s': no person fits into %zu rows", parts[k].name, wanted);
+        context_log(ctx, SOTTO_LOG_INFO, "part %s: %zu rows of %zu persons, none of them in another part",
+                    parts[k].name, parts[k].n, whole);
+    }
+done:
+    base_free(starts);
+    base_free(rows);
+    base_free(drawn);
+    return status;
+}
+
+/* Which rows go where. `sized` is a copy of the parts, whose sizes follow whole persons. */
+static sotto_status draw_parts(int64_t **order, struct sotto_data_part *sized, size_t count,
+                               const struct sotto_dataset *s, uint64_t seed, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const struct dataset *d = dataset_behind(s);
+    TRY(draw_order(order, s->n, seed));
+    if (d && d->persons)
+        TRY(order_by_person(*order, sized, count, d, seed, ctx));
+    else
+        REQUIRE(!d || d->provenance.rows_per_person == 0,
+                "split: the rows of %s are of persons, but which are one person's is not known; split the "
+                "imported table",
+                s->name);
+done:
+    return status;
+}
+
 sotto_status sotto_data_split(const char *folder, const char *set, const struct sotto_data_part *parts,
                               size_t count, const struct sotto_split_options *options,
                               const struct sotto_context *ctx)
@@ -176,24 +244,30 @@ sotto_status sotto_data_split(const char *folder, const char *set, const struct 
     struct part_plan p = {0};
     struct split_rows public;
     int64_t *order = NULL;
+    struct sotto_data_part *sized = NULL;
     TRY(sotto_options_resolve(&chosen, options, sotto_split_option_table()));
     TRY(split_check_options(&chosen));
     TRY(sotto_dataset_open(&s, set, ctx));
     TRY(check_parts(parts, count, s));
-    TRY(draw_order(&order, s->n, chosen.seed));
-    TRY(find_public(&public, parts, count, order, chosen.fit_part));
+    if (!chosen.one_hot)
+        TRY(sotto_dataset_check_encoded(s));
+    NEW(sized, count);
+    memcpy(sized, parts, count * sizeof *sized);
+    TRY(draw_parts(&order, sized, count, s, chosen.seed, ctx));
+    TRY(find_public(&public, sized, count, order, chosen.fit_part));
     TRY(split_encoding(&e, s, &chosen, &public, ctx));
     TRY(plan(&p, s, e));
     TRY(folder_make(folder));
     TRY(split_private_fit(e, s, &chosen, ctx));
     TRY(save_encoding(folder, e));
-    for (size_t i = 0, first = 0; i < count; first += parts[i++].n)
-        TRY(write_part(folder, &p, &parts[i], order + first));
+    for (size_t i = 0, first = 0; i < count; first += sized[i++].n)
+        TRY(write_part(folder, &p, &sized[i], order + first));
     split_warn(s, e, ctx);
 done:
     encoding_rows_close(p.rows);
     sotto_table_encoding_free(e);
     sotto_dataset_free(s);
     base_free(order);
+    base_free(sized);
     return status;
 }

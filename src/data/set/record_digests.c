@@ -50,6 +50,10 @@ sotto_status sotto_provenance_of_rows(struct sotto_provenance *out, const struct
     p.n = d->n;
     p.encoding = dataset_stored_encoding(d);
     memcpy(p.dataset_id, d->dataset_id, sizeof p.dataset_id);
+    if (dataset_behind(d) && dataset_behind(d)->rows_per_person) {
+        memcpy(p.person, dataset_behind(d)->person, sizeof p.person);
+        p.rows_per_person = dataset_behind(d)->rows_per_person;
+    }
     if (!p.rows && is_findable(d))
         TRY(name_rows(&p, d));
     if (rows)

@@ -27,9 +27,16 @@ static sotto_status read_declared(struct sotto_table_encoding **out, const struc
 {
     sotto_status status = SOTTO_OK;
     const struct dataset *d = dataset_behind(s);
-    if (schema)
+    if (schema) {
         TRY(encoding_read_schema(out, schema));
-    else if (d->encoding)
+        if ((*out)->person && !d->person[0])
+            FAIL(SOTTO_EUSAGE,
+                 "split: %s declares the persons of column '%s', but %s was imported without them; import it "
+                 "again with "
+                 "--person",
+                 schema, (*out)->person, s->name);
+    }
+    if (!schema && d->encoding)
         TRY(sotto_table_encoding_parse(out, d->encoding, s->name));
 done:
     return status;
@@ -54,10 +61,11 @@ static sotto_status fit(struct sotto_table_encoding **e, const struct sotto_data
                         const int64_t *rows, size_t n, enum sotto_encoding how)
 {
     sotto_status status = SOTTO_OK;
+    bool drafted = *e && (*e)->how == SOTTO_ENCODING_FITTED; /* its categories and classes still are */
     if (!*e)
         TRY(encoding_fit(e, from, rows, n));
     TRY(encoding_fit_scales(*e, from, rows, n));
-    (*e)->how = how;
+    (*e)->how = drafted ? SOTTO_ENCODING_FITTED : how;
 done:
     return status;
 }
@@ -65,7 +73,7 @@ done:
 static struct encoding_release request_of(const struct sotto_dataset *s, const struct sotto_split_options *o)
 {
     return (struct encoding_release){o->private_epsilon, o->dataset_id ? o->dataset_id : s->dataset_id,
-                                     o->ledger, NULL};
+                                     o->ledger, NULL, NULL};
 }
 
 sotto_status split_private_fit(struct sotto_table_encoding *e, const struct sotto_dataset *s,
@@ -112,7 +120,9 @@ static const char *classes_given_by(const struct sotto_dataset *s, const struct 
 {
     const struct dataset *d = dataset_behind(s);
     const struct dataset_source *source = dataset_source_find(s->name);
-    if (d->encoding || (e && e->declared_classes))
+    if (e && e->how == SOTTO_ENCODING_FITTED)
+        return "";
+    if ((d->encoding && !d->drafted) || (e && e->declared_classes))
         return "the schema";
     if (e && e->how == SOTTO_ENCODING_PUBLIC)
         return "public rows";

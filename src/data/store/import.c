@@ -18,8 +18,8 @@
 
 static void remove_folder(const char *folder)
 {
-    static const char *const files[] = {"images.npy", "features.npy", "labels.npy", "attribute.npy",
-                                        "dataset.json"};
+    static const char *const files[] = {"images.npy",    "features.npy", "labels.npy",
+                                        "attribute.npy", "persons.npy",  "dataset.json"};
     DIR *dir = opendir(folder);
     char path[4600];
     for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
@@ -173,6 +173,24 @@ done:
     return status;
 }
 
+static sotto_status import_check_person(const struct sotto_import_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const bool none = o->person && strcmp(o->person, "none") == 0;
+    if (o->rows_per_person > 0 && (!o->person || none))
+        FAIL(SOTTO_EUSAGE,
+             "import: rows per person need a column that names the person; give --person COLUMN");
+    if (o->person && !none && o->rows_per_person == 0)
+        FAIL(SOTTO_EUSAGE,
+             "import: the unit of privacy is a person, but not how many rows of each are kept; give "
+             "--rows-per-person M");
+    if (o->person && strlen(o->person) >= SOTTO_PERSON)
+        FAIL(SOTTO_EUSAGE, "import: the name of the person column '%.40s...' is longer than %d bytes",
+             o->person, SOTTO_PERSON - 1);
+done:
+    return status;
+}
+
 sotto_status sotto_data_import(const char *path, const char *name, const struct sotto_import_options *options,
                                const struct sotto_context *ctx)
 {
@@ -193,9 +211,12 @@ sotto_status import_set(const char *path, const char *name, const struct sotto_i
         TRY(require_reserved(options->reserved, "import"));
     REQUIRE(!options || (options->height > 0) == (options->width > 0),
             "import: height and width must be given together");
+    if (options)
+        TRY(import_check_person(options));
     TRY(import_check(folder, sizeof folder, name));
     TRY(dataset_create(&d));
     d->may_stream = true;
+    d->asks_persons = true;
     d->ctx = ctx;
     TRY(read_set(d, &b, &source, path, name, options, ctx));
     source.file = path_base(path);

@@ -12,7 +12,7 @@
 
 enum { STREAM_BLOCK = 512 }; /* images */
 
-static const char schema[] = "sotto.dataset/1";
+static const char schema[] = "sotto.dataset/1", person_schema[] = "sotto.dataset/2";
 
 static struct json *describe_shape(const struct sotto_dataset *s)
 {
@@ -41,19 +41,39 @@ static struct json *describe_names(const char *const *names, size_t count)
     return list;
 }
 
-struct json *store_columns_json(const struct dataset *d)
+struct json *store_column_json(const struct dataset *d, size_t j)
 {
-    struct json *list = d->columns ? json_make_array() : NULL;
-    for (size_t j = 0; j < d->column_count; j++) {
-        const struct table_column *c = &d->columns[j];
-        struct json *one = json_make_object();
-        json_put_text(&one, "name", c->name);
-        json_put_text(&one, "kind", c->category ? "category" : "number");
-        if (c->category)
-            json_put(&one, "codes", describe_names((const char *const *)c->codes, c->code_count));
-        json_push(&list, one);
+    const struct table_column *c = &d->columns[j];
+    struct json *one = json_make_object();
+    json_put_text(&one, "name", c->name);
+    json_put_text(&one, "kind", c->category ? "category" : "number");
+    if (c->category)
+        json_put(&one, "codes", describe_names((const char *const *)c->codes, c->code_count));
+    if (d->table.separator) {
+        json_put_integer(&one, "missing", (int64_t)c->missing);
+        json_put_integer(&one, "unforeseen", (int64_t)c->unforeseen);
     }
+    return one;
+}
+
+static struct json *columns_json(const struct dataset *d)
+{
+    struct json *list = json_make_array();
+    for (size_t j = 0; j < d->column_count; j++)
+        json_push(&list, store_column_json(d, j));
     return list;
+}
+
+struct json *store_table_json(const struct dataset *d)
+{
+    const char separator[2] = {d->table.separator};
+    struct json *one = json_make_object();
+    json_put_text(&one, "separator", separator);
+    json_put_boolean(&one, "header", d->table.header);
+    json_put_integer(&one, "left_out", (int64_t)d->table.left_out);
+    if (d->table.missing)
+        json_put_text(&one, "missing", d->table.missing);
+    return one;
 }
 
 /* NULL: not enough memory, since the text was written by json_dump(). */
@@ -68,7 +88,7 @@ static struct json *describe(const struct dataset *d, const struct store_source 
     const struct sotto_dataset *s = &d->set;
     struct json *doc = json_make_object(), *splits = json_make_object(), *from = json_make_object(),
                 *attribute = json_make_object();
-    json_put_text(&doc, "schema", schema);
+    json_put_text(&doc, "schema", d->rows_per_person ? person_schema : schema);
     json_put_text(&doc, "name", s->name);
     json_put_text(&doc, "dataset_id", s->dataset_id);
     json_put_text(&doc, "title", s->title);
@@ -92,11 +112,19 @@ static struct json *describe(const struct dataset *d, const struct store_source 
         json_free(attribute);
     }
     if (d->columns)
-        json_put(&doc, "columns", store_columns_json(d));
+        json_put(&doc, "columns", columns_json(d));
+    if (d->table.separator)
+        json_put(&doc, "table", store_table_json(d));
     if (d->label_column[0])
         json_put_text(&doc, "label_column", d->label_column);
     if (d->encoding)
         json_put(&doc, "encoding", encoding_of(d));
+    if (d->person[0]) {
+        struct json *person = json_make_object();
+        json_put_text(&person, "column", d->person);
+        json_put_integer(&person, "rows", (int64_t)d->rows_per_person);
+        json_put(&doc, "person", person);
+    }
     json_put_text(&from, "file", source->file);
     json_put_text(&from, "format", source->format);
     json_put_text(&from, "sha256", source->sha256);
@@ -180,6 +208,8 @@ sotto_status store_write(const char *folder, struct dataset *d, const struct sto
         TRY(write_column(folder, "labels.npy", d->labels, s->n));
     if (s->attribute)
         TRY(write_column(folder, "attribute.npy", d->attribute, s->n));
+    if (d->persons)
+        TRY(write_column(folder, "persons.npy", d->persons, s->n));
     doc = describe(d, source);
     TRY(path_join(path, sizeof path, folder, "dataset.json"));
     TRY(json_write_file(path, doc, JSON_PRETTY));
@@ -257,8 +287,32 @@ static sotto_status read_column(struct dataset *d, size_t j, const struct json *
     if (!fits)
         FAIL(SOTTO_EFORMAT, "%s: 'columns[%zu]' lacks a name, or its codes are not texts", path, j);
     TRY(dataset_set_column(d, j, name, codes, json_count(list)));
+    if (json_find(column, "missing"))
+        TRY(json_get_size(&d->columns[j].missing, column, path, "missing"));
+    if (json_find(column, "unforeseen"))
+        TRY(json_get_size(&d->columns[j].unforeseen, column, path, "unforeseen"));
 done:
     base_free((void *)codes);
+    return status;
+}
+
+/* How the text was read; early versions did not write it. */
+static sotto_status read_table_facts(struct dataset *d, const struct json *doc, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const struct json *table = json_find(doc, "table");
+    const char *separator, *missing = json_text(json_find(table, "missing"));
+    if (!table)
+        goto done;
+    base_free(d->table.missing);
+    d->table = (struct table_facts){0};
+    TRY(json_get_text(&separator, table, path, "separator"));
+    TRY(json_get_boolean(&d->table.header, table, path, "header"));
+    TRY(json_get_size(&d->table.left_out, table, path, "left_out"));
+    d->table.separator = separator[0];
+    if (missing)
+        NEW_TEXT(d->table.missing, missing);
+done:
     return status;
 }
 
@@ -271,8 +325,11 @@ static sotto_status read_columns(struct dataset *d, const struct json *doc, cons
         TRY(dataset_reserve_columns(d, json_count(columns)));
     for (size_t j = 0; j < d->column_count; j++)
         TRY(read_column(d, j, json_at(columns, j), path));
+    TRY(read_table_facts(d, doc, path));
     base_free(d->encoding);
     d->encoding = NULL;
+    const char *how = json_text(json_find(encoding, "encoding"));
+    d->drafted = how && strcmp(how, sotto_encoding_name(SOTTO_ENCODING_FITTED)) == 0;
     if (encoding)
         TRY(json_dump(&d->encoding, encoding, JSON_LINE));
     if (json_find(doc, "label_column"))
@@ -288,8 +345,9 @@ static sotto_status read_facts(struct dataset *d, const struct json *doc, const 
     const char *text;
     bool synthetic;
     TRY(json_get_text(&text, doc, path, "schema"));
-    if (strcmp(text, schema) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: schema is '%.40s'; expected '%s'", path, text, schema);
+    if (strcmp(text, json_whole(json_find(doc, "person.rows")) > 0 ? person_schema : schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: schema is '%.40s'; expected '%s', or '%s' of persons", path, text, schema,
+             person_schema);
     TRY(json_get_text_into(s->name, sizeof s->name, doc, path, "name"));
     if (json_find(doc, "dataset_id")) /* version 1 has none */
         TRY(json_get_text_into(s->dataset_id, sizeof s->dataset_id, doc, path, "dataset_id"));
@@ -310,6 +368,28 @@ static sotto_status read_facts(struct dataset *d, const struct json *doc, const 
         FAIL(SOTTO_EFORMAT, "%s: 'splits.train' does not fit %zu records", path, s->n);
     s->n_train = (size_t)last;
     TRY(read_columns(d, doc, path));
+done:
+    return status;
+}
+
+/* Whose row is whose, where the rows of a person were capped. */
+static sotto_status read_persons(struct dataset *d, const struct json *doc, const char *folder,
+                                 const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    void *data;
+    if (!json_find(doc, "person"))
+        goto done;
+    TRY(json_get_text_into(d->person, sizeof d->person, doc, path, "person.column"));
+    TRY(json_get_size(&d->rows_per_person, doc, path, "person.rows"));
+    if (d->rows_per_person == 0)
+        goto done; /* records are the unit, as stated */
+    TRY(read_array(&data, d, folder, "persons.npy", SOTTO_I8, 1, &d->set.n));
+    d->persons = data;
+    for (size_t i = 0; i < d->set.n; i++)
+        if (d->persons[i] < 0 || (uint64_t)d->persons[i] >= d->set.n)
+            FAIL(SOTTO_EFORMAT, "%s: 'persons.npy' holds %lld; import the set again", path,
+                 (long long)d->persons[i]);
 done:
     return status;
 }
@@ -365,6 +445,7 @@ sotto_status store_read(struct dataset *d, const char *folder)
         s->labels = d->labels = data;
     }
     TRY(read_attribute(d, doc, folder, path));
+    TRY(read_persons(d, doc, folder, path));
     TRY(path_join(path, sizeof path, folder, s->images ? "images.npy" : "features.npy"));
     TRY(identity_of_arrays(d, path, NULL));
 done:

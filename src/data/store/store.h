@@ -10,8 +10,9 @@ sotto_status store_folder(char *path, size_t capacity);
 /** Whether NAME was imported, and its folder. false also when there is no data folder at all. */
 bool store_find(char *path, size_t capacity, const char *name);
 struct json;
-/** The columns of a described table as an array of objects, else NULL. */
-struct json *store_columns_json(const struct dataset *d);
+/** Column j of a described table as an object, and how the table's text was read. */
+struct json *store_column_json(const struct dataset *d, size_t j);
+struct json *store_table_json(const struct dataset *d);
 /** Writes a finished set into an existing empty folder; runs d->stream and fills set.sha256 after it.
  * `source`: facts on the file it came from. */
 struct store_source {

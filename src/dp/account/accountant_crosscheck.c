@@ -42,7 +42,8 @@ done:
     return status;
 }
 
-sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t count, double delta)
+sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t count, double delta,
+                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct crosscheck a = {.t = t, .delta = delta, .count = count};
@@ -50,8 +51,8 @@ sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t coun
     struct pld_part part = {
         .upper = pair_of_sampled(&scalar), .lower = pair_of_sampled(&scalar), .count = (double)count};
     struct interval grid;
-    TRY(pld_epsilon(&grid, &part, 1, delta, 1, NULL));
-    TRY(ball_run(measure, &a, NULL));
+    TRY(pld_epsilon(&grid, &part, 1, delta, 1, ctx));
+    TRY(ball_run(measure, &a, ctx));
     a.grid[a.grid_count++] = (struct crosscheck_way){"grid in doubles", grid};
     *out = a;
 done:

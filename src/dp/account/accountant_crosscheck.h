@@ -24,7 +24,8 @@ struct crosscheck {
     struct crosscheck_way exact[AGREEMENT_WAYS], epsilon[AGREEMENT_WAYS], grid[AGREEMENT_WAYS];
 };
 /** ENOMEM, EDOMAIN as ball_compose_epsilon(). t > 0, count >= 2, 0 < delta < 1. About a second. */
-sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t count, double delta);
+sotto_status accountant_crosscheck(struct crosscheck *out, double t, size_t count, double delta,
+                                   const struct sotto_context *ctx);
 /** Every two exact values overlap and lie within 1e-10 of each other, relatively; every grid interval holds
  * the exact epsilon. `why` gets the first violation, or the figures. */
 bool agreement_holds(const struct crosscheck *a, char *why, size_t capacity);

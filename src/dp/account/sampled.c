@@ -4,8 +4,10 @@
 #include "dp/account/accountant.h"
 #include "dp/account/calibrate_refine.h"
 #include "dp/account/event_part.h"
+#include "dp/account/person.h"
 #include "dp/account/sampled_renyi.h"
 #include "num/special.h"
+#include "sotto/compose.h"
 #include "sotto/option.h"
 
 #include <stdio.h>
@@ -73,9 +75,53 @@ static sotto_status check(const struct mechanism **m, const struct sotto_sampled
              "mechanism '%s' has no bound for sampled iterations with gradients clipped by L2; expected "
              "gaussian or logistic, or gradients clipped by L1",
              s->mechanism);
-    TRY(sotto_options_check(s, sotto_sampled_option_table(), "sample_rate|steps|delta"));
+    REQUIRE(s->sampling == SOTTO_SAMPLING_POISSON || s->rows_per_person <= 1,
+            "persons of several rows are accounted in Poisson samples only (got fixed sampling, %zu rows)",
+            s->rows_per_person);
+    TRY(sotto_options_check(s, sotto_sampled_option_table(), "sample_rate|steps|delta|rows_per_person"));
     TRY(require_delta(s->delta));
 done:
+    return status;
+}
+
+/* Replacing the rows of a person one by one: as many neighbours in a row, of which each has a share of delta. The first
+ * share is a guess, the next ones are what the last epsilon leaves. */
+static sotto_status epsilon_row_by_row(double *out, const struct mechanism *m, const struct sotto_sampled *s,
+                                       const struct sotto_context *ctx)
+{
+    enum { TRIALS = 8 };
+    sotto_status status = SOTTO_OK;
+    const double rows = (double)s->rows_per_person;
+    struct sotto_sampled record = *s;
+    double found = INFINITY;
+    record.rows_per_person = 0;
+    record.delta /= rows;
+    for (int i = 0; i < TRIALS && isinf(found) && record.delta >= 0x1p-900; i++) {
+        struct interval pld;
+        struct sotto_composed all;
+        TRY(by_pld(&pld, &record, ctx));
+        const double epsilon = fmin(pld.hi, fast_upper(m, &record));
+        if (!(epsilon * rows < 600))
+            break;
+        TRY(sotto_compose_group(&all, (struct sotto_dp){epsilon, record.delta}, s->rows_per_person,
+                                s->adjacency == SOTTO_REPLACE_ONE ? SOTTO_REPLACE_ONE : SOTTO_ADD_REMOVE));
+        if (all.delta.upper <= s->delta)
+            found = all.epsilon.upper;
+        record.delta *= 0.99 * s->delta / all.delta.upper;
+    }
+    *out = found;
+done:
+    return status;
+}
+
+/* A person with one row that counts is a record, and reaches what a record reaches. */
+static sotto_status lower_of_record(struct interval *pld, const struct sotto_sampled *s,
+                                    const struct sotto_context *ctx)
+{
+    struct interval record;
+    sotto_status status = by_pld(&record, s, ctx);
+    if (status == SOTTO_OK)
+        pld->lo = fmin(record.lo, pld->hi);
     return status;
 }
 
@@ -88,13 +134,19 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     TRY(check(&m, s));
     TRY(sotto_options_check(s, sotto_sampled_option_table(), "noise_multiplier"));
     TRY(context_check(ctx, "account: stopped"));
-    TRY(by_pld(&pld, s, ctx));
+    const struct sotto_sampled of_person = unit_steps(s), *as = &of_person;
+    TRY(by_pld(&pld, as, ctx));
+    double by_rows = INFINITY;
+    if (s->rows_per_person > 1) {
+        TRY(lower_of_record(&pld, s, ctx));
+        TRY(epsilon_row_by_row(&by_rows, m, s, ctx));
+    }
     struct sotto_account a = {.scale = s->noise_multiplier,
                               .delta = s->delta,
                               .compose = s->steps,
                               .sample_rate = s->sample_rate,
                               .epsilon = {0, INFINITY},
-                              .pure_epsilon = pure_epsilon(m, s),
+                              .pure_epsilon = pure_epsilon(m, as),
                               .zcdp_rho = NAN,
                               .accountant = "none",
                               .standard_deviation = m->standard_deviation * s->noise_multiplier};
@@ -105,12 +157,14 @@ sotto_status sotto_account_sampled(struct sotto_account *out, const struct sotto
     if (scalar_curve_holds(m, s->clipping))
         account_add_bound(&a, "privacy-loss distribution", pld.hi);
     if (m->by_l2 || m->renyi_ball)
-        account_add_bound(&a, "renyi", renyi_epsilon(m, s));
+        account_add_bound(&a, "renyi", renyi_epsilon(m, as));
     if (sampled_replaces(s) && s->sampling == SOTTO_SAMPLING_POISSON && !scalar_curve_holds(m, s->clipping))
         snprintf(a.note, sizeof a.note,
                  "a replaced record is bounded as a group of two: no exact pair is known for %s noise on "
                  "sums clipped by %s",
                  m->name, norm_name(s->clipping));
+    if (isfinite(by_rows))
+        account_add_bound(&a, "rows one by one", by_rows);
     if (!isnan(a.pure_epsilon))
         account_add_bound(&a, "pure, basic composition", a.pure_epsilon);
     a.epsilon.lower = fmin(pld.lo, a.epsilon.upper);
@@ -159,6 +213,7 @@ static bool holds(double noise_multiplier, const void *arg)
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
     trial.noise_multiplier = noise_multiplier;
+    trial = unit_steps(&trial);
     if (context_stopped(s->ctx)) /* any answer ends the search, and is not used */
         return true;
     return fast_upper(s->m, &trial) <= s->target;
@@ -166,13 +221,18 @@ static bool holds(double noise_multiplier, const void *arg)
 
 static sotto_status upper_of(double *epsilon, double noise_multiplier, const void *arg)
 {
+    sotto_status status = SOTTO_OK;
     const struct search *s = arg;
     struct sotto_sampled trial = s->sampled;
     struct interval pld;
+    double by_rows = INFINITY;
     trial.noise_multiplier = noise_multiplier;
-    sotto_status status = by_pld(&pld, &trial, s->ctx);
-    if (status == SOTTO_OK)
-        *epsilon = fmin(pld.hi, fast_upper(s->m, &trial));
+    if (trial.rows_per_person > 1)
+        TRY(epsilon_row_by_row(&by_rows, s->m, &trial, s->ctx));
+    trial = unit_steps(&trial);
+    TRY(by_pld(&pld, &trial, s->ctx));
+    *epsilon = fmin(fmin(pld.hi, by_rows), fast_upper(s->m, &trial));
+done:
     return status;
 }
 
@@ -199,7 +259,7 @@ sotto_status sotto_calibrate_sampled(double *noise_multiplier, const struct sott
              target_epsilon);
     found = bisect_up(low, high, holds, &s);
     TRY(context_check(ctx, "calibrate: stopped"));
-    if (scalar_curve_holds(s.m, sampled->clipping))
+    if (scalar_curve_holds(s.m, sampled->clipping) || sampled->rows_per_person > 1)
         TRY(calibrate_refine(&found, &(struct refinement){upper_of, &s, target_epsilon}));
     *noise_multiplier = found;
 done:

@@ -94,6 +94,11 @@ void certificate_word(struct certificate_wording *out, const struct certificate_
         snprintf(text, STATEMENT_TEXT,
                  "proved: none; conditional on %s: epsilon %.6g at delta %g under %s, accountant: %s",
                  out->rests_on, a->epsilon.upper, a->delta, adjacency, a->accountant);
+    if (f->unit && f->unit->rows) {
+        char unit[UNIT_TEXT];
+        unit_word(unit, f->unit);
+        snprintf(text + strlen(text), STATEMENT_TEXT - strlen(text), "; unit of privacy: %s", unit);
+    }
     if (a->note[0])
         snprintf(text + strlen(text), STATEMENT_TEXT - strlen(text), "; note: %s", a->note);
 }
@@ -109,6 +114,9 @@ sotto_status certificate_new(struct sotto_certificate **out, const struct certif
     c->sensitivity = *f->sensitivity;
     c->dimension = f->dimension;
     c->records = f->records;
+    if (f->unit)
+        c->unit = *f->unit;
+    unit_word(c->unit_words, &c->unit);
     c->seeded = f->seeded;
     c->lattice_exponent = f->lattice_exponent;
     gmtime_r(&now, &utc);
@@ -161,8 +169,8 @@ sotto_status certificate_add_tuning(struct sotto_certificate *c, const struct ce
     struct certificate_tuning *t;
     NEW(c->tuning, 1);
     t = c->tuning;
-    t->trained = tuning->trained;
-    t->frozen = tuning->frozen;
+    *t = *tuning;
+    t->tensors = NULL;
     REQUIRE(strlen(encoder_sha256) < sizeof t->encoder_sha256 && strlen(encoder) < sizeof t->encoder,
             "certificate: what it says of the encoder is too long; expected at most %zu characters",
             sizeof t->encoder - 1);
@@ -219,6 +227,11 @@ const char *sotto_certificate_statement(const struct sotto_certificate *c)
     return c->wording.statement;
 }
 
+const char *sotto_certificate_unit(const struct sotto_certificate *c)
+{
+    return c->unit_words;
+}
+
 size_t sotto_certificate_entry(const struct sotto_certificate *c)
 {
     return c->entry;
@@ -231,14 +244,16 @@ const char *sotto_certificate_hash(const struct sotto_certificate *c)
 
 sotto_status sotto_certificate_summary(char **line, const struct sotto_certificate *c)
 {
-    char text[STATEMENT_TEXT + 640];
+    char text[STATEMENT_TEXT + 896];
     const struct mechanism *m = mechanism_find(c->account.mechanism);
     const char *noise = m && m->kind > RELEASE_VECTOR ? "of scale" : "noise of scale";
     int length = snprintf(text, sizeof text, "%s %s %.6g; %s", c->account.mechanism, noise, c->account.scale,
                           c->wording.statement);
     if (c->tuning && length > 0)
-        snprintf(text + length, sizeof text - (size_t)length, "; trained: %zu of %zu weights; encoder: %s",
-                 c->tuning->trained, c->tuning->trained + c->tuning->frozen, c->tuning->encoder);
+        snprintf(text + length, sizeof text - (size_t)length,
+                 "; trained: %zu of %zu weights; encoder: %s%s%s", c->tuning->trained,
+                 c->tuning->trained + c->tuning->frozen, c->tuning->encoder,
+                 c->tuning->standardise[0] ? "; standardised by rows: " : "", c->tuning->standardise);
     char *made = base_strdup(text);
     if (!made)
         return status_fail(SOTTO_ENOMEM, "certificate: out of memory");

@@ -7,6 +7,8 @@
 
 /** Version 1 says nothing of records and conditions. */
 #define CERTIFICATE_SCHEMA "sotto.certificate/2"
+/** Of persons: a reader that knows records only must not take its epsilon for theirs. */
+#define CERTIFICATE_PERSON_SCHEMA "sotto.certificate/3"
 
 /** How its randomness reads; verification takes any text that begins with the first two words for the system's. */
 #define CERTIFICATE_SYSTEM "operating system (getrandom, ChaCha20)"
@@ -30,7 +32,7 @@ bool sensitivity_is_proved(enum sotto_sensitivity_source source);
 /** One line for people: where such a sensitivity comes from. */
 const char *sensitivity_statement(enum sotto_sensitivity_source source);
 
-enum { CONDITION_TEXT = 512, STATEMENT_TEXT = CONDITION_TEXT + 768, SAMPLER_TEXT = 160 };
+enum { CONDITION_TEXT = 512, STATEMENT_TEXT = CONDITION_TEXT + 768 + UNIT_TEXT, SAMPLER_TEXT = 160 };
 /** Everything a certificate says besides input, output, ledger and run. */
 struct certificate_facts {
     const struct sotto_account *account;
@@ -38,10 +40,11 @@ struct certificate_facts {
     size_t dimension;
     bool seeded;
     const char *sampler;
-    int lattice_exponent;  /* step 2^exponent */
-    size_t records;        /* of the private data set; 0: unknown */
-    const char *condition; /* NULL, or what epsilon rests on besides the sensitivity */
-    const char *purpose;   /* NULL: none */
+    int lattice_exponent;            /* step 2^exponent */
+    size_t records;                  /* of the private data set; 0: unknown */
+    const struct privacy_unit *unit; /* NULL: one record */
+    const char *condition;           /* NULL, or what epsilon rests on besides the sensitivity */
+    const char *purpose;             /* NULL: none */
 };
 /** What was given (NULL and "": nothing) and what the provenance of the records asks for, as one text; "": nothing.
  * EINVAL: too long to be read. */
@@ -68,12 +71,16 @@ struct certificate_tuning {
     char encoder[256];       /* why nothing is charged for it: "public, by ..." */
     size_t trained, frozen;  /* weights; running statistics are not counted */
     char *tensors;           /* names of the trained ones, ", " between them */
+    char standardise[256];   /* why nothing is charged for the map below the last layer; "": there is none */
+    char standardise_sha256[65]; /* of the map's tensors */
 };
 struct sotto_certificate {
     char time[24], version[24]; /* of the sotto that made it */
     struct sotto_account account;
     struct sotto_sensitivity sensitivity;
     size_t dimension, records;
+    struct privacy_unit unit;
+    char unit_words[UNIT_TEXT];
     bool seeded;
     int lattice_exponent;
     char sampler[SAMPLER_TEXT], condition[CONDITION_TEXT];
@@ -98,7 +105,7 @@ sotto_status certificate_add_run(struct sotto_certificate *c, const struct dpsgd
                                  const struct dpsgd_facts *facts, size_t used);
 /** How many classes a trainer was given, and by what (NULL: the caller). */
 void certificate_add_classes(struct sotto_certificate *c, size_t count, const char *given_by);
-/** Adds what was trained; counts and tensors are those of `tuning`, all is copied. EINVAL: a text is too long; ENOMEM. */
+/** Adds what was trained; all but the encoder is that of `tuning`, and copied. EINVAL: a text is too long; ENOMEM. */
 sotto_status certificate_add_tuning(struct sotto_certificate *c, const struct certificate_tuning *tuning,
                                     const char *encoder_sha256, const char *encoder);
 

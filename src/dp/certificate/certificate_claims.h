@@ -28,6 +28,7 @@ struct tuning_claims {
     bool claimed;
     size_t trained, frozen;
     const char *tensors, *encoder, *encoder_sha256;
+    const char *standardise, *standardise_sha256; /* "": none */
 };
 /** What a certificate says, and the document that its texts are borrowed from. */
 struct certificate_claims {
@@ -43,7 +44,9 @@ struct certificate_claims {
     struct tuning_claims tuning;
     double scale, standard_deviation; /* the latter NAN: not said */
     size_t dimension, records;        /* records 0: unknown */
-    bool has_later_members;           /* records or condition, which version 1 has not */
+    struct privacy_unit unit;
+    const char *unit_words; /* NULL: not said */
+    bool has_later_members; /* records or condition, which version 1 has not */
     int64_t exponent;
     struct sotto_sensitivity sensitivity;
     double distance; /* of the sampler from its law */

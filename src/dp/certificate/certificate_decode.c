@@ -150,7 +150,8 @@ static bool run_agrees(const struct certificate_claims *f, const struct dpsgd_re
     return strcmp(r->facts.mechanism, f->mechanism) == 0 && r->facts.scale == f->scale &&
            r->facts.dimension == f->dimension && run->charged == r->charged && last &&
            (int64_t)last->entry == f->index && strcmp(last->hash, f->hash) == 0 && r->used >= 0 &&
-           r->used <= (double)r->charged &&
+           r->used <= (double)r->charged && r->facts.unit.rows == f->unit.rows &&
+           strcmp(r->facts.unit.person, f->unit.person) == 0 &&
            strcmp(r->facts.condition ? r->facts.condition : "", condition) == 0;
 }
 
@@ -203,14 +204,16 @@ static sotto_status get_origin(struct sotto_certificate *c, const struct certifi
     c->classes = f->classes;
     if (f->tuning.claimed) {
         char sha256[65];
-        TRY(copy_hash(sha256, f->tuning.encoder_sha256, "fine_tuning.encoder_sha256", name));
-        TRY(as_format(
-            certificate_add_tuning(c,
-                                   &(struct certificate_tuning){.trained = f->tuning.trained,
-                                                                .frozen = f->tuning.frozen,
-                                                                .tensors = (char *)f->tuning.tensors},
-                                   sha256, f->tuning.encoder),
-            name));
+        const struct tuning_claims *t = &f->tuning;
+        struct certificate_tuning tuning = {
+            .trained = t->trained, .frozen = t->frozen, .tensors = (char *)t->tensors};
+        TRY(copy_hash(sha256, t->encoder_sha256, "fine_tuning.encoder_sha256", name));
+        if (t->standardise[0])
+            TRY(copy_hash(tuning.standardise_sha256, t->standardise_sha256, "fine_tuning.standardise_sha256",
+                          name));
+        TRY(copy_text(tuning.standardise, sizeof tuning.standardise, t->standardise,
+                      "fine_tuning.standardise", name));
+        TRY(as_format(certificate_add_tuning(c, &tuning, sha256, t->encoder), name));
     }
     if (f->run)
         TRY(add_run(c, f, name));
@@ -259,11 +262,15 @@ static sotto_status certificate_of(struct sotto_certificate **out, const struct 
                                             .sampler = f->sampler ? f->sampler : "",
                                             .lattice_exponent = (int)f->exponent,
                                             .records = f->records,
+                                            .unit = &f->unit,
                                             .condition = f->condition,
                                             .purpose = f->purpose};
     TRY(certificate_new(&c, &facts));
     TRY(get_origin(c, f, name));
     TRY(certificate_says(&same, c, f));
+    if (f->unit_words && strcmp(f->unit_words, c->unit_words) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'unit_of_privacy' is '%.120s'; expected '%s'", name, f->unit_words,
+             c->unit_words);
     if (!same)
         FAIL(SOTTO_EFORMAT, "%s: 'guarantee' does not follow from the other members", name);
     *out = c;

@@ -110,6 +110,10 @@ static void put_origin(struct json **object, const struct sotto_certificate *c)
         json_put_text(&tuning, "tensors", c->tuning->tensors);
         json_put_text(&tuning, "encoder", c->tuning->encoder);
         json_put_text(&tuning, "encoder_sha256", c->tuning->encoder_sha256);
+        if (c->tuning->standardise[0]) {
+            json_put_text(&tuning, "standardise", c->tuning->standardise);
+            json_put_text(&tuning, "standardise_sha256", c->tuning->standardise_sha256);
+        }
         json_put(object, "fine_tuning", tuning);
     }
 }
@@ -119,7 +123,7 @@ static struct json *document(const struct sotto_certificate *c, const char *outp
     struct json *object = json_make_object();
     char scale[64];
     snprintf(scale, sizeof scale, "%a", c->account.scale);
-    json_put_text(&object, "schema", CERTIFICATE_SCHEMA);
+    json_put_text(&object, "schema", c->unit.rows ? CERTIFICATE_PERSON_SCHEMA : CERTIFICATE_SCHEMA);
     json_put_text(&object, "version", c->version);
     json_put_text(&object, "time", c->time);
     json_put_text(&object, "mechanism", c->account.mechanism);
@@ -130,6 +134,7 @@ static struct json *document(const struct sotto_certificate *c, const char *outp
     json_put_integer(&object, "dimension", (int64_t)c->dimension);
     json_put(&object, "records", c->records ? json_make_integer((int64_t)c->records) : json_make_null());
     json_put_text(&object, "condition", c->condition[0] ? c->condition : NULL);
+    unit_put(&object, &c->unit);
     json_put(&object, "sensitivity", certificate_sensitivity(&c->sensitivity));
     json_put(&object, "guarantee", certificate_guarantee(c));
     json_put_text(&object, "randomness", c->seeded ? CERTIFICATE_SEEDED : CERTIFICATE_SYSTEM);
@@ -218,13 +223,19 @@ static sotto_status read_version(struct certificate_claims *f, const struct json
     sotto_status status = SOTTO_OK;
     const char *schema;
     TRY(json_get_text(&schema, c, path, "schema"));
-    f->version = strcmp(schema, "sotto.certificate/1") == 0 ? 1
-                 : strcmp(schema, CERTIFICATE_SCHEMA) == 0  ? 2
-                                                            : 0;
+    f->version = strcmp(schema, "sotto.certificate/1") == 0       ? 1
+                 : strcmp(schema, CERTIFICATE_SCHEMA) == 0        ? 2
+                 : strcmp(schema, CERTIFICATE_PERSON_SCHEMA) == 0 ? 3
+                                                                  : 0;
     f->has_later_members = json_member(c, "records") || json_member(c, "condition");
     if (!f->version)
         FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s'; expected %s or an earlier version", path, schema,
-             CERTIFICATE_SCHEMA);
+             CERTIFICATE_PERSON_SCHEMA);
+    TRY(unit_get(&f->unit, c, path));
+    f->unit_words = json_text(json_member(c, "unit_of_privacy"));
+    if ((f->version == 3) != (f->unit.rows > 0))
+        FAIL(SOTTO_EFORMAT, "%s: schema is '%.64s' %s 'person'; only %s has it", path, schema,
+             f->unit.rows ? "with" : "without", CERTIFICATE_PERSON_SCHEMA);
     if (f->version == 1)
         goto done;
     if (!json_member(c, "records") || !json_member(c, "condition"))
@@ -293,6 +304,11 @@ static sotto_status read_tuning(struct tuning_claims *t, const struct json *c, c
     TRY(json_get_text(&t->tensors, tuning, path, "tensors"));
     TRY(json_get_text(&t->encoder, tuning, path, "encoder"));
     TRY(json_get_text(&t->encoder_sha256, tuning, path, "encoder_sha256"));
+    t->standardise = t->standardise_sha256 = "";
+    if (json_member(tuning, "standardise")) {
+        TRY(json_get_text(&t->standardise, tuning, path, "standardise"));
+        TRY(json_get_text(&t->standardise_sha256, tuning, path, "standardise_sha256"));
+    }
     t->claimed = true;
 done:
     return status;

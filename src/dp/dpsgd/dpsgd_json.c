@@ -5,6 +5,39 @@
 
 #include <string.h>
 
+static void put_person(struct json **object, const struct privacy_unit *u)
+{
+    struct json *person = json_make_object();
+    json_put_text(&person, "column", u->person[0] ? u->person : NULL);
+    json_put_integer(&person, "rows", (int64_t)u->rows);
+    json_put(object, "person", person);
+}
+
+void unit_put(struct json **object, const struct privacy_unit *u)
+{
+    char words[UNIT_TEXT];
+    unit_word(words, u);
+    json_put_text(object, "unit_of_privacy", words);
+    if (u->rows && !json_member(*object, "person"))
+        put_person(object, u);
+}
+
+sotto_status unit_get(struct privacy_unit *out, const struct json *object, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    struct privacy_unit u = {0};
+    if (!json_member(object, "person"))
+        goto done;
+    TRY(json_get_size(&u.rows, object, name, "person.rows"));
+    if (u.rows == 0 || u.rows > UNIT_ROWS)
+        FAIL(SOTTO_EFORMAT, "%s: 'person.rows' is %zu; expected 1 to %d", name, u.rows, UNIT_ROWS);
+    if (json_kind(json_find(object, "person.column")) != JSON_KIND_NULL)
+        TRY(json_get_text_into(u.person, sizeof u.person, object, name, "person.column"));
+done:
+    *out = u;
+    return status;
+}
+
 void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *f)
 {
     json_put_text(object, "mechanism", f->mechanism);
@@ -20,6 +53,8 @@ void dpsgd_facts_put(struct json **object, const struct dpsgd_facts *f)
         json_put_boolean(object, "on_lattice", true);
     if (f->condition)
         json_put_text(object, "condition", f->condition);
+    if (f->unit.rows)
+        put_person(object, &f->unit);
     if (f->inputs_only)
         json_put_text(object, "protects", "inputs");
     if (f->label_scale > 0) {
@@ -86,6 +121,7 @@ sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object,
     f.clipping = strcmp(clipping, "l1") == 0 ? SOTTO_NORM_L1 : SOTTO_NORM_L2;
     TRY(get_lattice(&f, object, name));
     f.condition = json_text(json_find(object, "condition"));
+    TRY(unit_get(&f.unit, object, name));
     f.inputs_only = protects != NULL;
     if (protects && strcmp(protects, "inputs") != 0)
         FAIL(SOTTO_EFORMAT, "%s: 'protects' is not inputs", name);

@@ -14,4 +14,9 @@ sotto_status dpsgd_facts_get(struct dpsgd_facts *out, const struct json *object,
 /** [{"index", "hash", "first_step", "steps"}] */
 struct json *dpsgd_reservations_json(const struct dpsgd_reservations *run);
 
+/** "unit_of_privacy" in words, and of persons "person" {column, rows}, if it is not there yet; the column is null where the cap was stated. */
+void unit_put(struct json **object, const struct privacy_unit *unit);
+/** EFORMAT; no such member: one record. */
+sotto_status unit_get(struct privacy_unit *out, const struct json *object, const char *name);
+
 #endif

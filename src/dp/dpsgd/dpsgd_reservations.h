@@ -4,6 +4,7 @@
 #define DP_DPSGD_DPSGD_RESERVATIONS_H
 
 #include "base/memory.h"
+#include "dp/account/person.h"
 #include "sotto/dp.h"
 
 #include <stdbool.h>
@@ -19,9 +20,10 @@ struct dpsgd_facts {
     bool fast;            /* an early run whose noise was not exact: it may be read, and not go on */
     bool inputs_only;     /* adjacent sets differ in an input; labels are public, or were released: */
     enum sotto_sampling sampling;
-    double label_scale;      /* of the randomised response that released them; 0: public */
-    const char *label_entry; /* hash of its entry in the same ledger */
-    const char *condition;   /* NULL, or what its epsilon rests on besides the clipping */
+    double label_scale;       /* of the randomised response that released them; 0: public */
+    const char *label_entry;  /* hash of its entry in the same ledger */
+    const char *condition;    /* NULL, or what its epsilon rests on besides the clipping */
+    struct privacy_unit unit; /* max_grad_norm is that of one record */
 };
 /** The lattice of a new run: the exponent of a power of two r with scale / r = m in [2^31, 2^32), or for clipping by L1
  * up to 2^40, so that dimension / m is at most 2^-20; and in any case so coarse that `records` contributions (0:

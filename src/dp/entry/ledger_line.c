@@ -5,6 +5,7 @@
 #include "io/json/json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static sotto_status dump(char **text, struct json *object, int style)
@@ -16,7 +17,7 @@ static sotto_status dump(char **text, struct json *object, int style)
 
 /* ---- lines to write ---- */
 
-static const char line_schema[] = "sotto.ledger/1";
+static const char line_schema[] = "sotto.ledger/1", person_schema[] = "sotto.ledger/2";
 static const char *const event_names[] = {
     [LEDGER_RELEASE] = "release", [LEDGER_RESERVE] = "reserve", [LEDGER_IMPORT] = "import",
     [LEDGER_BUDGET] = "budget",   [LEDGER_TORN] = "torn",       [LEDGER_RECORDS] = "records",
@@ -33,10 +34,10 @@ bool ledger_event_charges(enum ledger_event event)
     return event == LEDGER_RELEASE || event == LEDGER_RESERVE || event == LEDGER_IMPORT;
 }
 
-static struct json *line_of(enum ledger_event event)
+static struct json *line_of(enum ledger_event event, bool of_person)
 {
     struct json *line = json_make_object();
-    json_put_text(&line, "schema", line_schema);
+    json_put_text(&line, "schema", of_person ? person_schema : line_schema);
     json_put_text(&line, "event", event_names[event]);
     return line;
 }
@@ -72,6 +73,7 @@ static void put_release(struct json **line, const struct charge_entry *e)
     put_subject(line, e);
     if (e->condition)
         json_put_text(line, "condition", e->condition);
+    unit_put(line, e->unit);
     json_put_text(line, "mechanism", e->account->mechanism);
     json_put_real(line, "scale", e->account->scale);
     json_put_integer(line, "dimension", (int64_t)e->dimension);
@@ -91,6 +93,7 @@ static void put_reservation(struct json **line, const struct charge_entry *e)
     json_put_text(line, "run", e->run);
     put_subject(line, e);
     dpsgd_facts_put(line, e->facts);
+    unit_put(line, e->unit);
     json_put_integer(line, "steps", (int64_t)e->steps);
     json_put_integer(line, "first_step", (int64_t)e->first_step);
     json_put(line, "sensitivity", certificate_sensitivity(e->sensitivity));
@@ -116,14 +119,14 @@ sotto_status charge_entry_encode(char **text, const struct charge_entry *e)
 {
     static void (*const put[])(struct json **, const struct charge_entry *) = {
         [LEDGER_RELEASE] = put_release, [LEDGER_RESERVE] = put_reservation, [LEDGER_IMPORT] = put_import};
-    struct json *line = line_of(e->event);
+    struct json *line = line_of(e->event, e->unit && e->unit->rows);
     put[e->event](&line, e);
     return dump(text, line, JSON_LINE);
 }
 
 sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
 {
-    struct json *line = line_of(LEDGER_RECORDS);
+    struct json *line = line_of(LEDGER_RECORDS, false);
     json_put_text(&line, "dataset_id", h->dataset_id);
     json_put_text(&line, "key", h->key);
     json_put_integer(&line, "count", (int64_t)h->count);
@@ -134,7 +137,7 @@ sotto_status ledger_hashes_encode(char **text, const struct ledger_hashes *h)
 sotto_status ledger_budget_encode(char **text, struct sotto_dp budget, const char *set_by,
                                   const char *contact)
 {
-    struct json *line = line_of(LEDGER_BUDGET);
+    struct json *line = line_of(LEDGER_BUDGET, false);
     json_put_real(&line, "epsilon", budget.epsilon);
     json_put_real(&line, "delta", budget.delta);
     if (set_by)
@@ -155,7 +158,7 @@ sotto_status ledger_torn_encode(char **text, size_t bytes, const char *sha256)
 
 sotto_status ledger_move_encode(char **text, const char *to)
 {
-    struct json *line = line_of(LEDGER_MOVED);
+    struct json *line = line_of(LEDGER_MOVED, false);
     json_put_text(&line, "to", to);
     return dump(text, line, JSON_LINE);
 }
@@ -215,10 +218,19 @@ static bool says(const struct json *entry, const char *key, const char *value)
     return text && strcmp(text, value) == 0;
 }
 
+static struct privacy_unit unit_of(const struct json *d)
+{
+    struct privacy_unit u = {.rows = size_or(d, "person.rows", 0)};
+    const char *column = json_text(json_find(d, "person.column"));
+    snprintf(u.person, sizeof u.person, "%s", column ? column : "");
+    return u;
+}
+
 struct ledger_charge ledger_line_charge(const struct ledger_line *line)
 {
     const struct json *d = line->document;
-    return (struct ledger_charge){.mechanism = line->mechanism,
+    return (struct ledger_charge){.unit = unit_of(d),
+                                  .mechanism = line->mechanism,
                                   .sampler = json_text(json_find(d, "sampler")),
                                   .adjacency = json_text(json_find(d, "adjacency")),
                                   .source = json_text(json_find(d, "sensitivity.source")),
@@ -249,6 +261,7 @@ static sotto_status get_charge(struct ledger_line *line, const char *name)
     const struct json *d = line->document;
     const char *randomness = "os";
     *c = ledger_line_charge(line);
+    TRY(unit_get(&c->unit, d, name));
     TRY(json_get_text(&c->source, d, name, "sensitivity.source"));
     if (line->event != LEDGER_IMPORT)
         TRY(json_get_text(&randomness, d, name, "randomness"));
@@ -317,9 +330,13 @@ sotto_status ledger_line_decode(struct ledger_line *line, const char *name)
     const struct json *d = line->document;
     const char *event, *schema = json_text(json_find(d, "schema")); /* "torn" has none */
     size_t i = 0;
-    if (json_find(d, "schema") && (!schema || strcmp(schema, line_schema) != 0))
+    bool of_person = json_member(d, "person") != NULL;
+    if ((json_find(d, "schema") || of_person) &&
+        (!schema || strcmp(schema, of_person ? person_schema : line_schema) != 0))
         FAIL(SOTTO_EFORMAT,
-             "%s: schema is '%.40s'; expected sotto.ledger/1 (written by a newer sotto? use that version)",
+             "%s: schema is '%.40s'; expected sotto.ledger/1, or /2 of a person (written by a newer sotto? "
+             "use "
+             "that version)",
              name, schema ? schema : "no text");
     TRY(json_get_text(&event, d, name, "event"));
     while (i < EVENTS && strcmp(event, event_names[i]) != 0)

@@ -28,7 +28,8 @@ bool ledger_event_charges(enum ledger_event event);
 struct charge_entry {
     enum ledger_event event;
     const char *dataset_id, *purpose, *condition;
-    size_t records; /* 0: unknown */
+    size_t records;                  /* 0: unknown */
+    const struct privacy_unit *unit; /* NULL: one record */
     const struct sotto_sensitivity *sensitivity;
     const struct sotto_account *account;
     const char *sampler, *randomness;
@@ -68,6 +69,7 @@ struct ledger_charge {
     enum sotto_sampling sampling;
     double l1, l2, scale, value_step, noise_multiplier, sample_rate;
     size_t dimension, steps;
+    struct privacy_unit unit;         /* of the norms; of samples the unit that they are accounted for */
     double pure, rho, epsilon, delta; /* as recorded */
     bool conditional, inputs_only;    /* names a condition; protects inputs and counts on public labels */
     bool seeded;                      /* known of decoded lines only */

@@ -233,6 +233,8 @@ sotto_status charge_enter(struct charge *c, const struct charge_entry *entry, co
     TRY(ledger_line_parse(&parsed, line, strlen(line), "ledger entry"));
     charge = ledger_line_charge(&parsed); /* as it will be read */
     for (size_t i = 0; i < c->count; i++)
+        TRY(ledger_require_unit(&c->ledgers[i], &charge.unit));
+    for (size_t i = 0; i < c->count; i++)
         TRY(ledger_check_budget(&c->ledgers[i], entry->account, &charge));
     for (size_t i = c->count; i-- > 0;) { /* the own one last: where it has the entry, all have it */
         TRY(enter_records(&c->ledgers[i], c));

@@ -92,6 +92,11 @@ static sotto_status count_charge(struct ledger *l, const struct ledger_line *lin
     double pure = c->pure, rho = c->rho, epsilon = c->epsilon, delta = c->delta;
     bool imported = line->event == LEDGER_IMPORT;
     (void)where;
+    if (l->charges++ == 0)
+        l->unit = c->unit;
+    if (!unit_adds_up(&l->unit, &c->unit))
+        FAIL(SOTTO_EFORMAT,
+             "%s: is of another unit of privacy than the charges before it, so they do not add up", where);
     l->seeded += c->seeded;
     l->imported += imported;
     l->inputs_only += c->inputs_only;

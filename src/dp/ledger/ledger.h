@@ -30,11 +30,13 @@ struct ledger {
     struct ledger_sum proved;                               /* sensitivity proved or enforced by clipping */
     struct ledger_sum conditional;                          /* sensitivity sampled, or stated by the caller */
     struct ledger_events proved_events, conditional_events; /* of the same two columns */
-    size_t imported;        /* entries of the conditional column that another program's account stated */
-    size_t seeded;          /* releases with seeded noise: no guarantee at all */
-    size_t inputs_only;     /* reservations that protect inputs and count on public labels */
-    struct sotto_dp budget; /* epsilon NAN: none recorded */
-    bool officer;           /* the budget was set by 'sotto ledger init': no trainer may record another */
+    size_t imported;          /* entries of the conditional column that another program's account stated */
+    size_t seeded;            /* releases with seeded noise: no guarantee at all */
+    size_t charges;           /* entries that cost privacy; */
+    struct privacy_unit unit; /* of the first of them: losses of other units do not add up to it */
+    size_t inputs_only;       /* reservations that protect inputs and count on public labels */
+    struct sotto_dp budget;   /* epsilon NAN: none recorded */
+    bool officer;             /* the budget was set by 'sotto ledger init': no trainer may record another */
     struct ledger_records records;
     char *moved; /* the file where this ledger goes on, or NULL */
     sotto_status (*visit)(void *state, const struct ledger *l,

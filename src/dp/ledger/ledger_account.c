@@ -67,6 +67,22 @@ done:
     return status;
 }
 
+sotto_status ledger_require_unit(const struct ledger *l, const struct privacy_unit *unit)
+{
+    sotto_status status = SOTTO_OK;
+    char theirs[UNIT_TEXT], own[UNIT_TEXT];
+    unit_word(theirs, &l->unit);
+    unit_word(own, unit);
+    if (l->charges > 0 && !unit_adds_up(&l->unit, unit))
+        FAIL(SOTTO_EBUDGET,
+             "%s: its charges have the unit of privacy %s, this release %s, and they do not add up; give "
+             "data with "
+             "the same unit, or another data set",
+             l->path, theirs, own);
+done:
+    return status;
+}
+
 sotto_status ledger_require_budget(struct sotto_dp budget)
 {
     sotto_status status = SOTTO_OK;

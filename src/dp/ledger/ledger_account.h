@@ -26,4 +26,7 @@ sotto_status ledger_set_budget(struct ledger *l, struct sotto_dp budget, const c
 /** Warns when delta >= 1 / records; 0 records: unknown. */
 void ledger_warn_about_delta(size_t records, double delta, const struct sotto_context *ctx);
 
+/** EBUDGET: its charges are of records and `unit` of a person, or the other way round, or of persons of another column. */
+sotto_status ledger_require_unit(const struct ledger *l, const struct privacy_unit *unit);
+
 #endif

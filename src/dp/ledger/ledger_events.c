@@ -70,6 +70,14 @@ static sotto_status event_of_facts(bool *found, struct sotto_event *e, const str
     e->clipping = c->clipping;
     e->sampling = c->sampling;
     e->count = c->steps;
+    if (c->unit.rows > 1 && c->sample_rate > 0) {
+        const struct sotto_sampled steps =
+            unit_steps(&(struct sotto_sampled){.noise_multiplier = c->noise_multiplier,
+                                               .sample_rate = c->sample_rate,
+                                               .rows_per_person = c->unit.rows});
+        e->noise_multiplier = steps.noise_multiplier;
+        e->sample_rate = steps.sample_rate;
+    }
     if (e->sample_rate > 0 && e->sampling == SOTTO_SAMPLING_POISSON)
         e->adjacency = SOTTO_ADD_REMOVE; /* of the facts, from which the account of a replacement is made */
     if (m->kind == RELEASE_INTEGER && e->value_step == 0)

@@ -7,6 +7,7 @@
 #include "dp/entry/ledger_line.h"
 #include "dp/account/events.h"
 #include "dp/ledger/ledger.h"
+#include "dp/ledger/ledger_account.h"
 
 static sotto_status append_import(struct ledger *l, const struct sotto_event *e,
                                   const struct sotto_account *a, const char *file_sha256)
@@ -41,6 +42,7 @@ sotto_status sotto_ledger_import_opacus(const char *path, const char *history, d
     sha256_of(hash, data, size);
     TRY(sotto_account_events(&a, list.events, list.count, 0, SOTTO_ADD_REMOVE, ctx)); /* all or nothing */
     TRY(ledger_open(&ledger, path, ctx));
+    TRY(ledger_require_unit(&ledger, &(struct privacy_unit){0}));
     for (size_t i = 0; i < list.count; i++) {
         TRY(sotto_account_events(&a, &list.events[i], 1, delta, SOTTO_ADD_REMOVE, ctx));
         TRY(append_import(&ledger, &list.events[i], &a, hash));

@@ -11,7 +11,8 @@ static bool same_facts(const struct dpsgd_facts *a, const struct dpsgd_facts *b)
     return strcmp(a->mechanism, b->mechanism) == 0 && a->scale == b->scale &&
            a->max_grad_norm == b->max_grad_norm && a->sample_rate == b->sample_rate &&
            a->dimension == b->dimension && a->clipping == b->clipping && a->inputs_only == b->inputs_only &&
-           a->sampling == b->sampling && a->label_scale == b->label_scale &&
+           a->sampling == b->sampling && a->unit.rows == b->unit.rows && unit_adds_up(&a->unit, &b->unit) &&
+           a->label_scale == b->label_scale &&
            (a->label_scale == 0 || strcmp(a->label_entry, b->label_entry) == 0);
 }
 
@@ -43,10 +44,11 @@ static sotto_status take_line(struct dpsgd_reservations *run, const struct ledge
         found.fast == facts->fast,
         "run %s: entry %zu of %s has fast noise, which was removed, so the run cannot go on; start a new run",
         run->id, one.entry, name);
-    REQUIRE(same_facts(&found, facts),
-            "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, adjacency or "
-            "release of labels; expected the same in every reservation of the run",
-            run->id, one.entry, name);
+    REQUIRE(
+        same_facts(&found, facts),
+        "run %s: entry %zu of %s has another mechanism, scale, norm, sampling, dimension, adjacency, unit of "
+        "privacy or release of labels; expected the same in every reservation of the run",
+        run->id, one.entry, name);
     run->seeded = run->seeded || seeded;
     TRY(dpsgd_reservations_make_room(run));
     dpsgd_facts_add_lattice(&found, run);

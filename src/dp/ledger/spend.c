@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 struct sotto_spend spend_complete(const struct sotto_spend *given, const char *dataset_id,
                                   const char *purpose, uint64_t stream)
@@ -46,10 +47,43 @@ static sotto_status gather_conditions(char out[CONDITION_TEXT], const struct sot
     return SOTTO_OK;
 }
 
-sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT], const struct sotto_spend *s)
+static bool is_capped(const struct sotto_spend *s)
+{
+    return s->provenance && s->provenance->rows_per_person > 0;
+}
+
+size_t spend_rows(const struct sotto_spend *s)
+{
+    return is_capped(s) ? s->provenance->rows_per_person : s->rows_per_person;
+}
+
+/* A cap that an import enforced; or what the caller states of the records, which nothing checks. */
+static sotto_status find_unit(struct privacy_unit *out, char condition[CONDITION_TEXT],
+                              const struct sotto_spend *s)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t length = strlen(condition);
+    *out = (struct privacy_unit){.rows = spend_rows(s)};
+    REQUIRE(out->rows <= UNIT_ROWS, "%zu rows per person; expected at most %d", out->rows, UNIT_ROWS);
+    REQUIRE(!is_capped(s) || s->rows_per_person == 0 || s->rows_per_person == out->rows,
+            "the records hold at most %zu rows of a person (column %s), not %zu; omit --rows-per-person",
+            out->rows, s->provenance->person, s->rows_per_person);
+    if (is_capped(s))
+        snprintf(out->person, sizeof out->person, "%s", s->provenance->person);
+    else if (out->rows && snprintf(condition + length, CONDITION_TEXT - length,
+                                   "%sthat a person has at most %zu " UNIT_STATED, length ? ", and on " : "",
+                                   out->rows) >= (int)(CONDITION_TEXT - length))
+        FAIL(SOTTO_EINVAL, "condition: too long; expected at most %d characters", CONDITION_TEXT - 1);
+done:
+    return status;
+}
+
+sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT], struct privacy_unit *unit,
+                         const struct sotto_spend *s)
 {
     sotto_status status = SOTTO_OK;
     char given[CONDITION_TEXT];
+    struct privacy_unit found;
     TRY(require_reserved(s->reserved, "spend"));
     if (s->source)
         TRY(require_reserved(s->source->reserved, "source records"));
@@ -58,6 +92,12 @@ sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT]
     TRY(sotto_provenance_once(s->provenance));
     TRY(gather_conditions(given, s));
     TRY(certificate_condition(condition, given, s->provenance));
+    TRY(find_unit(&found, condition, s));
+    REQUIRE(unit || found.rows == 0,
+            "the unit of privacy of these records is a person, but this release has an account of single "
+            "records only; give another mechanism or trainer");
+    if (unit)
+        *unit = found;
 done:
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef DP_LEDGER_SPEND_H
 #define DP_LEDGER_SPEND_H
 
+#include "dp/account/person.h"
 #include "dp/certificate/certificate.h"
 #include "rng/noise.h"
 
@@ -11,11 +12,14 @@
 struct sotto_spend spend_complete(const struct sotto_spend *given, const char *dataset_id,
                                   const char *purpose, uint64_t stream);
 /** *dataset_id (borrowed): the identity that is charged, the one that is given or else that of the provenance;
- * condition: what epsilon rests on besides the sensitivity, "" for nothing.
+ * condition: what epsilon rests on besides the sensitivity, "" for nothing; unit: of which the caller must make the account,
+ * or NULL: it knows only that of a record, and a person is refused.
  * EINVAL: no identity, or two that differ; a budget that is none; a record that is named twice; a condition that is
  * too long. */
-sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT],
+sotto_status spend_check(const char **dataset_id, char condition[CONDITION_TEXT], struct privacy_unit *unit,
                          const struct sotto_spend *s);
+/** Rows of the unit of privacy, for a calibration; 0: one record. */
+size_t spend_rows(const struct sotto_spend *s);
 /** Whether a member of an input struct was given: neither 0 nor NAN. */
 bool spend_given(double x);
 /** The delta that is asked for, where 0 (or NAN) is `otherwise` and SOTTO_DELTA_PURE is 0. */

@@ -9,7 +9,7 @@
 #include "dp/release/public_metadata.h"
 #include "dp/release/release_test.h"
 #include "dp/release/statistic.h"
-#include "io/array/npy.h"
+#include "io/array/array.h"
 #include "io/array/safetensors.h"
 #include "io/provenance/statement.h"
 #include "base/memory.h"
@@ -28,12 +28,19 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* One array; else the tensors of a head. */
+static bool is_array(const char *path)
+{
+    return ends_with(path, ".npy") || ends_with(path, ".npz") || ends_with(path, ".csv") ||
+           array_member(path);
+}
+
 static sotto_status load(struct sotto_tensors *t, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    if (ends_with(path, ".npy")) {
+    if (is_array(path)) {
         struct sotto_array a = {0};
-        TRY(npy_load_asking(&a, path, ctx));
+        TRY(sotto_array_load(&a, path, 1, ctx));
         status = sotto_tensors_add(t, "vector", a.dtype, a.ndim, a.shape, a.data);
         sotto_array_clear(&a);
     } else {
@@ -67,11 +74,6 @@ static void scatter(struct sotto_tensors *t, const double *vector)
     }
 }
 
-static bool is_float(enum sotto_dtype dtype)
-{
-    return dtype == SOTTO_F2 || dtype == SOTTO_F4 || dtype == SOTTO_F8;
-}
-
 /* Integers that a double holds as they are; whatever their values, they are released as doubles. */
 static sotto_status whole_to_doubles(struct sotto_array *a, const char *name, const char *path)
 {
@@ -96,9 +98,9 @@ static sotto_status to_reals(size_t *total, struct sotto_tensors *t, const char 
     *total = 0;
     for (size_t i = 0; i < t->count; i++) {
         struct sotto_array *a = &t->items[i].array;
-        if (whole && !is_float(a->dtype))
+        if (whole && !dtype_is_float(a->dtype))
             TRY(whole_to_doubles(a, t->items[i].name, path));
-        if (!is_float(a->dtype))
+        if (!dtype_is_float(a->dtype))
             FAIL(SOTTO_EINVAL, "%s: tensor '%s' has dtype %s; expected floating-point tensors", path,
                  t->items[i].name, sotto_dtype_name(a->dtype));
         if (a->dtype == SOTTO_F2)
@@ -182,7 +184,7 @@ done:
 static sotto_status save(const char *path, struct sotto_tensors *t, const struct sotto_certificate *c)
 {
     sotto_status status = SOTTO_OK;
-    if (ends_with(path, ".npy")) { /* then so does the input, and load() made one tensor of it */
+    if (ends_with(path, ".npy")) { /* then load() made one tensor of the input */
         TRY(sotto_npy_save(path, &t->items[0].array));
         goto done;
     }
@@ -217,7 +219,7 @@ static sotto_status protect_labels(struct sotto_certificate **certificate, struc
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    if (is_float(a->dtype))
+    if (dtype_is_float(a->dtype))
         FAIL(SOTTO_EINVAL, "%s: dtype %s; expected integer labels for randomised response", p->input,
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_I8));
@@ -235,7 +237,7 @@ static sotto_status protect_choice(struct sotto_certificate **certificate, struc
     struct sotto_array chosen = {0};
     const size_t k = p->choices ? p->choices : 1;
     size_t *index = NULL;
-    if (!is_float(a->dtype))
+    if (!dtype_is_float(a->dtype))
         FAIL(SOTTO_EINVAL, "%s: dtype %s; expected floating-point scores", p->input,
              sotto_dtype_name(a->dtype));
     TRY(sotto_array_convert(a, SOTTO_F8));
@@ -296,8 +298,8 @@ static sotto_status protect_by_kind(struct sotto_certificate **certificate, stru
     if (p->choices > 1 && m->kind != RELEASE_CHOICE)
         FAIL(SOTTO_EUSAGE, "protect: --choices belongs to permute-and-flip, not to %s", m->name);
     bool choice = m->kind == RELEASE_CHOICE, labels = m->kind == RELEASE_LABELS;
-    if ((choice || labels) && !ends_with(p->input, ".npy"))
-        FAIL(SOTTO_EUSAGE, "protect: mechanism %s needs one .npy array of %s (got %s)", m->name,
+    if ((choice || labels) && !is_array(p->input))
+        FAIL(SOTTO_EUSAGE, "protect: mechanism %s needs one array of %s (got %s)", m->name,
              choice ? "scores" : "labels", p->input);
     if (choice)
         TRY(protect_choice(certificate, &t->items[0].array, p, release, ctx));
@@ -317,8 +319,8 @@ static sotto_status take_statistic(struct sotto_tensors *t, struct sotto_release
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
-    if (!ends_with(p->input, ".npy"))
-        FAIL(SOTTO_EUSAGE, "protect: %s: a statistic needs one .npy array of records", p->input);
+    if (!is_array(p->input))
+        FAIL(SOTTO_EUSAGE, "protect: %s: a statistic needs one array of records", p->input);
     if (release_is_test(release->mechanism))
         return sotto_provenance_once(whose);
     TRY(mechanism_require(&m, release->mechanism));
@@ -334,6 +336,21 @@ static sotto_status take_statistic(struct sotto_tensors *t, struct sotto_release
     TRY(sotto_provenance_once(whose));
     TRY(statistic_replace(t, release, p, m->kind == RELEASE_CHOICE));
 done:
+    return status;
+}
+
+/* Of FILE.npz:NAME the whole file. */
+static sotto_status hash_input(char out[SHA256_HEX], const char *path, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const char *colon = array_member(path);
+    char *file = NULL;
+    NEW_TEXT(file, path);
+    if (colon)
+        file[colon - path] = '\0';
+    TRY(sha256_file_asking(out, file, ctx));
+done:
+    base_free(file);
     return status;
 }
 
@@ -362,9 +379,11 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     struct held_file held = {0};
     size_t room = 1 << 16 /* of metadata and certificate */;
     TRY(require_reserved(p->reserved, "protect"));
-    if (ends_with(p->output, ".npy") != ends_with(p->input, ".npy"))
+    if (ends_with(p->output, ".npy") != is_array(p->input))
         FAIL(SOTTO_EUSAGE,
-             "protect: %s and %s are of different formats; expected .npy and .npy, or two .safetensors",
+             "protect: %s and %s are of different formats; expected an array (.npy, .npz or .csv) and .npy, "
+             "or two "
+             ".safetensors",
              p->input, p->output);
     size_t capacity = strlen(p->output) + 32;
     NEW(beside, capacity);
@@ -375,7 +394,7 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     TRY(identify(&release, p, &whose));
     if (p->statistic)
         TRY(take_statistic(&tensors, &release, p, &whose));
-    TRY(sha256_file_asking(input, p->input, ctx));
+    TRY(hash_input(input, p->input, ctx));
     release.input_sha256 = input;
     for (size_t i = 0; i < tensors.count; i++)
         room += tensors.items[i].array.count * sizeof(double);

@@ -45,8 +45,8 @@ static sotto_status check(const struct sotto_protect_records *p)
     sotto_status status = SOTTO_OK;
     bool target = spend_given(p->target.epsilon);
     TRY(require_reserved(p->reserved, "protect"));
-    REQUIRE(p->input && p->output && ends_with(p->input, ".npy") && ends_with(p->output, ".npy"),
-            "protect: records are read from a .npy file and written to another one");
+    REQUIRE(p->input && p->output && ends_with(p->output, ".npy"),
+            "protect: give a file of records and a .npy file to write");
     TRY(sotto_options_check(p, sotto_protect_records_table(), NULL));
     REQUIRE(target != spend_given(p->scale), "protect: records need exactly one of scale and target epsilon");
     REQUIRE(!target || p->target.epsilon > 0, "epsilon must be > 0 (got %g)", p->target.epsilon);
@@ -67,7 +67,7 @@ static sotto_status load_rows(struct job *j)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array *x = &j->x;
-    TRY(npy_load_asking(x, j->p.input, j->ctx));
+    TRY(sotto_array_load(x, j->p.input, 1, j->ctx));
     REQUIRE(x->ndim >= 2 && x->count > 0, "%s: has %d dimensions or no values; expected records (n, ...)",
             j->p.input, x->ndim);
     j->n = x->shape[0];
@@ -87,13 +87,13 @@ static sotto_status load_labels(struct job *j)
     struct sotto_array read = {0};
     if (!j->p.labels)
         goto done;
-    TRY(npy_load_asking(&read, j->p.labels, j->ctx));
-    REQUIRE(read.ndim == 1 && read.count == j->n, "%s: expected %zu labels, one for each record", j->p.labels,
-            j->n);
+    TRY(sotto_array_load(&read, j->p.labels, 1, j->ctx));
+    REQUIRE(read.ndim >= 1 && read.shape[0] == j->n && read.count == j->n,
+            "%s: expected %zu labels, one for each record", j->p.labels, j->n);
     TRY(sotto_array_convert(&read, SOTTO_F8));
-    TRY(sotto_array_make(&j->y, SOTTO_I8, 1, read.shape));
+    TRY(sotto_array_make(&j->y, SOTTO_I8, 1, &j->n));
     for (size_t i = 0; i < j->n; i++) {
-        double y = ((const double *)read.data)[i];
+        const double y = ((const double *)read.data)[i] - (double)j->p.labels_from;
         ((int64_t *)j->y.data)[i] = y >= 0 && y < (double)j->p.classes && y == floor(y) ? (int64_t)y : 0;
     }
 done:

@@ -62,6 +62,7 @@ static struct charge_entry entry_of(const struct release_plan *p, const char *no
                                  .purpose = r->spend.purpose,
                                  .condition = p->condition[0] ? p->condition : NULL,
                                  .records = r->records,
+                                 .unit = &p->unit,
                                  .sensitivity = &p->sensitivity,
                                  .account = &p->account,
                                  .sampler = p->sampler,
@@ -95,7 +96,9 @@ sotto_status release_plan(struct release_plan *plan, const struct sotto_release 
             "release: the source of the sensitivity is unknown; expected a value of enum "
             "sotto_sensitivity_source");
     REQUIRE(n > 0, "release: 0 values; expected at least one");
-    TRY(spend_check(&p.dataset_id, p.condition, &r->spend));
+    bool one_by_one = p.mechanism->kind == RELEASE_LABELS || p.mechanism->kind == RELEASE_MEDIAN;
+    TRY(spend_check(&p.dataset_id, p.condition, one_by_one ? NULL : &p.unit, &r->spend));
+    unit_widen(&p.sensitivity, p.unit.rows);
     TRY(choose_lattice(&p.lattice_bits, r, p.mechanism));
     TRY(account_for(&p.account, r, p.mechanism, &p.sensitivity, p.lattice_bits, ctx));
     *plan = p;
@@ -112,6 +115,7 @@ static struct certificate_facts facts_of(const struct release_plan *p)
                                       .sampler = p->sampler,
                                       .lattice_exponent = p->lattice_exponent,
                                       .records = p->release->records,
+                                      .unit = &p->unit,
                                       .condition = p->condition,
                                       .purpose = p->release->spend.purpose};
 }

@@ -3,6 +3,7 @@
 #define DP_RELEASE_RELEASE_H
 
 #include "dp/account/accountant.h"
+#include "dp/account/person.h"
 #include "dp/certificate/certificate.h"
 #include "rng/noise.h"
 
@@ -11,7 +12,8 @@ struct release_plan {
     const struct sotto_release *release;
     const char *dataset_id; /* whose ledger is charged */
     const struct mechanism *mechanism;
-    struct sotto_sensitivity sensitivity; /* as accounted, dimension included */
+    struct privacy_unit unit;
+    struct sotto_sensitivity sensitivity; /* of the unit; as accounted, dimension included */
     struct sotto_account account;
     size_t n;
     char condition[CONDITION_TEXT]; /* what epsilon rests on besides the sensitivity; "": nothing */

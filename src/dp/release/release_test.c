@@ -8,6 +8,7 @@
 #include "dp/mechanism/require.h"
 #include "dp/noise/lattice.h"
 #include "dp/release/release.h"
+#include "io/array/array.h"
 #include "num/interval.h"
 #include "sotto/io.h"
 
@@ -38,7 +39,7 @@ static sotto_status plan_test(struct release_plan *out, size_t *threshold, const
     REQUIRE(scale >= 0x1p-6 && scale <= 0x1p10, "%s: scale %g; expected 2^-6 to 2^10", TEST_MECHANISM, scale);
     TRY(account_on(&p.account, TEST_MECHANISM, scale, &p.sensitivity, r->target.delta, LATTICE_BITS, ctx));
     TRY(sotto_propose_threshold(threshold, (struct sotto_dp){iv_div(iv(1), iv(scale)).lo, r->target.delta}));
-    TRY(spend_check(&p.dataset_id, p.condition, &r->spend));
+    TRY(spend_check(&p.dataset_id, p.condition, NULL, &r->spend));
     *out = p;
 done:
     return status;
@@ -99,7 +100,7 @@ sotto_status protect_most_frequent(struct sotto_certificate **certificate, struc
              "protect: the sensitivity of a statistic is proved; omit --l1, --l2 and --sensitivity");
     if (a->ndim < 1 || a->ndim > 2 || (a->ndim == 2 && a->shape[1] != 1))
         FAIL(SOTTO_EINVAL, "%s: has %d dimensions; expected labels (n) or (n, 1)", p->input, a->ndim);
-    if (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8)
+    if (dtype_is_float(a->dtype))
         FAIL(SOTTO_EINVAL, "%s: dtype %s; expected integer labels", p->input, sotto_dtype_name(a->dtype));
     r.records = a->shape[0];
     TRY(sotto_array_convert(a, SOTTO_I8));

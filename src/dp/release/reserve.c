@@ -95,6 +95,7 @@ static struct charge_entry entry_of(const struct sotto_dpsgd_session *s, const s
                                  .dataset_id = s->dataset_id,
                                  .purpose = r->spend.purpose,
                                  .records = r->records,
+                                 .unit = &facts->unit,
                                  .sensitivity = sensitivity,
                                  .account = account,
                                  .sampler = LATTICE_SAMPLER,
@@ -223,7 +224,9 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
     struct sotto_dpsgd_session *s = NULL;
     const char *dataset_id;
     TRY(check(r));
-    TRY(spend_check(&dataset_id, condition, &r->spend));
+    struct privacy_unit unit = {0};
+    TRY(spend_check(&dataset_id, condition, r->sampled.adjacency == SOTTO_REPLACE_INPUT ? NULL : &unit,
+                    &r->spend));
     double scale = r->sampled.noise_multiplier * r->max_grad_norm;
     struct dpsgd_facts facts = {.mechanism = r->sampled.mechanism,
                                 .scale = scale,
@@ -233,10 +236,12 @@ sotto_status sotto_dp_reserve(struct sotto_dpsgd_session **out, const struct sot
                                 .clipping = sampled.clipping,
                                 .on_lattice = r->on_lattice != 0,
                                 .inputs_only = sampled.adjacency == SOTTO_REPLACE_INPUT,
+                                .unit = unit,
                                 .sampling = sampled.sampling};
     facts.lattice_exponent = run_lattice(&facts, r->records);
     sampled.noise_multiplier = run_multiplier(&facts);
     sampled.adjacency = SOTTO_REPLACE_ONE;
+    sampled.rows_per_person = unit.rows;
     TRY(sotto_account_sampled(&account, &sampled, ctx));
     NEW(s, 1);
     s->mechanism = mechanism_find(sampled.mechanism);
@@ -284,6 +289,7 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
                                             .sampler = LATTICE_SAMPLER,
                                             .lattice_exponent = s->facts.lattice_exponent,
                                             .records = s->records,
+                                            .unit = &s->facts.unit,
                                             .condition = s->facts.condition,
                                             .purpose = s->purpose[0] ? s->purpose : NULL};
     TRY(certificate_new(&c, &facts));

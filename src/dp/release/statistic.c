@@ -88,9 +88,9 @@ static sotto_status load_cases(uint8_t **out, const char *path, size_t n)
     size_t cases = 0;
     if (!path)
         FAIL(SOTTO_EUSAGE, "protect: a chi-square statistic compares cases with controls; give --cases");
-    TRY(sotto_npy_load(&a, path));
+    TRY(sotto_array_load(&a, path, 0, NULL));
     TRY(sotto_array_convert(&a, SOTTO_U1));
-    if (a.ndim != 1 || a.count != n)
+    if (a.count != n)
         FAIL(SOTTO_EINVAL, "%s: has %zu values; expected one for each of %zu records", path, a.count, n);
     NEW(*out, n);
     memcpy(*out, a.data, n);

@@ -118,6 +118,7 @@ static void leave_what_nothing_checks(struct verification *v)
 static void take_claim(struct sotto_verification *r, struct verification *v)
 {
     const struct certificate_claims *f = &v->claims;
+    char unit[UNIT_TEXT];
     r->guarantee = !f->claimed                           ? SOTTO_GUARANTEE_NONE
                    : f->claim.conditional || v->rests_on ? SOTTO_GUARANTEE_CONDITIONAL
                                                          : SOTTO_GUARANTEE_PROVED;
@@ -126,6 +127,8 @@ static void take_claim(struct sotto_verification *r, struct verification *v)
     r->mechanism = verification_keep(v, f->mechanism);
     r->scale = f->scale;
     r->records = f->records;
+    unit_word(unit, &f->unit);
+    r->unit = verification_keep(v, unit);
     r->condition = verification_keep(v, f->claim.conditional ? f->claim.condition : v->rests_on);
     if (strcmp(f->source, "sampled") == 0)
         r->measured = "the sensitivity, over sampled pairs";

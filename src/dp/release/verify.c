@@ -55,6 +55,7 @@ static sotto_status derive(struct sotto_account *a, const struct certificate_cla
                                                            strcmp(adjacency, "replace-one") == 0
                                                        ? SOTTO_REPLACE_ONE
                                                        : SOTTO_ADD_REMOVE,
+                                      .rows_per_person = f->unit.rows,
                                       .sampling = f->run_claims.facts.sampling};
     bool early = strcmp(adjacency, "add-remove") == 0 || !f->claim.other;
     TRY(early ? sotto_account_sampled(a, &all, ctx) : sotto_account_sampled_both(a, &all, ctx));
@@ -81,16 +82,26 @@ static void check_lines(struct verification *v, const struct sotto_account *a, b
     struct sotto_sensitivity s = f->sensitivity;
     struct certificate_wording wording;
     const char *wanted = sampler_of(f);
+    char unit[UNIT_TEXT];
     if (!sensitivity_source_of(&s.source, f->source)) {
         verify_check(v, "statement", false, "the sensitivity is '%.40s'", f->source);
         return;
     }
-    certificate_word(&wording,
-                     &(struct certificate_facts){
-                         .account = a, .sensitivity = &s, .seeded = seeded, .condition = f->condition});
+    certificate_word(
+        &wording,
+        &(struct certificate_facts){
+            .account = a, .sensitivity = &s, .unit = &f->unit, .seeded = seeded, .condition = f->condition});
     check_text(v, "statement", f->statement, wording.statement);
     if (!seeded && wording.rests_on[0])
         check_text(v, "condition", f->claim.condition, wording.rests_on);
+    unit_word(unit, &f->unit);
+    if (f->unit.rows && !f->unit.person[0])
+        verify_check(v, "unit of privacy", f->condition && strstr(f->condition, UNIT_STATED),
+                     "the rows of a person are stated, and epsilon is not conditional on that");
+    if (f->unit_words)
+        check_text(v, "unit of privacy", f->unit_words, unit);
+    else
+        verify_check(v, "unit of privacy", f->unit.rows == 0, "(none), of %s", unit);
     check_text(v, "sensitivity", f->origin, sensitivity_statement(s.source));
     verify_check(v, "sampler", f->sampler && strncmp(f->sampler, wanted, strlen(wanted)) == 0, "%.300s",
                  f->sampler ? f->sampler : "(none)");
@@ -202,8 +213,9 @@ static void check_run(struct verification *v)
     const struct dpsgd_facts *r = &run->facts;
     double norm = r->clipping == SOTTO_NORM_L1 ? f->sensitivity.l1 : f->sensitivity.l2;
     bool agrees = strcmp(r->mechanism, f->mechanism) == 0 && r->scale == f->scale &&
-                  r->dimension == f->dimension && norm == r->max_grad_norm &&
-                  same_text(r->condition, f->condition) && strcmp(f->source, "clipped") == 0;
+                  r->dimension == f->dimension && norm == r->max_grad_norm && r->unit.rows == f->unit.rows &&
+                  strcmp(r->unit.person, f->unit.person) == 0 && same_text(r->condition, f->condition) &&
+                  strcmp(f->source, "clipped") == 0;
     verify_check(v, "run", agrees, "%s noise of scale %g on %zu values, clipped to %g (%s)", r->mechanism,
                  r->scale, r->dimension, r->max_grad_norm, f->source);
     const double multiplier = run_multiplier(r);

@@ -75,6 +75,7 @@ static void put_claim(struct json **object, const struct sotto_verification *v)
     json_put(object, "epsilon", epsilon);
     json_put_real(object, "delta", v->delta);
     json_put_text(object, "adjacency", v->adjacency);
+    json_put_text(object, "unit_of_privacy", v->unit);
     json_put_text(object, "mechanism", v->mechanism);
     json_put_real(object, "scale", v->scale);
     json_put(object, "records", v->records ? json_make_integer((int64_t)v->records) : json_make_null());

@@ -72,8 +72,9 @@ static void check_commitment(struct verification *v, const struct entry_claims *
 static sotto_status check_entry(struct verification *v, const struct json *entry,
                                 const struct entry_claims *says)
 {
-    static const char *const facts[] = {"mechanism", "scale",   "dimension", "sensitivity", "sampler",
-                                        "purpose",   "records", "condition", NULL},
+    static const char *const facts[] = {"mechanism",       "scale",   "dimension", "sensitivity",
+                                        "sampler",         "purpose", "records",   "condition",
+                                        "unit_of_privacy", "person",  NULL},
                              *const claim[] = {"epsilon",  "delta",     "accountant", "pure_epsilon",
                                                "zcdp_rho", "adjacency", "bounds",     NULL};
     sotto_status status = SOTTO_OK;
@@ -93,7 +94,7 @@ done:
 
 static sotto_status check_own_entry(struct verification *v, const char *path)
 {
-    static const char *const of_runs[] = {"records", "condition", NULL};
+    static const char *const of_runs[] = {"records", "condition", "unit_of_privacy", "person", NULL};
     sotto_status status = SOTTO_OK;
     struct ledger_lines lines = {0};
     const struct ledger_line *line;

@@ -35,6 +35,7 @@ static void put_claim(struct page *p, const struct sotto_verification *v)
     else
         put(p, "epsilon %.6g", v->epsilon.upper);
     put(p, " at delta %g, %s adjacency (%s, scale %.6g)\n", v->delta, v->adjacency, v->mechanism, v->scale);
+    put(p, "  %-13sof privacy: %s\n", "unit", v->unit);
 }
 
 static void put_checked(struct page *p, const struct sotto_verification *v)

@@ -51,6 +51,7 @@ struct shown {
     FILE *table;  /* NULL: rows */
     double delta; /* that totals are at: the budget's, else the largest of the entries */
     const struct sotto_context *ctx;
+    char unit[UNIT_TEXT];
 };
 
 static sotto_status find_delta(void *state, const struct ledger *l, const struct ledger_line *line)
@@ -125,7 +126,9 @@ static sotto_status show(struct ledger_summary *out, struct ledger *l, struct sh
     ledger_close(l);
     TRY(ledger_walk(l, path, show_line, s));
     TRY(ledger_total_account(&total, l, s->delta, s->ctx));
+    unit_word(s->unit, &l->unit);
     *out = (struct ledger_summary){.ledger = path,
+                                   .unit = s->unit,
                                    .dataset_id = l->records.dataset_id[0] ? l->records.dataset_id : NULL,
                                    .moved = l->moved,
                                    .records = l->records.count,
@@ -158,6 +161,7 @@ static void write_end(FILE *out, const struct ledger_summary *s)
     char total[16], epsilon[16], delta[16];
     fprintf(out, "total: epsilon %s at delta %s (replace-one), proved and conditional together",
             number(total, s->total), number(delta, s->delta));
+    fprintf(out, "; unit of privacy: %s", s->unit);
     if (!isnan(s->budget.epsilon))
         fprintf(out, "; budget %s, set by %s", number(epsilon, s->budget.epsilon),
                 s->by_officer ? "officer" : "a release");

@@ -72,8 +72,9 @@ static void copy_member(struct json **to, const struct json *from, const char *p
 
 sotto_status ledger_rows_add(struct json **rows, const struct ledger_line *line, double total)
 {
-    static const char *const plain[] = {"index",     "time",  "event",       "purpose", "mechanism",
-                                        "adjacency", "delta", "same_people", "contact", "to"};
+    static const char *const plain[] = {"index",     "time",      "event",          "purpose",
+                                        "mechanism", "adjacency", "delta",          "same_people",
+                                        "contact",   "to",        "unit_of_privacy"};
     const struct json *d = line->document;
     struct json *one = json_make_object();
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
@@ -112,6 +113,7 @@ sotto_status ledger_summary_encode(char **json, const struct ledger_summary *s, 
     json_put_text(&doc, "moved_to", s->moved);
     json_put_real(&doc, "delta", s->delta);
     json_put_real(&doc, "total", s->total);
+    json_put_text(&doc, "unit_of_privacy", s->unit);
     json_put(&doc, "entries", *rows ? *rows : json_make_array());
     *rows = NULL;
     return dump(json, doc, JSON_PRETTY);

@@ -21,6 +21,7 @@ sotto_status ledger_totals_encode(char **json, const struct ledger_totals *t);
 
 struct ledger_summary {
     const char *ledger, *dataset_id, *moved; /* NULL: none */
+    const char *unit;                        /* of privacy */
     size_t records;
     struct sotto_dp budget; /* epsilon NAN: none */
     bool by_officer;

@@ -353,6 +353,7 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
                                           .steps = steps_of(r, n),
                                           .delta = p->target.delta,
                                           .adjacency = p->adjacency,
+                                          .rows_per_person = spend_rows(&p->spend),
                                           .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&r->noise_multiplier, &sampled, p->target.epsilon, ctx));
 done:

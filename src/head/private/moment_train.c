@@ -20,9 +20,11 @@ static sotto_status find_scale(struct sotto_account *account, struct sotto_head_
     sotto_status status = SOTTO_OK;
     double unit = strcmp(r->noise, "laplace") == 0 ? sensitivity->l1 : sensitivity->l2;
     double scale = r->noise_multiplier * unit;
+    struct sotto_sensitivity of_unit = *sensitivity;
+    unit_widen(&of_unit, spend_rows(&p->spend));
     if (spend_given(p->target.epsilon))
-        TRY(sotto_calibrate(&scale, r->noise, sensitivity, p->target, ctx));
-    TRY(sotto_account_release(account, r->noise, scale, sensitivity, p->target.delta, 1, ctx));
+        TRY(sotto_calibrate(&scale, r->noise, &of_unit, p->target, ctx));
+    TRY(sotto_account_release(account, r->noise, scale, &of_unit, p->target.delta, 1, ctx));
     r->noise_multiplier = scale / unit;
 done:
     return status;

@@ -8,16 +8,22 @@ static const struct {
     size_t size;
     const char *name;
 } dtypes[] = {[SOTTO_U1] = {1, "u1"}, [SOTTO_B1] = {1, "b1"}, [SOTTO_F2] = {2, "f2"}, [SOTTO_F4] = {4, "f4"},
-              [SOTTO_F8] = {8, "f8"}, [SOTTO_I4] = {4, "i4"}, [SOTTO_I8] = {8, "i8"}};
+              [SOTTO_F8] = {8, "f8"}, [SOTTO_I4] = {4, "i4"}, [SOTTO_I8] = {8, "i8"}, [SOTTO_I1] = {1, "i1"},
+              [SOTTO_I2] = {2, "i2"}, [SOTTO_U2] = {2, "u2"}, [SOTTO_U4] = {4, "u4"}, [SOTTO_U8] = {8, "u8"}};
 
 static bool known(enum sotto_dtype dtype)
 {
     return (unsigned)dtype < sizeof dtypes / sizeof *dtypes;
 }
 
-static bool is_float(enum sotto_dtype dtype)
+bool dtype_is_float(enum sotto_dtype dtype)
 {
     return dtype == SOTTO_F2 || dtype == SOTTO_F4 || dtype == SOTTO_F8;
+}
+
+bool dtype_is_integer(enum sotto_dtype dtype)
+{
+    return known(dtype) && !dtype_is_float(dtype) && dtype != SOTTO_B1;
 }
 
 size_t sotto_dtype_size(enum sotto_dtype dtype)
@@ -96,10 +102,25 @@ static int64_t integer_at(const struct sotto_array *a, size_t i)
     case SOTTO_I4:
         return ((const int32_t *)a->data)[i];
     case SOTTO_I8:
+    case SOTTO_U8: /* above the largest i8: see too_large() */
         return ((const int64_t *)a->data)[i];
+    case SOTTO_I1:
+        return ((const int8_t *)a->data)[i];
+    case SOTTO_I2:
+        return ((const int16_t *)a->data)[i];
+    case SOTTO_U2:
+        return ((const uint16_t *)a->data)[i];
+    case SOTTO_U4:
+        return ((const uint32_t *)a->data)[i];
     default:
         return ((const uint8_t *)a->data)[i];
     }
+}
+
+/* Of type u8, and no i8. */
+static bool too_large(const struct sotto_array *a, size_t i)
+{
+    return a->dtype == SOTTO_U8 && ((const uint64_t *)a->data)[i] > INT64_MAX;
 }
 
 double array_value(const struct sotto_array *a, size_t i)
@@ -111,6 +132,8 @@ double array_value(const struct sotto_array *a, size_t i)
         return ((const float *)a->data)[i];
     case SOTTO_F8:
         return ((const double *)a->data)[i];
+    case SOTTO_U8:
+        return (double)((const uint64_t *)a->data)[i];
     default:
         return (double)integer_at(a, i);
     }
@@ -141,28 +164,40 @@ static bool store_integer(struct sotto_array *to, size_t i, int64_t x)
     case SOTTO_U1:
     case SOTTO_B1:
         ((uint8_t *)to->data)[i] = (uint8_t)x;
-        return x >= 0 && x <= (to->dtype == SOTTO_B1 ? 1 : 255);
+        return x >= 0 && x <= (to->dtype == SOTTO_B1 ? 1 : UINT8_MAX);
+    case SOTTO_I1:
+        ((int8_t *)to->data)[i] = (int8_t)x;
+        return x >= INT8_MIN && x <= INT8_MAX;
+    case SOTTO_I2:
+        ((int16_t *)to->data)[i] = (int16_t)x;
+        return x >= INT16_MIN && x <= INT16_MAX;
+    case SOTTO_U2:
+        ((uint16_t *)to->data)[i] = (uint16_t)x;
+        return x >= 0 && x <= UINT16_MAX;
     case SOTTO_I4:
         ((int32_t *)to->data)[i] = (int32_t)x;
         return x >= INT32_MIN && x <= INT32_MAX;
+    case SOTTO_U4:
+        ((uint32_t *)to->data)[i] = (uint32_t)x;
+        return x >= 0 && x <= UINT32_MAX;
     default:
         ((int64_t *)to->data)[i] = x;
-        return true;
+        return to->dtype == SOTTO_I8 || x >= 0;
     }
 }
 
 static bool convert_one(struct sotto_array *to, const struct sotto_array *from, size_t i)
 {
-    bool from_float = is_float(from->dtype);
-    if (is_float(to->dtype)) {
-        if (from_float)
+    bool from_float = dtype_is_float(from->dtype);
+    if (dtype_is_float(to->dtype)) {
+        if (from_float || too_large(from, i))
             store_real(to, i, array_value(from, i));
         else
             store_real_from_integer(to, i, integer_at(from, i));
         return true;
     }
     if (!from_float)
-        return store_integer(to, i, integer_at(from, i));
+        return !too_large(from, i) && store_integer(to, i, integer_at(from, i));
     double x = array_value(from, i);
     /* 2^63 is exact in double, the largest int64 is not: hence the half-open range. */
     return x >= -0x1p63 && x < 0x1p63 && x == floor(x) && store_integer(to, i, (int64_t)x);
@@ -188,9 +223,24 @@ done:
     return status;
 }
 
+sotto_status sotto_array_require_exact(const struct sotto_array *a, enum sotto_dtype to, const char *name)
+{
+    const int bits = to == SOTTO_F2 ? 11 : to == SOTTO_F4 ? 24 : 53;
+    const int64_t limit = (int64_t)1 << bits;
+    if (dtype_is_float(a->dtype) || !dtype_is_float(to))
+        return SOTTO_OK;
+    for (size_t i = 0; i < a->count; i++)
+        if (too_large(a, i) || integer_at(a, i) > limit || integer_at(a, i) < -limit)
+            return status_fail(SOTTO_EINVAL,
+                               "%s: value %zu is %.17g; %s holds whole numbers up to 2^%d exactly; scale the "
+                               "values and save them as floats",
+                               name, i, array_value(a, i), sotto_dtype_name(to), bits);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_array_require_finite(const struct sotto_array *a, const char *name, const char *what)
 {
-    if (!is_float(a->dtype) || a->count == 0)
+    if (!dtype_is_float(a->dtype) || a->count == 0)
         return SOTTO_OK;
     size_t rows = a->ndim > 0 ? a->shape[0] : 1, columns = a->count / rows;
     size_t bad_rows = 0, first_row = 0, first_column = 0, nans = 0, infinities = 0;
@@ -229,4 +279,15 @@ sotto_status array_check_booleans(const struct sotto_array *a, const char *name)
             return status_fail(SOTTO_EFORMAT, "%s: boolean %zu is stored as %u; expected 0 or 1", name, i,
                                bytes[i]);
     return SOTTO_OK;
+}
+
+const char *array_member(const char *path)
+{
+    static const char *const endings[] = {".npz:", ".safetensors:"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const char *inside = strstr(path, endings[i]);
+        if (inside)
+            return inside + strlen(endings[i]) - 1;
+    }
+    return NULL;
 }

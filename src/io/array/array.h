@@ -5,6 +5,14 @@
 #include "base/memory.h"
 #include "sotto/io.h"
 
+enum { DTYPES = SOTTO_U8 + 1 };
+/** For error texts. */
+#define DTYPE_LIST "b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8"
+
+bool dtype_is_float(enum sotto_dtype dtype);
+/** Signed or unsigned; not booleans. */
+bool dtype_is_integer(enum sotto_dtype dtype);
+
 /** Product of a shape times the item size; false on overflow. */
 bool array_bytes(size_t *count, size_t *bytes, enum sotto_dtype dtype, int ndim, const size_t *shape);
 /** "(60000, 28, 28) u1" into out; returns out. */
@@ -13,6 +21,9 @@ const char *array_describe(char out[256], enum sotto_dtype dtype, int ndim, cons
 sotto_status array_check_booleans(const struct sotto_array *a, const char *name);
 /** Value i as a double (integers beyond 2^53 are rounded). */
 double array_value(const struct sotto_array *a, size_t i);
+
+/** FILE.npz:NAME and FILE.safetensors:NAME: where the colon stands; NULL: a plain path. */
+const char *array_member(const char *path);
 
 /** IEEE binary16: widening is exact, narrowing rounds to nearest even. */
 float half_to_float(uint16_t half);

@@ -101,7 +101,7 @@ done:
     return status;
 }
 
-static sotto_status parse_descr(struct cursor *c, enum sotto_dtype *out)
+static sotto_status parse_descr(struct cursor *c, enum sotto_dtype *out, bool *big_endian)
 {
     sotto_status status = SOTTO_OK;
     const char *text;
@@ -109,8 +109,7 @@ static sotto_status parse_descr(struct cursor *c, enum sotto_dtype *out)
     char shown[40];
     skip_blanks(c);
     if (c->p < c->end && *c->p == '[')
-        FAIL(SOTTO_EFORMAT, "%s: contains records with named fields; expected one of u1 b1 f2 f4 f8 i4 i8",
-             c->name);
+        FAIL(SOTTO_EFORMAT, "%s: contains records with named fields; expected one of " DTYPE_LIST, c->name);
     TRY(parse_text(c, &text, &length));
     utf8_printable(shown, sizeof shown, text, length);
     if (length >= 2 && (text[1] == 'O' || text[0] == 'O'))
@@ -118,26 +117,24 @@ static sotto_status parse_descr(struct cursor *c, enum sotto_dtype *out)
              "%s: dtype '%s' means pickled Python objects, which could run code; save float32 with "
              "allow_pickle=False",
              c->name, shown);
-    if (length == 3 && text[0] == '>')
-        FAIL(SOTTO_EFORMAT, "%s: dtype '%s' is big-endian; save it as '<%.2s'", c->name, shown, text + 1);
-    for (enum sotto_dtype d = SOTTO_U1; d <= SOTTO_I8; d++)
-        if (length == 3 && memcmp(text + 1, sotto_dtype_name(d), 2) == 0 &&
-            text[0] == (sotto_dtype_size(d) == 1 ? '|' : '<')) {
-            *out = d;
+    for (int d = 0; d < DTYPES; d++)
+        if (length == 3 && memcmp(text + 1, sotto_dtype_name((enum sotto_dtype)d), 2) == 0 &&
+            strchr(sotto_dtype_size((enum sotto_dtype)d) == 1 ? "|" : "<>", text[0])) {
+            *out = (enum sotto_dtype)d;
+            *big_endian = text[0] == '>';
             return SOTTO_OK;
         }
-    FAIL(SOTTO_EFORMAT, "%s: dtype '%s' is not supported; expected one of u1 b1 f2 f4 f8 i4 i8", c->name,
-         shown);
+    FAIL(SOTTO_EFORMAT, "%s: dtype '%s' is not supported; expected one of " DTYPE_LIST, c->name, shown);
 done:
     return status;
 }
 
 /* out: dtype, ndim, shape. */
-static sotto_status parse_header(struct cursor *c, struct sotto_array *out)
+static sotto_status parse_header(struct cursor *c, struct sotto_array *out, struct npy_layout *layout)
 {
     sotto_status status = SOTTO_OK;
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
-    bool seen[3] = {false, false, false}, comma = true, fortran = false;
+    bool seen[3] = {false, false, false}, comma = true;
     if (!accept(c, '{'))
         return bad_header(c, "'{'");
     while (!accept(c, '}')) {
@@ -156,10 +153,10 @@ static sotto_status parse_header(struct cursor *c, struct sotto_array *out)
         if (!accept(c, ':'))
             return bad_header(c, "':'");
         if (key == 0) {
-            TRY(parse_descr(c, &out->dtype));
+            TRY(parse_descr(c, &out->dtype, &layout->big_endian));
         } else if (key == 1) {
-            fortran = accept_word(c, "True");
-            if (!fortran && !accept_word(c, "False"))
+            layout->fortran = accept_word(c, "True");
+            if (!layout->fortran && !accept_word(c, "False"))
                 return bad_header(c, "True or False");
         } else {
             TRY(parse_shape(c, out));
@@ -172,9 +169,6 @@ static sotto_status parse_header(struct cursor *c, struct sotto_array *out)
     if (!seen[0] || !seen[1] || !seen[2])
         FAIL(SOTTO_EFORMAT,
              "%s: damaged .npy header; expected the keys descr, fortran_order and shape, once each", c->name);
-    if (fortran)
-        FAIL(SOTTO_EFORMAT, "%s: is in Fortran (column-major) order; save it as numpy.ascontiguousarray(x)",
-             c->name);
 done:
     return status;
 }
@@ -209,23 +203,81 @@ done:
     return status;
 }
 
-sotto_status npy_header_parse(struct sotto_array *out, size_t *data_at, const struct source *s)
+sotto_status npy_header_parse(struct sotto_array *out, struct npy_layout *layout, size_t *data_at,
+                              const struct source *s)
 {
     sotto_status status = SOTTO_OK;
+    struct npy_layout found = {0};
     struct sotto_array header = {0};
     char *text = NULL, shown[256];
     size_t start = 0, length = 0, bytes;
     TRY(read_preamble(s, &start, &length));
     NEW(text, length + 1);
     TRY(source_read(s, text, start, length));
-    TRY(parse_header(&(struct cursor){text, text + length, s->name}, &header));
+    TRY(parse_header(&(struct cursor){text, text + length, s->name}, &header, &found));
     if (!array_bytes(&header.count, &bytes, header.dtype, header.ndim, header.shape))
         FAIL(SOTTO_EFORMAT, "%s: header states %s, which no file can contain; the file is damaged", s->name,
              array_describe(shown, header.dtype, header.ndim, header.shape));
     *out = header;
+    *layout = found;
     *data_at = start + length;
 done:
     base_free(text);
+    return status;
+}
+
+static void swap_bytes(struct sotto_array *a)
+{
+    const size_t size = sotto_dtype_size(a->dtype);
+    unsigned char *b = a->data;
+    for (size_t i = 0; i < a->count; i++, b += size)
+        for (size_t k = 0; k < size / 2; k++) {
+            const unsigned char kept = b[k];
+            b[k] = b[size - 1 - k];
+            b[size - 1 - k] = kept;
+        }
+}
+
+/* From first index fastest to last index fastest. */
+static sotto_status to_row_major(struct sotto_array *a, const char *name, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array rows = {0};
+    const size_t size = sotto_dtype_size(a->dtype);
+    size_t stride[SOTTO_MAX_DIMS], index[SOTTO_MAX_DIMS] = {0}, from = 0, step = size;
+    for (int k = 0; k < a->ndim; step *= a->shape[k++])
+        stride[k] = step;
+    TRY(sotto_array_make(&rows, a->dtype, a->ndim, a->shape));
+    for (size_t i = 0; i < a->count; i++) {
+        if (i % (1 << 20) == 0)
+            TRY(context_check(ctx, "%s: stopped while it was read", name));
+        memcpy((unsigned char *)rows.data + i * size, (const unsigned char *)a->data + from, size);
+        for (int k = a->ndim; k-- > 0;) {
+            from += stride[k];
+            if (++index[k] < a->shape[k])
+                break;
+            from -= stride[k] * a->shape[k];
+            index[k] = 0;
+        }
+    }
+    sotto_array_clear(a);
+    *a = rows;
+    rows = (struct sotto_array){0};
+done:
+    sotto_array_clear(&rows);
+    return status;
+}
+
+sotto_status npy_settle(struct sotto_array *a, const struct npy_layout *layout, const char *name,
+                        const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(array_check_booleans(a, name));
+    if (layout->big_endian)
+        swap_bytes(a);
+    if (layout->fortran && a->ndim > 1)
+        TRY(to_row_major(a, name, ctx));
+done:
     return status;
 }
 
@@ -233,9 +285,10 @@ sotto_status npy_read(struct sotto_array *out, const struct source *s)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array header, a = {0};
+    struct npy_layout layout;
     char shown[256];
     size_t at = 0;
-    TRY(npy_header_parse(&header, &at, s));
+    TRY(npy_header_parse(&header, &layout, &at, s));
     size_t have = s->size - at, bytes = header.count * sotto_dtype_size(header.dtype);
     if (bytes != have)
         FAIL(SOTTO_EFORMAT,
@@ -243,7 +296,7 @@ sotto_status npy_read(struct sotto_array *out, const struct source *s)
              s->name, array_describe(shown, header.dtype, header.ndim, header.shape), bytes, have);
     TRY(sotto_array_make(&a, header.dtype, header.ndim, header.shape));
     TRY(source_read(s, a.data, at, bytes));
-    TRY(array_check_booleans(&a, s->name));
+    TRY(npy_settle(&a, &layout, s->name, s->ctx));
     *out = a;
     a = (struct sotto_array){0};
 done:

@@ -6,9 +6,18 @@
 #include "io/array/array.h"
 #include "io/text/source.h"
 
+/* What a header says besides dtype and shape. */
+struct npy_layout {
+    bool big_endian, fortran;
+};
 /** What a header says: dtype, ndim, shape and count of *out (data stays NULL), and where the data start. The
  * source may end there. */
-sotto_status npy_header_parse(struct sotto_array *out, size_t *data_at, const struct source *s);
+sotto_status npy_header_parse(struct sotto_array *out, struct npy_layout *layout, size_t *data_at,
+                              const struct source *s);
+/** The data, as they were in the file, become this machine's numbers in row-major order. EFORMAT: booleans other than 0 and 1.
+ *  ENOMEM, ESTOPPED. */
+sotto_status npy_settle(struct sotto_array *a, const struct npy_layout *layout, const char *name,
+                        const struct sotto_context *ctx);
 /** The strict reader behind sotto_npy_load(). */
 sotto_status npy_read(struct sotto_array *out, const struct source *s);
 /** sotto_npy_load(), asking ctx every few megabytes. ESTOPPED. */

@@ -14,7 +14,7 @@ void npy_stream_begin(struct npy_stream *s, const char *name)
     s->name = name;
     s->head_have = 0;
     s->head_need = PREAMBLE;
-    s->header_known = s->length_known = false;
+    s->header_known = s->length_known = s->settled = false;
     s->array = (struct sotto_array){0};
     s->data_have = s->data_bytes = 0;
 }
@@ -32,8 +32,10 @@ sotto_status npy_stream_room(struct npy_stream *s, void **to, size_t *want)
         TRY(sotto_array_make(a, a->dtype, a->ndim, a->shape));
     *want = s->data_bytes - s->data_have;
     *to = (unsigned char *)a->data + s->data_have;
-    if (*want == 0)
-        TRY(array_check_booleans(a, s->name));
+    if (*want == 0 && !s->settled) {
+        TRY(npy_settle(a, &s->layout, s->name, NULL));
+        s->settled = true;
+    }
 done:
     return status;
 }
@@ -78,7 +80,7 @@ sotto_status npy_stream_advance(struct npy_stream *s, size_t got)
     if (s->head_have < s->head_need)
         return SOTTO_OK;
     struct source head = source_memory(s->head, s->head_need, s->name);
-    TRY(npy_header_parse(&s->array, &at, &head));
+    TRY(npy_header_parse(&s->array, &s->layout, &at, &head));
     s->data_bytes = s->array.count * sotto_dtype_size(s->array.dtype);
     s->header_known = true;
 done:

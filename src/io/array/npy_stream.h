@@ -12,6 +12,8 @@ struct npy_stream {
     unsigned char head[NPY_STREAM_HEADER];
     size_t head_have, head_need;
     bool length_known; /* head_need is that of the whole header */
+    bool settled;      /* the data are this machine's, row-major */
+    struct npy_layout layout;
     bool header_known; /* array holds dtype, ndim, shape and count; its data come with the first room() */
     struct sotto_array array; /* owned */
     size_t data_have, data_bytes;

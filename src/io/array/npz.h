@@ -1,9 +1,14 @@
-/* npz.h - .npz from memory: a zip archive of .npy files (libarchive behind it). */
+/* npz.h - .npz: a zip archive of .npy files. */
 #ifndef IO_ARRAY_NPZ_H
 #define IO_ARRAY_NPZ_H
 
+#include "io/text/source.h"
 #include "sotto/io.h"
 
+/** The strict reader behind sotto_npz_load(). */
+sotto_status npz_read(struct sotto_tensors *out, const struct source *s);
+/** One array; the others are not unpacked. name NULL: the only one. EFORMAT, with the names that there are. */
+sotto_status npz_read_member(struct sotto_array *out, const struct source *s, const char *name);
 sotto_status npz_from_memory(struct sotto_tensors *out, const void *data, size_t size, const char *name);
 
 #endif

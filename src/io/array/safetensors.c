@@ -23,7 +23,9 @@ static const struct stored_type {
     size_t size;
     enum sotto_dtype dtype;
 } stored_types[] = {{"BOOL", 1, SOTTO_B1}, {"U8", 1, SOTTO_U1},  {"I32", 4, SOTTO_I4}, {"I64", 8, SOTTO_I8},
-                    {"F16", 2, SOTTO_F2},  {"F32", 4, SOTTO_F4}, {"F64", 8, SOTTO_F8}, {"BF16", 2, SOTTO_F4}};
+                    {"F16", 2, SOTTO_F2},  {"F32", 4, SOTTO_F4}, {"F64", 8, SOTTO_F8}, {"BF16", 2, SOTTO_F4},
+                    {"I8", 1, SOTTO_I1},   {"I16", 2, SOTTO_I2}, {"U16", 2, SOTTO_U2}, {"U32", 4, SOTTO_U4},
+                    {"U64", 8, SOTTO_U8}};
 enum { STORED_TYPES = sizeof stored_types / sizeof *stored_types };
 
 struct entry {
@@ -69,7 +71,8 @@ static sotto_status read_entry(struct entry *e, const struct source *s, const ch
         if (strcmp(text, stored_types[i].name) == 0)
             e->type = &stored_types[i];
     if (!e->type)
-        return bad_entry(s, name, "its dtype is not one of BOOL U8 I32 I64 F16 BF16 F32 F64");
+        return bad_entry(s, name,
+                         "its dtype is not one of BOOL U8 U16 U32 U64 I8 I16 I32 I64 F16 BF16 F32 F64");
     if (read_sizes(e->shape, SOTTO_MAX_DIMS, &e->ndim, json_member(j, "shape")) != SOTTO_OK)
         return bad_entry(s, name, "its shape is not a list of at most 8 whole numbers");
     if (read_sizes(offsets, 2, &two, json_member(j, "data_offsets")) != SOTTO_OK || two != 2 ||
@@ -201,7 +204,7 @@ done:
     return status;
 }
 
-static sotto_status safetensors_read(struct sotto_tensors *out, const struct source *s)
+sotto_status safetensors_read(struct sotto_tensors *out, const struct source *s)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};

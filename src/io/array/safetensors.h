@@ -2,8 +2,11 @@
 #ifndef IO_ARRAY_SAFETENSORS_H
 #define IO_ARRAY_SAFETENSORS_H
 
+#include "io/text/source.h"
 #include "sotto/io.h"
 
+/** The strict reader behind sotto_safetensors_load(). */
+sotto_status safetensors_read(struct sotto_tensors *out, const struct source *s);
 /** sotto_safetensors_load() that asks ctx every few megabytes. ESTOPPED. */
 sotto_status safetensors_load_asking(struct sotto_tensors *out, const char *path,
                                      const struct sotto_context *ctx);

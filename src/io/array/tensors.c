@@ -51,7 +51,7 @@ sotto_status sotto_tensors_add(struct sotto_tensors *t, const char *name, enum s
             "tensor name '%s' is not allowed; expected UTF-8 text other than '__metadata__'", shown);
     REQUIRE(!sotto_tensors_find(t, name), "tensor name '%s' is used twice; expected different names", shown);
     TRY(sotto_array_make(&a, dtype, ndim, shape));
-    if (a.count > 0)
+    if (data && a.count > 0)
         memcpy(a.data, data, a.count * sotto_dtype_size(dtype));
     TRY(tensors_push(t, name, &a));
 done:

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char schema[] = "sotto.provenance/1";
+static const char schema[] = "sotto.provenance/1", person_schema[] = "sotto.provenance/2";
 static const char *const encodings[] = {
     [SOTTO_ENCODING_NONE] = "none",         [SOTTO_ENCODING_PUBLIC] = "public",
     [SOTTO_ENCODING_DECLARED] = "declared", [SOTTO_ENCODING_RELEASED] = "released",
@@ -95,7 +95,7 @@ static struct json *describe(const struct sotto_provenance *p, const char *sha25
 {
     struct json *doc = json_make_object(), *rows = p->rows ? json_make_array() : NULL,
                 *names = p->class_names ? json_make_array() : NULL;
-    json_put_text(&doc, "schema", schema);
+    json_put_text(&doc, "schema", p->rows_per_person ? person_schema : schema);
     json_put_text(&doc, "sha256", sha256);
     json_put_text(&doc, "dataset_id", p->dataset_id);
     json_put_text(&doc, "set", p->set);
@@ -103,6 +103,10 @@ static struct json *describe(const struct sotto_provenance *p, const char *sha25
     json_put_text(&doc, "encoding", sotto_encoding_name(p->encoding));
     json_put_integer(&doc, "classes", (int64_t)p->classes);
     json_put_text(&doc, "classes_by", p->classes_by);
+    if (p->rows_per_person) {
+        json_put_text(&doc, "person", p->person);
+        json_put_integer(&doc, "rows_per_person", (int64_t)p->rows_per_person);
+    }
     for (size_t k = 0; p->class_names && k < p->classes; k++)
         json_push(&names, json_make_text(p->class_names[k]));
     for (size_t i = 0; p->rows && i < p->n; i++)
@@ -117,7 +121,7 @@ static struct json *describe(const struct sotto_provenance *p, const char *sha25
 static bool says_nothing(const struct sotto_provenance *p)
 {
     return !p->dataset_id[0] && !p->set[0] && !p->rows && p->classes == 0 &&
-           p->encoding == SOTTO_ENCODING_NONE;
+           p->encoding == SOTTO_ENCODING_NONE && p->rows_per_person == 0;
 }
 
 sotto_status sotto_provenance_save(const char *path, const struct sotto_provenance *p)
@@ -144,6 +148,7 @@ done:
 static bool same_records(const struct sotto_provenance *a, const struct sotto_provenance *b)
 {
     return strcmp(a->dataset_id, b->dataset_id) == 0 && strcmp(a->set, b->set) == 0 && a->n == b->n &&
+           a->rows_per_person == b->rows_per_person && strcmp(a->person, b->person) == 0 &&
            !a->rows == !b->rows && (!a->rows || memcmp(a->rows, b->rows, a->n * sizeof *a->rows) == 0);
 }
 
@@ -236,8 +241,9 @@ static sotto_status read_document(struct sotto_provenance *p, const struct json 
     const char *text;
     char sha256[SHA256_HEX];
     TRY(json_get_text(&text, doc, side, "schema"));
-    if (strcmp(text, schema) != 0)
-        FAIL(SOTTO_EFORMAT, "%s: 'schema' is '%.40s'; expected %s", side, text, schema);
+    if (strcmp(text, json_find(doc, "person") ? person_schema : schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'schema' is '%.40s'; expected %s, or %s with 'person'", side, text, schema,
+             person_schema);
     TRY(json_get_text(&text, doc, side, "sha256"));
     TRY(sha256_file(sha256, path));
     if (strcmp(text, sha256) != 0)
@@ -252,6 +258,13 @@ static sotto_status read_document(struct sotto_provenance *p, const struct json 
     TRY(json_get_size(&p->classes, doc, side, "classes"));
     if (p->classes > MAX_CLASSES)
         FAIL(SOTTO_EFORMAT, "%s: 'classes' is %zu; expected at most %d", side, p->classes, MAX_CLASSES);
+    if (json_find(doc, "person")) {
+        TRY(json_get_text_into(p->person, sizeof p->person, doc, side, "person"));
+        TRY(json_get_size(&p->rows_per_person, doc, side, "rows_per_person"));
+        if (!p->person[0] || p->rows_per_person == 0)
+            FAIL(SOTTO_EFORMAT, "%s: 'person' is empty or 'rows_per_person' is 0; expected both or neither",
+                 side);
+    }
     TRY(read_encoding(&p->encoding, doc, side));
     TRY(read_rows(p, doc, side));
     TRY(read_names(p, doc, side));

@@ -7,7 +7,30 @@
 #include "io/text/source.h"
 #include "io/text/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
+
+void line_list_add(struct line_list *list, size_t line)
+{
+    if (list->count < LINES_SHOWN)
+        list->lines[list->count] = line;
+    list->count++;
+}
+
+const char *line_list_text(char out[400], const struct line_list *list)
+{
+    size_t shown = list->count < LINES_SHOWN ? list->count : LINES_SHOWN, more = list->count - shown, at = 0;
+    at += (size_t)snprintf(out, 400, list->count == 1 ? "line" : "lines");
+    for (size_t i = 0; i < shown && at < 380; i++)
+        at += (size_t)snprintf(out + at, 400 - at, "%s %zu",
+                               i == 0                        ? ""
+                               : i + 1 == shown && more == 0 ? " and"
+                                                             : ",",
+                               list->lines[i]);
+    if (more > 0 && at < 380)
+        snprintf(out + at, 400 - at, " and %zu more", more);
+    return out;
+}
 
 struct scanner {
     char *p, *end; /* rest of the text; *end == '\0' */
@@ -110,61 +133,191 @@ static bool next_row(struct scanner *s)
     return false;
 }
 
-/* Reads everything into `out` (cells NULL: only measures and leaves the text as it is). */
-static sotto_status scan(struct csv *out, struct scanner s, char *scratch)
+/* Every byte of a row is text. */
+static bool is_text(const char *text, const char *end)
+{
+    while (text < end) {
+        size_t step = utf8_next(text, (size_t)(end - text));
+        if (step == 0 || *text == '\0')
+            return false;
+        text += step;
+    }
+    return true;
+}
+
+/* Bad rows as the first pass found them: the second steps over them. */
+struct bad_rows {
+    struct line_list shown;
+    size_t *lines;
+    struct status_record first;
+};
+
+static sotto_status note_bad_row(struct bad_rows *bad, size_t line)
 {
     sotto_status status = SOTTO_OK;
-    enum { BLOCK = 4096 };
-    size_t rows = 0, columns = 0;
-    while (next_row(&s)) {
-        if (rows % BLOCK == 0)
-            TRY(context_check(s.style.ctx, "%s: stopped while it was read", s.name));
-        size_t line = s.line, cells = 0;
-        for (bool more = true; more; cells++) {
-            char *cell = scratch ? scratch : s.p, *stop = cell;
-            TRY(take_cell(&s, &stop));
-            bool separated = s.p < s.end && *s.p == s.style.separator;
-            if (!separated)
-                skip_line_end(&s);
-            else
-                s.p++;
-            more = separated;
-            if (out->cells) {
-                out->cells[rows * out->columns + cells] = cell;
-                *stop = '\0'; /* at the latest on the separator that was just stepped over, or on the final
-                                 zero */
-            }
-        }
-        if (rows == 0)
-            columns = cells;
-        if (cells != columns)
-            FAIL(SOTTO_EFORMAT, "%s:%zu: has %zu cells; expected %zu as in the first row", s.name, line,
-                 cells, columns);
-        if (out->cells)
-            out->lines[rows] = line;
-        rows++;
-    }
-    if (rows == 0)
-        FAIL(SOTTO_EFORMAT, "%s: contains no rows; expected at least one", s.name);
-    out->rows = rows;
-    out->columns = columns;
+    size_t n = bad->shown.count;
+    if (n == 0)
+        status_get(&bad->first);
+    if ((n & (n - 1)) == 0)
+        REGROW(bad->lines, n, n ? 2 * n : 1);
+    bad->lines[n] = line;
+    line_list_add(&bad->shown, line);
 done:
     return status;
 }
 
-/* The first line that is not text; 0: none. */
-static size_t first_bad_line(const char *text, size_t size)
+/* A bad row ends with its first line, whatever quotes it opens. */
+static void skip_line(struct scanner *s)
 {
-    size_t line = 1;
-    while (size > 0) {
-        size_t step = utf8_next(text, size);
-        if (step == 0 || *text == '\0')
-            return line;
-        line += *text == '\n';
-        text += step;
-        size -= step;
+    while (s->p < s->end && *s->p != '\n')
+        s->p++;
+    skip_line_end(s);
+}
+
+/* One row: its cells go to `cells` (room for `columns`), or (NULL) are only counted, with their text in scratch. */
+static sotto_status take_row(size_t *count, struct scanner *s, char **cells, char *scratch)
+{
+    sotto_status status = SOTTO_OK;
+    *count = 0;
+    for (bool more = true; more; ++*count) {
+        char *cell = scratch ? scratch : s->p, *stop = cell;
+        TRY(take_cell(s, &stop));
+        more = s->p < s->end && *s->p == s->style.separator;
+        if (more)
+            s->p++;
+        else
+            skip_line_end(s);
+        if (cells) {
+            cells[*count] = cell;
+            *stop =
+                '\0'; /* at the latest on the separator that was just stepped over, or on the final zero */
+        }
     }
-    return 0;
+done:
+    return status;
+}
+
+static sotto_status check_row(size_t *cells, struct scanner *s, size_t columns, char *scratch)
+{
+    const char *start = s->p;
+    size_t line = s->line;
+    sotto_status status = take_row(cells, s, NULL, scratch);
+    if (status == SOTTO_OK && !is_text(start, s->p))
+        return fail_line(s, line, "is not UTF-8 text");
+    if (status == SOTTO_OK && columns > 0 && *cells != columns)
+        return status_fail(SOTTO_EFORMAT, "%s:%zu: has %zu cells; expected %zu as in the first row", s->name,
+                           line, *cells, columns);
+    return status;
+}
+
+static sotto_status ask(const struct scanner *s, size_t rows)
+{
+    enum { BLOCK = 4096 };
+    return rows % BLOCK ? SOTTO_OK : context_check(s->style.ctx, "%s: stopped while it was read", s->name);
+}
+
+/* Counts rows and columns, and finds the rows that are bad. */
+static sotto_status measure(struct csv *out, struct bad_rows *bad, struct scanner s, char *scratch)
+{
+    sotto_status status = SOTTO_OK;
+    out->rows = out->columns = 0;
+    while (next_row(&s)) {
+        struct scanner start = s;
+        size_t cells;
+        TRY(ask(&s, out->rows + bad->shown.count));
+        if (check_row(&cells, &s, out->columns, scratch) == SOTTO_OK) {
+            out->columns = cells;
+            out->rows++;
+            continue;
+        }
+        TRY(note_bad_row(bad, start.line));
+        s = start;
+        skip_line(&s);
+    }
+    if (out->rows + bad->shown.count == 0)
+        FAIL(SOTTO_EFORMAT, "%s: contains no rows; expected at least one", s.name);
+done:
+    return status;
+}
+
+static sotto_status judge(const struct csv *c, const struct bad_rows *bad, bool drop)
+{
+    char lines[400];
+    size_t n = bad->shown.count;
+    if (n == 0 || (drop && n <= c->rows))
+        return SOTTO_OK;
+    line_list_text(lines, &bad->shown);
+    if (n == 1)
+        return status_fail(SOTTO_EFORMAT, "%s", bad->first.text);
+    return status_fail(SOTTO_EFORMAT, "%.500s; %zu bad rows in all: %s", bad->first.text, n, lines);
+}
+
+/* Fills cells and lines; the text is cut where it stands. */
+static sotto_status cut(struct csv *out, const struct bad_rows *bad, struct scanner s)
+{
+    sotto_status status = SOTTO_OK;
+    size_t rows = 0, skipped = 0, cells;
+    while (next_row(&s)) {
+        TRY(ask(&s, rows + skipped));
+        if (skipped < bad->shown.count && bad->lines[skipped] == s.line) {
+            skip_line(&s);
+            skipped++;
+            continue;
+        }
+        out->lines[rows] = s.line;
+        TRY(take_row(&cells, &s, out->cells + rows * out->columns, NULL));
+        rows++;
+    }
+done:
+    return status;
+}
+
+/* How often each candidate stands outside of quotes in the next row's first line. */
+static void count_separators(size_t counts[], const char *candidates, struct scanner *s)
+{
+    bool quoted = false;
+    for (; s->p < s->end && *s->p != '\n'; s->p++) {
+        const char *at = *s->p ? strchr(candidates, *s->p) : NULL;
+        quoted = quoted != (*s->p == '"');
+        if (at && !quoted)
+            counts[at - candidates]++;
+    }
+    skip_line_end(s);
+}
+
+/* What most of the first lines hold as often as the first one does. Commas come last, as they also stand in numbers;
+ * where the lines agree on nothing, the first one decides. */
+static char find_separator(struct scanner s)
+{
+    enum { CANDIDATES = 4, LINES = 20 };
+    static const char candidates[CANDIDATES + 1] = "\t;|,";
+    size_t first[CANDIDATES] = {0}, equal[CANDIDATES] = {0}, lines = 0, most = CANDIDATES - 1;
+    for (; lines < LINES && next_row(&s); lines++) {
+        size_t counts[CANDIDATES] = {0};
+        count_separators(counts, candidates, &s);
+        for (size_t i = 0; i < CANDIDATES; i++) {
+            first[i] = lines ? first[i] : counts[i];
+            equal[i] += counts[i] == first[i];
+        }
+    }
+    for (size_t i = 0; i < CANDIDATES; i++)
+        if (first[i] > 0 && 2 * equal[i] > lines)
+            return candidates[i];
+    for (size_t i = CANDIDATES; i-- > 0;)
+        most = first[i] > first[most] ? i : most;
+    return candidates[most];
+}
+
+static struct scanner scanner_of(char *text, size_t size, const char *name, const struct csv_style *style)
+{
+    struct scanner s = {text, text + size, 1, style ? *style : (struct csv_style){0}, name};
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        s.p += 3; /* byte-order mark, as spreadsheets write */
+    if (s.style.detect)
+        s.style.separator = find_separator(s);
+    else if (!s.style.separator)
+        s.style.separator = ',';
+    return s;
 }
 
 /* Takes ownership of `text` (a base block, zero-terminated). */
@@ -172,25 +325,22 @@ static sotto_status parse_owned(struct csv *out, char *text, size_t size, const 
                                 const struct csv_style *style)
 {
     sotto_status status = SOTTO_OK;
-    struct csv c = {.name = name, .text = text};
+    struct bad_rows bad = {0};
     char *scratch = NULL;
-    size_t bad = first_bad_line(text, size);
-    struct scanner s = {text, text + size, 1, style ? *style : (struct csv_style){0}, name};
-    if (!s.style.separator)
-        s.style.separator = ',';
-    if (bad)
-        FAIL(SOTTO_EFORMAT, "%s:%zu: is not UTF-8 text", name, bad);
-    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-        s.p += 3; /* byte-order mark, as spreadsheets write */
+    struct scanner s = scanner_of(text, size, name, style);
+    struct csv c = {.name = name, .text = text, .separator = s.style.separator};
     NEW(scratch, size + 1);
-    TRY(scan(&c, s, scratch));
+    TRY(measure(&c, &bad, s, scratch));
+    TRY(judge(&c, &bad, s.style.drop));
     NEW_ROWS(c.cells, c.rows, c.columns);
     NEW(c.lines, c.rows);
-    TRY(scan(&c, s, NULL));
+    TRY(cut(&c, &bad, s));
+    c.dropped = bad.shown;
     *out = c;
     c = (struct csv){0};
 done:
     base_free(scratch);
+    base_free(bad.lines);
     csv_clear(&c);
     return status;
 }
@@ -217,6 +367,18 @@ done:
     return status;
 }
 
+void csv_remove_rows(struct csv *c, const bool *bad)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->rows; i++) {
+        if (bad[i])
+            continue;
+        memmove(c->cells + kept * c->columns, c->cells + i * c->columns, c->columns * sizeof *c->cells);
+        c->lines[kept++] = c->lines[i];
+    }
+    c->rows = kept;
+}
+
 void csv_clear(struct csv *c)
 {
     if (!c)
@@ -233,6 +395,14 @@ static sotto_status wrong_cell(const struct csv *c, size_t row, size_t column, c
     const char *text = csv_cell(c, row, column);
     return status_fail(SOTTO_EFORMAT, "%s:%zu: cell %zu is '%s'; expected %s", c->name, c->lines[row],
                        column + 1, utf8_printable(shown, sizeof shown, text, strlen(text)), expected);
+}
+
+sotto_status csv_column(size_t *out, const struct csv *c, const char *name)
+{
+    for (*out = 0; *out < c->columns; ++*out)
+        if (strcmp(csv_cell(c, 0, *out), name) == 0)
+            return SOTTO_OK;
+    return status_fail(SOTTO_EINVAL, "%s has no column '%.60s'", c->name, name);
 }
 
 sotto_status csv_real(double *out, const struct csv *c, size_t row, size_t column)

@@ -5,7 +5,7 @@
 #include "nn/layer/layer.h"
 
 /** PyTorch's: variance + 1e-5 under the root; running = 0.9 running + 0.1 batch. */
-#define NORM_EPSILON 1e-5
+#define NORM_EPSILON NN_NORM_EPSILON
 #define NORM_MOMENTUM 0.1
 
 /** The result has the source's shape. */

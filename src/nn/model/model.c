@@ -2,6 +2,7 @@
  * parameters get their memory and their first values. */
 #include "nn/model/model.h"
 
+#include "nn/layer/layer_norm_parts.h"
 #include "rng/rng.h"
 
 #include <math.h>
@@ -20,6 +21,19 @@ static sotto_status add_projector(struct nn_model *m, const struct nn_model_conf
                                    .init = INIT_GLOROT_UNIFORM};
         snprintf(dense.path, sizeof dense.path, "projector.%zu", 2 * i);
         TRY(network_add(m, &dense, &row));
+    }
+    if (config->standardise) {
+        struct nn_shape e = model_shape(m, row);
+        REQUIRE(config->classes && e.height == 1 && e.width == 1,
+                "model %s: its embedding of %zux%zux%zu cannot be standardised; expected a row of numbers",
+                config->name, e.channels, e.height, e.width);
+        TRY(network_add(m,
+                        &(struct layer_spec){.layer = &layer_batch_norm,
+                                             .path = "standardise",
+                                             .src = row,
+                                             .residual = SOURCE_NONE,
+                                             .frozen = 1},
+                        &row));
     }
     if (config->classes) {
         struct layer_spec dense = {.layer = &layer_dense,
@@ -60,7 +74,7 @@ done:
     return status;
 }
 
-/* What the members read: the input, clipped and with noise where requested. */
+/* What the members read: the input, clipped and with noise where requested; or normalised. */
 static sotto_status add_input(struct nn_model *m, const struct nn_model_config *config)
 {
     sotto_status status = SOTTO_OK;
@@ -74,6 +88,13 @@ static sotto_status add_input(struct nn_model *m, const struct nn_model_config *
     m->input_row = SOURCE_INPUT;
     if (config->input_noise > 0 || config->radius > 0)
         TRY(network_add(m, &clip, &m->input_row));
+    struct layer_spec norm = {.layer = &layer_batch_norm,
+                              .path = NN_INPUT_NORM,
+                              .src = m->input_row,
+                              .residual = SOURCE_NONE,
+                              .frozen = 1};
+    if (config->normalised)
+        TRY(network_add(m, &norm, &m->input_row));
 done:
     return status;
 }
@@ -134,9 +155,13 @@ static sotto_status freeze(struct nn_model *m, const struct nn_model_config *con
             config->name, m->block_count, f->blocks, m->block_count);
     REQUIRE(!f->encoder || m->embedding_row >= 0, "model %s has no encoder that could be frozen",
             config->name);
-    m->frozen_rows = f->encoder ? (size_t)m->embedding_row + 1 : f->blocks ? m->block_end[f->blocks - 1] : 0;
+    m->frozen_rows = f->encoder  ? (size_t)m->embedding_row + 1
+                     : f->blocks ? m->block_end[f->blocks - 1]
+                                 : f->rows;
+    if (m->frozen_rows == 0 && m->rows[0].frozen)
+        m->frozen_rows = 1; /* no gradient is needed below the first weights */
     for (size_t i = 0; i < m->row_count; i++)
-        m->rows[i].frozen = i < m->frozen_rows || (f->norms && m->rows[i].layer == &layer_batch_norm);
+        m->rows[i].frozen |= i < m->frozen_rows || (f->norms && m->rows[i].layer == &layer_batch_norm);
     for (size_t i = 0; i < m->parameter_count; i++)
         m->parameters[i].frozen = m->rows[m->parameters[i].row].frozen;
 done:
@@ -339,6 +364,11 @@ struct nn_shape nn_model_input(const struct nn_model *m)
     return m->input;
 }
 
+bool nn_model_normalised(const struct nn_model *m)
+{
+    return strcmp(m->rows[0].path, NN_INPUT_NORM) == 0;
+}
+
 size_t nn_model_embedding_width(const struct nn_model *m)
 {
     return shape_count(model_shape(m, m->embedding_row));
@@ -385,6 +415,33 @@ size_t nn_model_trained_tensors(const struct nn_model *m)
 size_t nn_model_top_count(const struct nn_model *m)
 {
     return count_trained(m, m->embedding_row);
+}
+
+/* Its tensors: weight, bias, running mean and variance; NULL: the model has no such map. */
+static const struct nn_parameter *standardise_of(const struct nn_model *m)
+{
+    for (size_t i = 0; i < m->parameter_count; i++)
+        if (strcmp(m->parameters[i].name, "standardise.weight") == 0)
+            return &m->parameters[i];
+    return NULL;
+}
+
+void nn_model_set_standardise(struct nn_model *m, const double *mean, const double *factor)
+{
+    const struct nn_parameter *p = standardise_of(m);
+    for (size_t c = 0; p && c < p->count; c++) {
+        p[0].value[c] = (float)(factor[c] * sqrt(1 + NORM_EPSILON)); /* the running variance stays 1 */
+        p[2].value[c] = (float)mean[c];
+    }
+}
+
+void nn_model_get_standardise(double *scale, double *shift, const struct nn_model *m)
+{
+    const struct nn_parameter *p = standardise_of(m);
+    for (size_t c = 0; c < nn_model_embedding_width(m); c++) {
+        scale[c] = p ? (double)p[0].value[c] / sqrt((double)p[3].value[c] + NORM_EPSILON) : 1;
+        shift[c] = p ? (double)p[1].value[c] - (double)p[2].value[c] * scale[c] : 0;
+    }
 }
 
 size_t nn_model_blocks(const struct nn_model *m)

@@ -125,6 +125,11 @@ done:
     return status;
 }
 
+bool nn_tensors_normalised(const struct sotto_tensors *tensors)
+{
+    return sotto_tensors_find(tensors, NN_INPUT_NORM ".weight") != NULL;
+}
+
 sotto_status nn_tensors_sha256(char hex[SHA256_HEX], const struct sotto_tensors *tensors, const char *what)
 {
     sotto_status status = SOTTO_OK;

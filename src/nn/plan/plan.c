@@ -207,7 +207,7 @@ static struct activation *noise_source(struct nn_plan *p, size_t i)
     return source == SOURCE_NONE ? NULL : plan_activation(p, source);
 }
 
-static void forward_row(struct nn_plan *p, size_t i)
+void plan_forward_row(struct nn_plan *p, size_t i)
 {
     struct layer_run *run = &p->runs[i];
     struct activation *dst = run->dst;
@@ -237,7 +237,7 @@ sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uin
         tensor_to_bf16(p->kernels, input->data, p->input, input->count, p->threads, &p->stop);
     for (size_t i = 0; i < p->row_count; i++) {
         TRY(plan_go_on(p));
-        forward_row(p, i);
+        plan_forward_row(p, i);
     }
     TRY(plan_go_on(p));
     if (output->dtype == NN_BF16)
@@ -338,7 +338,7 @@ sotto_status nn_plan_backward_adversary(struct nn_plan *p)
 sotto_status nn_plan_forward_adversary(struct nn_plan *p)
 {
     for (int i = p->output_row + 2; i <= p->adversary_row; i++)
-        forward_row(p, (size_t)i);
+        plan_forward_row(p, (size_t)i);
     return plan_go_on(p);
 }
 

@@ -57,6 +57,8 @@ static inline struct activation *plan_output(struct nn_plan *p)
 
 /** ESTOPPED: a pass was, or is to be, stopped. */
 sotto_status plan_go_on(struct nn_plan *p);
+/** One row's part of nn_plan_forward(). */
+void plan_forward_row(struct nn_plan *p, size_t i);
 /** One row's part of nn_plan_backward(). */
 void plan_backward_row(struct nn_plan *p, size_t i);
 /** Decides the gradient flow and places every tensor and layer in the two arenas. */

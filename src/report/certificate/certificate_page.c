@@ -29,6 +29,24 @@ static double number_of(const struct json *j, const char *path)
     return found ? json_number(found) : NAN;
 }
 
+/* What the certificate says, in a sentence. */
+static const char *verdict_of(char out[768], const struct sotto_verification *v)
+{
+    const double epsilon = v->epsilon.upper;
+    if (v->failed)
+        snprintf(out, 768, "This certificate does not verify: %.600s.", v->failed);
+    else if (v->guarantee == SOTTO_GUARANTEE_NONE)
+        snprintf(out, 768, "No guarantee: the noise was seeded.");
+    else if (isinf(epsilon))
+        snprintf(out, 768, "No guarantee: epsilon is not finite.");
+    else
+        snprintf(out, 768, "%s: epsilon at most %.6g at delta %.6g for one record (%.40s)%s%.500s.",
+                 v->guarantee == SOTTO_GUARANTEE_PROVED ? "Proved" : "Not proved", epsilon, v->delta,
+                 v->adjacency, v->guarantee == SOTTO_GUARANTEE_PROVED ? "" : ", only if ",
+                 v->guarantee == SOTTO_GUARANTEE_CONDITIONAL && v->condition ? v->condition : "");
+    return out;
+}
+
 static void put_result(struct sheet *s, const struct facts *f)
 {
     const struct sotto_verification *v = &f->v;
@@ -83,9 +101,16 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
                    v->delta < 1 / records ? "" : ": a release of single records could pass");
     else
         sheet_line(s, "Delta", "%.6g; the number of records is not stated", v->delta);
-    sheet_line(s, "Unit of privacy",
-               "one record. A person with k records is protected about k times less; no account of "
-               "persons is made");
+    if (strcmp(v->unit, "one record") == 0)
+        sheet_line(s, "Unit of privacy",
+                   "one record. A person with k records is protected about k times less; no account of "
+                   "persons is made");
+    else
+        sheet_line(s, "Unit of privacy",
+                   "%s. Its rows are replaced by as many rows of another person. How many rows a person "
+                   "has, up to "
+                   "that, is public",
+                   v->unit);
     sheet_line(s, "Neighbouring data", "%s: %s", v->adjacency, meaning_of(v->adjacency));
     const char *other = text_of(f->certificate, "guarantee.proved.other.adjacency");
     if (other[0])
@@ -179,6 +204,8 @@ static void put_public(struct sheet *s, const struct facts *f)
         sheet_line(s, "Encoder", "%s; weights that were trained: %.0f, frozen: %.0f",
                    text_of(c, "fine_tuning.encoder"), number_of(c, "fine_tuning.trained"),
                    number_of(c, "fine_tuning.frozen"));
+    if (json_find(c, "fine_tuning.standardise"))
+        sheet_line(s, "Rows that standardise embeddings", "%s", text_of(c, "fine_tuning.standardise"));
     char settings[2048];
     sheet_line(s, "Settings", "%s",
                recipe ? plain_recipe(settings, sizeof settings, recipe)
@@ -266,12 +293,12 @@ sotto_status sotto_certificate_page(char **page, const char *file, const char *l
     sotto_status status = SOTTO_OK, verified;
     struct facts f = {.certificate = NULL};
     struct sheet s = {.html = html != 0};
-    char *made = NULL;
+    char *made = NULL, verdict[768];
     verified = sotto_verify(&f.v, file, NULL, ledger, ctx);
     if (verified != SOTTO_OK && verified != SOTTO_EGATE)
         return verified;
     TRY(read_facts(&f, ledger, ctx));
-    sheet_begin(&s, s.html, "Privacy certificate");
+    sheet_begin(&s, s.html, "Privacy certificate", verdict_of(verdict, &f.v));
     put_result(&s, &f);
     put_guarantee(&s, &f);
     put_noise(&s, &f);

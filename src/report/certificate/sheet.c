@@ -8,33 +8,40 @@ enum { COLUMNS = 100, LABEL = 24, LINE_MAX_BYTES = 4096 };
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Privacy "
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+    "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, "
+    "initial-scale=1\">\n<title>Privacy "
     "certificate</title>\n"
     "<style>\n"
     ":root{color-scheme:light dark;--ink:#1d2430;--paper:#fff;--line:#c9c5b8}\n"
     "@media (prefers-color-scheme:dark){:root{--ink:#e6e8ec;--paper:#14181f;--line:#454e5c}}\n"
     "@media "
-    "print{:root{--ink:#000;--paper:#fff;--line:#999}body{font-size:9.5pt;padding:0}h2{break-after:avoid}"
+    "print{:root{--ink:#000;--paper:#fff;--line:#999}body{font-size:9.5pt;padding:0}h1,h2{break-after:avoid}"
     "tr{break-inside:avoid}}\n"
     "body{margin:0 auto;max-width:60rem;padding:1.2rem;font:15px/1.45 "
     "system-ui,sans-serif;background:var(--paper);"
     "color:var(--ink)}\n"
-    "h1{font-size:1.5rem;margin:0 0 .6rem}h2{font-size:1.05rem;margin:1rem 0 .2rem}\n"
+    ".kind{margin:0}h1{font-size:1.3rem;margin:.3rem 0 "
+    ".6rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin:1rem 0 .2rem}\n"
     "table{width:100%;border-collapse:collapse}th,td{text-align:left;vertical-align:top;padding:.15rem .5rem "
     ".15rem 0;"
     "border-bottom:1px solid var(--line);overflow-wrap:anywhere}th{font-weight:600;width:11rem}\n"
     "@media (max-width:34rem){th,td{display:block;width:auto}th{border:0;padding-bottom:0}}\n"
-    "</style>\n</head>\n<body>\n<h1>";
+    "</style>\n</head>\n<body>\n<p class=\"kind\">";
 
-void sheet_begin(struct sheet *s, bool html, const char *title)
+void sheet_begin(struct sheet *s, bool html, const char *title, const char *verdict)
 {
     *s = (struct sheet){.html = html};
-    page_html(&s->page, html ? head : "");
-    if (html)
-        page_name(&s->page, title);
-    else
+    if (!html) {
         page_bytes(&s->page, title, strlen(title));
-    page_html(&s->page, html ? "</h1>\n" : "\n");
+        page_html(&s->page, "\n");
+        return;
+    }
+    page_html(&s->page, head);
+    page_name(&s->page, title);
+    page_html(&s->page, "</p>\n<h1 data-verdict>");
+    page_name(&s->page, verdict);
+    page_html(&s->page, "</h1>\n");
 }
 
 static void close_section(struct sheet *s)

@@ -8,7 +8,8 @@ struct sheet {
     struct page page;
     bool html, open; /* open: a section was begun */
 };
-void sheet_begin(struct sheet *s, bool html, const char *title);
+/** verdict: the first heading of the page; the text goes without. */
+void sheet_begin(struct sheet *s, bool html, const char *title, const char *verdict);
 void sheet_section(struct sheet *s, const char *title);
 /** One line; the text may come from a file. */
 void sheet_line(struct sheet *s, const char *label, const char *format, ...)

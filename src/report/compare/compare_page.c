@@ -141,21 +141,45 @@ static void drawing(struct page *p, const struct sotto_compare_result *c, int k)
                 HEIGHT - 10);
     page_html(p, compare_axes[SOTTO_AXIS_UTILITY].title);
     page_html(p, "</text></svg><figcaption>");
+    page_plot(p);
     page_html(p, compare_axes[k].title);
     page_html(p, " (lower is better) against accuracy (higher is better), with intervals. Each number is a "
                  "row of the table; green points are on the front.</figcaption></figure>\n");
 }
 
+/* Measured, like all that follows. */
+static void verdict(struct page *p, const struct sotto_compare_result *c)
+{
+    size_t wins = 0, first = 0;
+    for (size_t i = 1; i < c->row_count; i++)
+        if (c->rows[i].wins && !wins++)
+            first = i;
+    page_format(p, "%zu of %zu models %s measured better than '", wins, c->row_count - 1,
+                wins == 1 ? "is" : "are");
+    page_name(p, c->rows[0].name);
+    page_html(p, "' on a metric and worse on none");
+    if (wins) {
+        page_html(p, wins == 1 ? ": '" : ", first: '");
+        page_name(p, c->rows[first].name);
+        page_html(p, "'");
+    }
+    page_html(p, ". Nothing here is proved.");
+}
+
 sotto_status sotto_compare_html(char **html, const struct sotto_compare_result *c)
 {
     struct page p = {0};
-    page_html(&p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-                  "content=\"width=device-width\"><title>");
+    page_html(&p,
+              "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+              "content=\"width=device-width, initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" "
+              "content=\"default-src 'none'; style-src 'unsafe-inline'\"><title>");
     page_text(&p, c->title);
     page_html(&p, "</title><style>");
     page_html(&p, report_report_css);
-    page_html(&p, "</style></head><body><header><h1>");
-    page_text(&p, c->title);
+    page_html(&p, "</style></head><body><header><p class=\"kind\">sotto comparison</p>\n<p class=\"title\">");
+    page_name(&p, c->title);
+    page_html(&p, "</p>\n<h1 data-verdict>");
+    verdict(&p, c);
     page_html(&p, "</h1></header><main><section><h2>All models and metrics</h2>\n<p>These are measurements, "
                   "not proofs: an attack that finds nothing is no guarantee. A model wins if at least one "
                   "metric is better than the baseline and none is worse.</p>\n");

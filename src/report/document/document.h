@@ -22,6 +22,7 @@ struct guarantee {
     bool given, all_met;
     double lower, upper, delta; /* upper may be INFINITY */
     const char *accountant, *adjacency;
+    const char *unit; /* of privacy; NULL: one record */
     const struct json *assumptions;
 };
 
@@ -60,6 +61,7 @@ struct report_row {
     struct draws auc_draws, accuracy_draws;
     struct estimate accuracy, unprotected;
     double train_accuracy, chance; /* NAN if absent */
+    const struct json *classes;    /* accuracy of each, or NULL */
     enum sotto_verdict verdict;
     size_t strongest; /* attack with the highest AUC, if any */
     char verdict_text[512];

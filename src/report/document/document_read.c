@@ -169,6 +169,7 @@ static sotto_status read_guarantee(struct guarantee *out, const struct reader *r
     TRY(check_fraction(g.delta, &at, "delta"));
     TRY(read_text_if(&g.accountant, &at, "accountant"));
     TRY(read_text_if(&g.adjacency, &at, "adjacency"));
+    TRY(read_text_if(&g.unit, &at, "unit_of_privacy"));
     struct reader list = enter(&at, "assumptions");
     if (here(&list))
         TRY(json_get_array(&g.assumptions, r->doc, document, list.path));
@@ -344,6 +345,27 @@ done:
     return status;
 }
 
+/* Estimates, each with its class. */
+static sotto_status check_classes(const struct json **out, const struct reader *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct reader list = enter(r, "classes");
+    if (!here(&list))
+        return SOTTO_OK;
+    TRY(json_get_array(out, r->doc, document, list.path));
+    for (size_t i = 0; i < json_count(*out); i++) {
+        char index[32];
+        struct estimate ignored;
+        double number;
+        snprintf(index, sizeof index, "[%zu]", i);
+        struct reader one = enter(&list, index);
+        TRY(read_estimate(&ignored, &list, index, false));
+        TRY(read_number(&number, &one, "class"));
+    }
+done:
+    return status;
+}
+
 static sotto_status read_utility(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
@@ -363,6 +385,7 @@ static sotto_status read_utility(struct report_row *row, const struct reader *r)
              "%s: '%s' is missing; expected the accuracy cost of the protection for every protected model",
              document, without.path);
     TRY(read_draws(&row->accuracy_draws, &at, "draws", "count"));
+    TRY(check_classes(&row->classes, &at));
 done:
     return status;
 }

@@ -65,8 +65,12 @@ static double skill_left(const struct report_row *r)
 static void describe(struct report_row *r, enum sotto_verdict verdict)
 {
     const struct attack_result *a = r->attack_count ? &r->attacks[r->strongest] : NULL;
-    char *out = r->verdict_text;
+    char *out = r->verdict_text, area[128] = "";
     size_t room = sizeof r->verdict_text;
+    if (a) /* no AUC up to one half is the strongest of anything */
+        snprintf(area, sizeof area, "%s '%.40s', AUC %.3f [%.3f, %.3f]",
+                 a->auc.value > 0.5 ? "strongest:" : "none above chance, largest:", a->name, a->auc.value,
+                 a->auc.lower, a->auc.upper);
     switch (verdict) {
     case SOTTO_VERDICT_CONTRADICTED:
         if (r->claim_contradicted) {
@@ -97,17 +101,14 @@ static void describe(struct report_row *r, enum sotto_verdict verdict)
         break;
     case SOTTO_VERDICT_DAMAGED:
         snprintf(out, room,
-                 "%so attack run here was better than guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]), "
-                 "but most of the accuracy is lost: %.3f, without noise %.3f.",
-                 r->proof_means ? "Proved, and n" : "N", a->name, a->auc.value, a->auc.lower, a->auc.upper,
-                 r->accuracy.value, r->unprotected.value);
+                 "%so attack run here was better than guessing (%s), but most of the accuracy is lost: %.3f, "
+                 "without noise %.3f.",
+                 r->proof_means ? "Proved, and n" : "N", area, r->accuracy.value, r->unprotected.value);
         break;
     case SOTTO_VERDICT_NOT_DETECTED:
-        snprintf(
-            out, room,
-            "%so attack run here was better than guessing (strongest: '%.40s', AUC %.3f [%.3f, %.3f]).%s",
-            r->proof_means ? "Proved, and n" : "N", a->name, a->auc.value, a->auc.lower, a->auc.upper,
-            r->proof_means ? "" : " This is not a proof: a stronger attack may succeed.");
+        snprintf(out, room, "%so attack run here was better than guessing (%s).%s",
+                 r->proof_means ? "Proved, and n" : "N", area,
+                 r->proof_means ? "" : " This is not a proof: a stronger attack may succeed.");
         break;
     case SOTTO_VERDICT_NOT_ATTACKED:
         snprintf(out, room,

@@ -1,5 +1,7 @@
 #include "report/page/page.h"
 
+#include "io/text/bitmap.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -283,4 +285,50 @@ void page_columns(struct page *p, const char *columns)
 void page_table_end(struct page *p)
 {
     page_html(p, "</tbody></table></div>\n");
+}
+
+/* A to Z, then AA. */
+static void letter(struct page *p, size_t i)
+{
+    if (i >= 26)
+        letter(p, i / 26 - 1);
+    page_format(p, "%c", (char)('A' + i % 26));
+}
+
+void page_plot(struct page *p)
+{
+    page_html(p, "Plot ");
+    letter(p, p->plots++);
+    page_html(p, ": ");
+}
+
+void page_plots_since(struct page *p, size_t first)
+{
+    if (p->plots == first)
+        return;
+    page_html(p, p->plots - first > 1 ? "Plots " : "Plot ");
+    letter(p, first);
+    if (p->plots - first > 1) {
+        page_html(p, " to ");
+        letter(p, p->plots - 1);
+    }
+    page_html(p, ". ");
+}
+
+void page_picture(struct page *p, const char *uri, const char *words)
+{
+    if (!uri || strncmp(uri, bitmap_prefix, strlen(bitmap_prefix)) != 0)
+        return;
+    page_html(p, "<img class=\"pixels\" src=\"");
+    page_text(p, uri);
+    page_html(p, "\" alt=\"");
+    page_html(p, words);
+    page_html(p, "\">");
+}
+
+void page_command(struct page *p, const char *command)
+{
+    page_html(p, "<pre class=\"command\" tabindex=\"0\"><code>");
+    page_text(p, command);
+    page_html(p, "</code></pre>\n");
 }

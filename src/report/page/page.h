@@ -7,7 +7,8 @@
 struct page {
     char *text;
     size_t used, capacity;
-    bool failed; /* out of memory: everything after is ignored, page_done() reports it */
+    size_t plots; /* so far, for their letters */
+    bool failed;  /* out of memory: everything after is ignored, page_done() reports it */
 };
 /** Trusted HTML, written in the source of sotto. */
 void page_html(struct page *p, const char *html);
@@ -41,6 +42,14 @@ void page_table(struct page *p, const char *label, const char *caption, const ch
  * numbers of the class NAME. */
 void page_columns(struct page *p, const char *columns);
 void page_table_end(struct page *p);
+/** The next plot's caption begins: "Plot C: ". */
+void page_plot(struct page *p);
+/** "Plot C.", or "Plots C to E." for those since there were `first`; nothing where there are none. */
+void page_plots_since(struct page *p, size_t first);
+/** A data URI of sotto's own kind (io/text/bitmap.h); nothing of another: documents may come from other tools. words: trusted. */
+void page_picture(struct page *p, const char *uri, const char *words);
+/** A command that one click selects as a whole. */
+void page_command(struct page *p, const char *command);
 
 /** Moves the text to *out (base_free, sotto_text_free) and leaves *p as {0}. ENOMEM: *p had failed. */
 sotto_status page_done(char **out, struct page *p, const char *what);
@@ -57,10 +66,13 @@ void section_facts(struct page *p, const struct report *r);
 void section_checks(struct page *p, const struct report *r);
 void section_verdict(struct page *p, const struct report *r);
 void section_words(struct page *p, const struct report *r);
+void verdict_sentences(struct page *p, const struct report *r); /* inside section_facts */
+void checks_banner(struct page *p, const struct report *r);     /* inside section_verdict */
 void section_claim(struct page *p, const struct report *r);
 void section_attacks(struct page *p, const struct report *r);
 void section_most_vulnerable(struct page *p, const struct report *r); /* inside section_attacks */
 void section_generative(struct page *p, const struct report *r);
+void section_memories(struct page *p, const struct report *r);
 void section_monitor(struct page *p, const struct report *r);
 void section_attribute(struct page *p, const struct report *r);
 void section_utility(struct page *p, const struct report *r);

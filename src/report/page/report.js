@@ -242,10 +242,26 @@
   const tools = document.querySelector('.tools');
   tools.hidden = false;
   document.getElementById('print').addEventListener('click', function () { window.print(); });
-  document.querySelectorAll('details').forEach(function (d) { d.open = true; });
-  /* Paper is white: light colours while printing, whatever the screen has. */
-  window.addEventListener('beforeprint', function () { root.classList.add('paper'); draw(); });
-  window.addEventListener('afterprint', function () { root.classList.remove('paper'); draw(); });
+  /* Paper cannot be unfolded, and is white: light colours while printing, whatever the screen has. */
+  let folded = [];
+  window.addEventListener('beforeprint', function () {
+    folded = Array.from(document.querySelectorAll('details:not([open])'));
+    folded.forEach(function (d) { d.open = true; });
+    root.classList.add('paper');
+    draw();
+  });
+  window.addEventListener('afterprint', function () {
+    folded.forEach(function (d) { d.open = false; });
+    root.classList.remove('paper');
+    draw();
+  });
+  /* Only tables that do not fit show the sign for it. */
+  function sign() {
+    document.querySelectorAll('.scroll').forEach(function (box) { box.classList.toggle('wide', box.scrollWidth > box.clientWidth + 1); });
+  }
+  window.addEventListener('resize', sign);
+  document.addEventListener('toggle', sign, true);
+  sign();
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
   draw();
 })();

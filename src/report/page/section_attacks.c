@@ -1,4 +1,4 @@
-/* Plot A and the table of every attack on every setting. */
+/* The curves and the table of every attack on every setting. */
 #include "report/page/page.h"
 
 #include <math.h>
@@ -106,6 +106,7 @@ static void row_group(struct page *p, const struct report_row *row, const char *
 static void plots(struct page *p, const struct report *r)
 {
     struct groups g;
+    const size_t first = p->plots;
     groups_find(&g, r);
     page_html(p, "<div class=\"charts\">\n");
     for (size_t k = 0; k < g.count; k++) {
@@ -119,19 +120,22 @@ static void plots(struct page *p, const struct report *r)
                     "aria-label=\"ROC curves on "
                     "logarithmic axes; the numbers are in the table of attacks\"></canvas></div><figcaption>",
                     k);
+        page_plot(p);
         group_title(p, r, g.first[k]);
         page_html(p, "</figcaption></figure>\n");
     }
-    page_html(p, "</div>\n<p class=\"note\">Plot A. True-positive rate (y: share of members that the attack "
+    page_html(p, "</div>\n<p class=\"note\">");
+    page_plots_since(p, first);
+    page_html(p, "True-positive rate (y: share of members that the attack "
                  "finds) against false-positive rate (x: share of non-members flagged by mistake), for the "
-                 "headline attack of each setting; with a single setting, also for its strongest other "
+                 "headline attack of each setting; with a single setting, also for its other "
                  "attacks. Step curves, no interpolation. Both axes are logarithmic, because finding even a "
                  "few members with certainty is a leak. Dotted diagonal: guessing. Shaded: excluded by the "
                  "proof or the claim, if there is one; a curve in this area contradicts it. Rates of 0 are "
                  "drawn at half the smallest measurable rate.</p>\n");
 }
 
-/* Plot B, for an audit alone on its page: the scores themselves. */
+/* For an audit alone on its page: the scores themselves. */
 static void histogram(struct page *p, const struct report *r)
 {
     const struct report_row *row = &r->rows[0];
@@ -141,10 +145,12 @@ static void histogram(struct page *p, const struct report *r)
         p,
         "<div class=\"charts\">\n<figure><div class=\"plot\"><canvas data-chart=\"scores\" data-group=\"0\" "
         "role=\"img\" aria-label=\"Histogram of the scores of members and non-members; the areas are in the "
-        "table of attacks\"></canvas></div><figcaption>Scores of '");
+        "table of attacks\"></canvas></div><figcaption>");
+    page_plot(p);
+    page_html(p, "Scores of '");
     page_name(p, row->attacks[row->closer].name);
     page_html(
-        p, "'</figcaption></figure>\n</div>\n<p class=\"note\">Plot B. Share of members and of non-members "
+        p, "'</figcaption></figure>\n</div>\n<p class=\"note\">Share of members and of non-members "
            "at each score, in bars of equal width. An attacker learns something where the two differ.</p>\n");
 }
 

@@ -137,12 +137,14 @@ static void claimed(struct page *p, const struct report_row *r)
 void section_claim(struct page *p, const struct report *r)
 {
     bool any = false;
-    const char *adjacency = NULL;
+    const char *adjacency = NULL, *unit = NULL;
     for (size_t i = 0; i < r->row_count; i++) {
         const struct report_row *row = &r->rows[i];
         any |= row->is_protected;
         if (!adjacency)
             adjacency = row->proved.adjacency ? row->proved.adjacency : row->conditional.adjacency;
+        if (!unit)
+            unit = row->proved.unit ? row->proved.unit : row->conditional.unit;
     }
     page_html(p, "<section id=\"claim\" aria-labelledby=\"h-claim\"><h2 id=\"h-claim\">2 Claim: what is "
                  "proved</h2>\n");
@@ -159,7 +161,9 @@ void section_claim(struct page *p, const struct report *r)
         "<p>Random noise was added to the model's weights once, after training, or during a private training "
         "(dp-sgd and dp-adam: to the sum of gradients in every step; covariance, functional and taylor: to "
         "sums over the records). The guarantee covers everything computed from the noisy values. Unit of "
-        "privacy: one record. Neighbouring data sets: ");
+        "privacy: ");
+    page_text(p, unit ? unit : "one record");
+    page_html(p, ". Neighbouring data sets: ");
     page_text(p, adjacency ? adjacency : "not stated");
     page_html(p,
               ". Each \xce\xb5 stated is the <strong>upper</strong> end of its interval. "

@@ -2,8 +2,6 @@
  * nothing. */
 #include "report/page/page.h"
 
-#include "io/text/bitmap.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -67,24 +65,12 @@ static void samples(struct page *p, const struct json *generator)
     page_html(p, ". More samples can only sharpen these attacks.</p>\n");
 }
 
-/* Documents may come from other tools: nothing but a picture within the page is shown. */
-static void picture(struct page *p, const char *uri, const char *words)
-{
-    if (!uri || strncmp(uri, bitmap_prefix, strlen(bitmap_prefix)) != 0)
-        return;
-    page_html(p, "<img class=\"pixels\" src=\"");
-    page_text(p, uri);
-    page_html(p, "\" alt=\"");
-    page_html(p, words);
-    page_html(p, "\">");
-}
-
 static void pictures(struct page *p, const struct json *generator)
 {
     const struct json *list = part(generator, "nearest");
     if (part(generator, "sheet")) {
         page_html(p, "<figure>");
-        picture(p, part_text(generator, "sheet"), "Samples of the generator");
+        page_picture(p, part_text(generator, "sheet"), "Samples of the generator");
         page_html(p, "<figcaption>The first samples of the generator.</figcaption></figure>\n");
     }
     if (!json_count(list))
@@ -101,7 +87,7 @@ static void pictures(struct page *p, const struct json *generator)
         page_html(p, "</th>");
         number_cell(p, part_number(one, "distance"), radius);
         page_html(p, "<td>");
-        picture(p, part_text(one, "picture"), "A member and the sample nearest to it");
+        page_picture(p, part_text(one, "picture"), "A member and the sample nearest to it");
         page_html(p, "</td></tr>\n");
     }
     page_table_end(p);

@@ -162,7 +162,13 @@ void section_reproduce(struct page *p, const struct report *r)
     page_html(
         p, "</dl>\n<p class=\"note\">The same seed, number of threads and instruction set give bit-identical "
            "training. Privacy noise comes from the operating system and always differs between runs.</p>\n");
-    block(p, "Command", part_text(d, "reproduce.command"));
+    if (part_text(d, "reproduce.command")) {
+        page_html(p, "<h3>Command</h3>\n");
+        page_command(p, part_text(d, "reproduce.command"));
+        if (!part(d, "reproduce.config") && json_count(part(d, "reproduce.inputs")))
+            page_html(p, "<p class=\"note\">Names in capitals stand for the inputs below, known by their "
+                         "SHA-256; names of files stay out of this page.</p>\n");
+    }
     block(p, "Resolved configuration", part_text(d, "reproduce.config"));
     inputs(p, part(d, "reproduce.inputs"));
     page_html(p, "</section>\n");

@@ -136,6 +136,7 @@ static void members(struct page *p, const struct json *e)
                "this score, of ",
                NULL);
     page_count(p, part_number(e, "n_nonmember"));
+    page_html(p, part(json_at(list, 0), "row") ? "" : " (rows are withheld; --include-indices shows them)");
     page_html(
         p, ". Separation: distance between the means of the reference models' signals with and without the "
            "record, divided by the sum of their standard deviations. Statistics: of the record itself or, "

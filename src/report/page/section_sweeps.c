@@ -63,8 +63,10 @@ static void figure(struct page *p, const char *kind, size_t curve, size_t attack
     page_format(
         p,
         "<figure><div class=\"plot\"><canvas data-chart=\"%s\" data-group=\"%zu\" data-attack=\"%zu\" "
-        "role=\"img\" aria-label=\"The numbers are in the table below\"></canvas></div><figcaption>%s",
-        kind, curve, attack, caption);
+        "role=\"img\" aria-label=\"The numbers are in the table below\"></canvas></div><figcaption>",
+        kind, curve, attack);
+    page_plot(p);
+    page_html(p, caption);
     if (name) {
         page_html(p, " (");
         page_text(p, name);

@@ -4,16 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* With a real minus sign. */
-static void change(struct page *p, double points)
-{
-    page_format(p, "<strong>%s%.1f</strong> points",
-                points < -0.05  ? "\xe2\x88\x92"
-                : points > 0.05 ? "+"
-                                : "",
-                fabs(points));
-}
-
 static void utility_line(struct page *p, const struct report_row *r)
 {
     page_html(p, "<tr><th scope=\"row\">");
@@ -22,16 +12,6 @@ static void utility_line(struct page *p, const struct report_row *r)
     page_estimate(p, &r->accuracy);
     page_html(p, "</td><td class=\"number\">");
     page_count(p, r->accuracy.n ? (double)r->accuracy.n : NAN);
-    page_html(p, "</td><td class=\"number\">");
-    if (r->is_protected)
-        page_estimate(p, &r->unprotected);
-    else
-        page_html(p, "\xe2\x80\x93");
-    page_html(p, "</td><td class=\"number\">");
-    if (r->is_protected && r->accuracy.given && r->unprotected.given)
-        change(p, 100 * (r->accuracy.value - r->unprotected.value));
-    else
-        page_html(p, "\xe2\x80\x93");
     page_html(p, "</td><td class=\"number\">");
     page_fraction(p, r->train_accuracy);
     page_html(p, "</td><td class=\"number\">");
@@ -45,13 +25,66 @@ static void utility_line(struct page *p, const struct report_row *r)
     page_html(p, "</td></tr>\n");
 }
 
+static void class_line(struct page *p, const struct json *one)
+{
+    const struct estimate e = {true, part_number(one, "estimate"), part_number(one, "lower"),
+                               part_number(one, "upper"), 0};
+    page_html(p, "<tr><th scope=\"row\">");
+    page_count(p, part_number(one, "class"));
+    page_html(p, "</th><td class=\"number\">");
+    page_count(p, part_number(one, "n"));
+    page_html(p, "</td><td class=\"number\">");
+    page_estimate(p, &e);
+    page_html(p, "</td></tr>\n");
+}
+
+/* Noise seldom costs all classes alike; an average hides it. */
+static void classes(struct page *p, const struct report_row *row)
+{
+    const struct json *lowest = json_at(row->classes, 0);
+    for (size_t i = 0; i < json_count(row->classes); i++)
+        if (part_number(json_at(row->classes, i), "estimate") < part_number(lowest, "estimate"))
+            lowest = json_at(row->classes, i);
+    if (!lowest)
+        return;
+    const struct estimate e = {true, part_number(lowest, "estimate"), part_number(lowest, "lower"),
+                               part_number(lowest, "upper"), 0};
+    page_html(p, "<details><summary>");
+    page_name(p, row->title);
+    page_html(p, ": lowest in class ");
+    page_count(p, part_number(lowest, "class"));
+    page_html(p, ", ");
+    page_estimate(p, &e);
+    page_html(p, "</summary>\n");
+    page_table(p, "Accuracy by class",
+               "Accuracy on held-out records of each class. Intervals are for one class alone.",
+               "Class|^Records|^Accuracy");
+    for (size_t i = 0; i < json_count(row->classes); i++)
+        class_line(p, json_at(row->classes, i));
+    page_table_end(p);
+    page_html(p, "</details>\n");
+}
+
+static void by_class(struct page *p, const struct report *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->row_count; i++) {
+        if (!json_count(r->rows[i].classes))
+            continue;
+        page_html(p, any ? "" : "<h3>Accuracy by class</h3>\n");
+        any = true;
+        classes(p, &r->rows[i]);
+    }
+}
+
 void section_utility(struct page *p, const struct report *r)
 {
     struct groups g;
+    const size_t first = p->plots;
     groups_find(&g, r);
-    page_html(p, "<section id=\"utility\" aria-labelledby=\"h-utility\"><h2 id=\"h-utility\">4 Utility and "
-                 "cost</h2>\n<div "
-                 "class=\"charts\">\n");
+    page_html(
+        p, "<section id=\"utility\" aria-labelledby=\"h-utility\"><h2 id=\"h-utility\">4 Utility</h2>\n<div "
+           "class=\"charts\">\n");
     for (size_t k = 0; k < g.count; k++) {
         bool any = false;
         for (size_t i = 0; i < r->row_count; i++)
@@ -64,19 +97,24 @@ void section_utility(struct page *p, const struct report *r)
             "aria-label=\"Accuracy and "
             "attack AUC against the noise scale; the numbers are in the tables\"></canvas></div><figcaption>",
             k);
+        page_plot(p);
         group_title(p, r, g.first[k]);
         page_html(p, "</figcaption></figure>\n");
     }
-    page_html(
-        p, "</div>\n<p class=\"note\">Plot B. Accuracy and attack AUC against the noise scale, with the "
-           "intervals of the tables as bars. Dashed: the same model without noise. Dotted: guessing.</p>\n");
-    page_table(p, "Utility",
-               "Accuracy on held-out records with Clopper-Pearson intervals, and the accuracy lost to noise.",
-               "Setting|^Accuracy|^Records|^Without noise|^Change|^On training records|^Guessing|^Over draws "
-               "of the noise");
+    page_html(p, p->plots > first ? "</div>\n<p class=\"note\">" : "</div>\n");
+    if (p->plots > first) {
+        page_plots_since(p, first);
+        page_html(
+            p,
+            "Accuracy and attack AUC against the noise scale, with the "
+            "intervals of the tables as bars. Dashed: the same model without noise. Dotted: guessing.</p>\n");
+    }
+    page_table(p, "Utility", "Accuracy on held-out records with Clopper-Pearson intervals.",
+               "Setting|^Accuracy|^Records|^On training records|^Guessing|^Over draws of the noise");
     for (size_t i = 0; i < r->row_count; i++)
         utility_line(p, &r->rows[i]);
     page_table_end(p);
+    by_class(p, r);
     page_html(p, "</section>\n");
 }
 
@@ -120,6 +158,7 @@ void section_training(struct page *p, const struct report *r)
                     "role=\"img\" aria-label=\"Training "
                     "curves; first and last values are in the table\"></canvas></div><figcaption>",
                     i);
+        page_plot(p);
         page_name(p, part_text(json_at(training, i), "title"));
         page_html(p, "</figcaption></figure>\n");
     }

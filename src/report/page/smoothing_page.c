@@ -172,6 +172,7 @@ static void drawing(struct page *p, const struct smooth *s)
                 HEIGHT - 10);
     page_html(p, norm_of(s));
     page_html(p, " radius</text></svg><figcaption>");
+    page_plot(p);
     page_html(p, s->points ? "Share of rows with the right answer and at least this radius"
                            : "Share of rows with an answer and at least this radius (no labels were given)");
     page_html(p, s->points ? "; bars are 95 % intervals over rows." : ".");
@@ -191,6 +192,26 @@ static void fact(struct page *p, const struct smooth *s, const char *name, const
     page_html(p, "</span>");
 }
 
+/* The first radius above 0 stands for the curve. */
+static void verdict(struct page *p, const struct smooth *s)
+{
+    size_t i = 0;
+    while (i + 1 < json_count(s->points) && !(part_number(json_at(s->points, i), "radius") > 0))
+        i++;
+    const struct json *point = json_at(s->points, i);
+    if (!point) {
+        page_format(p, "%zu of %zu answers hold within a certified radius.", s->count, s->rows);
+        return;
+    }
+    const struct estimate e = {true, part_number(point, "accuracy.estimate"),
+                               part_number(point, "accuracy.lower"), part_number(point, "accuracy.upper"), 0};
+    page_html(p, "Within radius ");
+    page_significant(p, part_number(point, "radius"), 4);
+    page_html(p, ", a share of ");
+    page_estimate(p, &e);
+    page_html(p, " of the answers is right and certified.");
+}
+
 static void head(struct page *p, const struct smooth *s)
 {
     page_html(p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
@@ -198,8 +219,11 @@ static void head(struct page *p, const struct smooth *s)
                  "content=\"default-src 'none'; style-src 'unsafe-inline'\"><meta name=\"viewport\" "
                  "content=\"width=device-width\"><title>Randomised smoothing</title><style>");
     page_html(p, report_report_css);
-    page_html(p, "</style></head><body><header><h1>Randomised smoothing: certified radii</h1>\n<p "
-                 "class=\"facts\"><span>");
+    page_html(
+        p, "</style></head><body><header><p class=\"title\">Randomised smoothing: certified radii</p>\n<h1 "
+           "data-verdict>");
+    verdict(p, s);
+    page_html(p, "</h1>\n<p class=\"facts\"><span>");
     page_text(p, part_text(s->doc, "noise"));
     page_html(p, " noise</span>");
     fact(p, s, "scale", "scale");

@@ -189,6 +189,43 @@ done:
     return status;
 }
 
+static struct json *estimate_json(const struct sotto_estimate *e, size_t n)
+{
+    struct json *j = json_make_object();
+    json_put_real(&j, "estimate", e->estimate);
+    json_put_real(&j, "lower", e->lower);
+    json_put_real(&j, "upper", e->upper);
+    json_put_integer(&j, "n", (int64_t)n);
+    return j;
+}
+
+/* On held-out records; classes without any are left out. */
+static sotto_status class_accuracies(struct json **out, const struct run_answers *a, double confidence)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *list = json_make_array();
+    for (size_t c = 0; c < a->classes; c++) {
+        struct sotto_estimate accuracy;
+        size_t n = 0, right = 0;
+        for (size_t i = 0; i < a->n_nonmember; i++)
+            if ((size_t)a->nonmember_y[i] == c) {
+                n++;
+                right += run_count_right(a->nonmember + i * a->classes, a->nonmember_y + i, 1, a->classes);
+            }
+        if (n == 0)
+            continue;
+        TRY(sotto_clopper_pearson(&accuracy, right, n, confidence));
+        struct json *one = estimate_json(&accuracy, n);
+        json_put_integer(&one, "class", (int64_t)c);
+        json_push(&list, one);
+    }
+    *out = list;
+    list = NULL;
+done:
+    json_free(list);
+    return status;
+}
+
 sotto_status run_stage_measure(struct run *r, const struct run_model *m)
 {
     sotto_status status = SOTTO_OK;
@@ -220,12 +257,10 @@ sotto_status run_stage_measure(struct run *r, const struct run_model *m)
     struct sotto_estimate accuracy;
     TRY(sotto_clopper_pearson(&accuracy, right, a.n_nonmember, r->config.confidence));
     result = json_make_object();
-    struct json *estimate = json_make_object();
-    json_put_real(&estimate, "estimate", accuracy.estimate);
-    json_put_real(&estimate, "lower", accuracy.lower);
-    json_put_real(&estimate, "upper", accuracy.upper);
-    json_put_integer(&estimate, "n", (int64_t)a.n_nonmember);
-    json_put(&result, "accuracy", estimate);
+    struct json *classes = NULL;
+    TRY(class_accuracies(&classes, &a, r->config.confidence));
+    json_put(&result, "accuracy", estimate_json(&accuracy, a.n_nonmember));
+    json_put(&result, "classes", classes);
     json_put_real(&result, "train_accuracy", (double)right_member / (double)a.n_member);
     if (m->protection >= 0 && !run_is_trained(r, m) && r->config.draws > 0) {
         struct spread draws_accuracy = {0}, draws_auc = {0};

@@ -3,6 +3,7 @@
 #include "run/stages/run_stages.h"
 
 #include "dp/certificate/certificate_json.h"
+#include "dp/release/charge_hint.h"
 #include "sotto/io.h"
 
 #include <stdio.h>
@@ -135,6 +136,9 @@ done:
     return status;
 }
 
+/* A stage that has not ended is made anew. */
+static const char again[] = "the stage did not end; the same command releases anew and is charged again";
+
 /* A head of its own, with noise in its training. */
 static sotto_status train_privately(struct sotto_certificate **out, struct run *r, size_t index,
                                     struct protection *p)
@@ -152,7 +156,10 @@ static sotto_status train_privately(struct sotto_certificate **out, struct run *
     TRY(sotto_head_train_private(&head, &made, run_case_x(r, index), run_case_y(r, index),
                                  r->config.cases[index].records, r->width, r->classes, &p->settings->recipe,
                                  &privacy, r->ctx));
-    TRY(sotto_head_set_encoder(head, hash));
+    if ((status = sotto_head_set_encoder(head, hash)) != SOTTO_OK) {
+        charge_name_certificate(made, again);
+        goto done;
+    }
     (void)sotto_head_parameters(head, &p->parameters);
     TRY(sotto_head_save_private(p->output, head, made));
     *out = made;
@@ -180,6 +187,8 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     TRY(run_stage_end(&stage, &r->folder, (const char *const[]){p.name, p.certificate_name, NULL},
                       release_facts(certificate, p.parameters)));
 done:
+    if (status != SOTTO_OK && certificate)
+        charge_name_certificate(certificate, again);
     run_source_clear(&p.source);
     sotto_certificate_free(certificate);
     return status;

@@ -118,7 +118,7 @@ void network_take_recipe(struct sotto_network *n, const struct sotto_train_optio
 {
     n->has_recipe = true;
     n->recipe = *o;
-    n->recipe.checkpoint = n->recipe.metrics = n->recipe.from = NULL;
+    n->recipe.checkpoint = n->recipe.metrics = n->recipe.from = n->recipe.standardise = NULL;
     n->stated = n->recipe;
     options_state(&n->stated, sotto_train_option_table());
 }
@@ -363,6 +363,7 @@ sotto_status network_last_layer(struct sotto_head **out, const struct sotto_netw
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
     struct sotto_head *h = NULL;
+    double *scale = NULL;
     size_t width[2] = {nn_model_embedding_width(n->model), n->config.classes};
     TRY(nn_model_export(&t, n->model, "", 1));
     const struct sotto_array *weight = sotto_tensors_find(&t, "classifier.weight"),
@@ -371,11 +372,21 @@ sotto_status network_last_layer(struct sotto_head **out, const struct sotto_netw
     if (!weight || !bias || weight->count != width[0] * width[1] || bias->count != width[1])
         FAIL(SOTTO_EINTERNAL, "network: the last layer is not linear");
     TRY(head_create(&h, 1, width));
-    memcpy(h->parameters, weight->data, weight->count * sizeof(float));
-    memcpy(h->parameters + weight->count, bias->data, bias->count * sizeof(float));
+    NEW_ROWS(scale, width[0], 2);
+    nn_model_get_standardise(scale, scale + width[0], n->model);
+    for (size_t k = 0; k < width[1]; k++) {
+        const float *row = (const float *)weight->data + k * width[0];
+        double sum = (double)((const float *)bias->data)[k];
+        for (size_t c = 0; c < width[0]; c++) {
+            h->parameters[k * width[0] + c] = (float)((double)row[c] * scale[c]);
+            sum += (double)row[c] * scale[width[0] + c];
+        }
+        h->parameters[weight->count + k] = (float)sum;
+    }
     *out = h;
     h = NULL;
 done:
+    base_free(scale);
     sotto_head_free(h);
     sotto_tensors_clear(&t);
     return status;

@@ -24,6 +24,8 @@ struct sotto_network {
     size_t repeats;             /* noisy answers averaged; 0 and 1: one */
     bool mean_of_probabilities; /* of repeats: then answers are logarithms of their mean */
 };
+/* Fact of a network with a map between embedding and last layer: SHA-256 over the map's numbers. A reader builds it. */
+#define TRAIN_STANDARDISE_KEY "standardise"
 /** Takes the model over, also on failure. EDIVERGED: a weight is not finite. */
 sotto_status network_wrap(struct sotto_network **out, struct nn_model *model,
                           const struct nn_model_config *config, struct nn_shape record);
@@ -88,7 +90,7 @@ sotto_status network_query_run(float *out, struct network_query *a, const float 
 void network_softmax(float *z, size_t n, size_t k);
 /** Is there anything below the last layer? */
 bool network_has_layers(const struct sotto_network *n);
-/** The last layer, a linear head on embeddings. Free with sotto_head_free(). */
+/** The last layer, a linear head on embeddings (after a standardisation: both in one). Free with sotto_head_free(). */
 sotto_status network_last_layer(struct sotto_head **out, const struct sotto_network *n);
 
 #endif

@@ -163,6 +163,7 @@ static sotto_status read_input(struct nn_model_config *config, struct nn_shape r
     sotto_status status = SOTTO_OK;
     const char *text = sotto_tensors_metadata(t, "network_input");
     size_t sizes[3], found;
+    config->normalised = nn_tensors_normalised(t);
     if (!text)
         goto done;
     REQUIRE(read_sizes(sizes, &found, 3, 1 << 14, text, 'x') == SOTTO_OK && found == 3 &&
@@ -264,6 +265,7 @@ sotto_status network_from_tensors(struct sotto_network **out, const struct sotto
     status = train_model_config(&config, &o, record, classes);
     if (status == SOTTO_OK)
         status = read_input(&config, record, t);
+    config.standardise = sotto_tensors_metadata(t, TRAIN_STANDARDISE_KEY) != NULL;
     if (status == SOTTO_OK)
         status = check_size(&config, t);
     if (status == SOTTO_OK)

@@ -20,6 +20,7 @@ sotto_status record_shape(struct nn_shape *out, const struct sotto_dataset *data
                 data->channels, data->height, data->width, image.channels, image.height, image.width);
         goto done;
     }
+    TRY(sotto_dataset_check_encoded(data));
     REQUIRE(!given || (size_multiply(&count, image.channels, image.height) &&
                        size_multiply(&count, count, image.width) && count == data->columns),
             "data set '%s' has rows of %zu numbers, which images of %zux%zux%zu do not match; give the right "

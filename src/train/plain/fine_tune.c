@@ -85,6 +85,7 @@ static sotto_status make_model(struct tuning *t)
     const struct sotto_fine_tune_options *o = t->options;
     struct nn_model_config config = {.name = t->from->name,
                                      .input = nn_model_input(t->from->model),
+                                     .normalised = nn_model_normalised(t->from->model),
                                      .projector_count = o->hidden_count + 1,
                                      .ctx = t->ctx};
     memcpy(config.projector, o->hidden, o->hidden_count * sizeof *config.projector);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "nn/model/model.h"
+#include "ssl/standardise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static sotto_status check_options(const struct sotto_train_options *o)
     if (!o->from) {
         REQUIRE(!o->freeze, "freeze '%s' needs a pre-trained encoder; give its file (from)", o->freeze);
         REQUIRE(!o->warm_up, "warm_up needs a pre-trained encoder; give its file (from)");
+        REQUIRE(!o->standardise, "standardise needs a pre-trained encoder; give its file (from)");
         goto done;
     }
     REQUIRE(!has_noise(&o->residual), "a pre-trained encoder cannot be combined with residual perturbation, "
@@ -31,7 +33,7 @@ done:
 }
 
 sotto_status pretrained_open(struct sotto_encoder **out, struct sotto_train_options *o,
-                             const struct sotto_dataset *data)
+                             const struct sotto_dataset *data, struct nn_shape record)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_encoder *e = NULL;
@@ -40,7 +42,10 @@ sotto_status pretrained_open(struct sotto_encoder **out, struct sotto_train_opti
     if (!o->from)
         goto done;
     TRY(sotto_encoder_load(&e, o->from));
-    TRY(encoder_check_size(e, data));
+    REQUIRE(record.height > 1,
+            "data set '%s' contains rows of numbers, but an encoder needs images; give their shape (--image)",
+            data->name);
+    TRY(encoder_check_image(e, data->name, record));
     TRY(nn_model_find(&model, NULL, e->name));
     REQUIRE(strcmp(o->model, "cnn") == 0 || strcmp(o->model, model) == 0, /* the default stands for any */
             "model %s is not that of encoder %s, which is %s; omit the model", o->model, o->from, model);
@@ -66,16 +71,54 @@ void pretrained_config(struct nn_model_config *config, const struct sotto_encode
                        const struct sotto_train_options *o)
 {
     config->input = nn_model_input(e->model);
+    config->normalised = nn_model_normalised(e->model);
     config->zero_classifier = 1;
     config->freeze = pretrained_freeze(o->freeze);
+    config->standardise = o->standardise != NULL;
 }
 
-sotto_status pretrained_import(struct nn_model *m, const struct sotto_encoder *e)
+sotto_status pretrained_moments(double **out, const struct sotto_encoder *e,
+                                const struct sotto_train_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array x = {0};
+    const size_t width = sotto_encoder_width(e);
+    double *mean = NULL;
+    if (!o->standardise)
+        goto done;
+    TRY(sotto_npy_load(&x, o->standardise));
+    REQUIRE(x.dtype == SOTTO_F4 && x.ndim == 2 && x.shape[1] == width,
+            "standardise: %s does not have shape (N, %zu) and type f4; expected embeddings by the encoder of "
+            "from",
+            o->standardise, width);
+    NEW_ROWS(mean, width, 2);
+    TRY(standardise_find(mean, mean + width, x.data, x.shape[0], width));
+    *out = mean;
+    mean = NULL;
+done:
+    base_free(mean);
+    sotto_array_clear(&x);
+    return status;
+}
+
+void pretrained_moments_sha256(char hex[SHA256_HEX], const struct nn_model *m)
+{
+    struct sha256 s;
+    sha256_init(&s);
+    for (size_t i = 0; i < m->parameter_count; i++)
+        if (strncmp(m->parameters[i].name, "standardise.", strlen("standardise.")) == 0)
+            sha256_update(&s, m->parameters[i].value, m->parameters[i].count * sizeof(float));
+    sha256_hex(&s, hex);
+}
+
+sotto_status pretrained_import(struct nn_model *m, const struct sotto_encoder *e, const double *moments)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors weights = {0};
     TRY(nn_model_export(&weights, e->model, "", 0));
     TRY(nn_model_import(m, &weights, "", 0));
+    if (moments)
+        nn_model_set_standardise(m, moments, moments + nn_model_embedding_width(m));
 done:
     sotto_tensors_clear(&weights);
     return status;

@@ -10,14 +10,21 @@
  * sotto_encoder_free(). EINVAL: options that need an encoder without one, or that do not go with one; the images do not
  * fit; errors of sotto_encoder_load(). */
 sotto_status pretrained_open(struct sotto_encoder **out, struct sotto_train_options *o,
-                             const struct sotto_dataset *data);
+                             const struct sotto_dataset *data, struct nn_shape record);
 /** What `freeze` of struct sotto_train_options freezes. */
 struct nn_freeze pretrained_freeze(const char *freeze);
 /** Its input, what is frozen, and the zeros of the last layer. */
 void pretrained_config(struct nn_model_config *config, const struct sotto_encoder *e,
                        const struct sotto_train_options *o);
-/** The encoder's weights and running statistics become those of the network's layers below the last. */
-sotto_status pretrained_import(struct nn_model *m, const struct sotto_encoder *e);
+/** Means, then factors, of the columns of o->standardise, by which embeddings of `e` are standardised; free with base_free().
+ * NULL: not asked for. EINVAL: no embeddings of its width; errors of sotto_npy_load(). */
+sotto_status pretrained_moments(double **out, const struct sotto_encoder *e,
+                                const struct sotto_train_options *o);
+/** The encoder's weights and running statistics become those of the network's layers below the last; moments (may be NULL):
+ * what the last layer reads. */
+sotto_status pretrained_import(struct nn_model *m, const struct sotto_encoder *e, const double *moments);
+/** SHA-256 over the tensors by which a network standardises its embeddings. */
+void pretrained_moments_sha256(char hex[SHA256_HEX], const struct nn_model *m);
 /** Names of the tensors that such a training moves, ", " between them; free with base_free(). ENOMEM. */
 sotto_status pretrained_trained(char **names, const struct nn_model *m);
 

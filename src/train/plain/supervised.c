@@ -58,12 +58,18 @@ static sotto_status describe(struct supervised *t)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *o = &t->options;
-    char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT], start[160] = "",
+    char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT], start[256] = "",
                                           noise[64] = "";
     size_t used = 0;
     if (t->encoder)
-        snprintf(start, sizeof start, "from=%s\nfreeze=%s\nwarm_up=%zu\n", sotto_encoder_sha256(t->encoder),
-                 o->freeze, o->warm_up);
+        used = (size_t)snprintf(start, sizeof start, "from=%s\nfreeze=%s\nwarm_up=%zu\n",
+                                sotto_encoder_sha256(t->encoder), o->freeze, o->warm_up);
+    if (t->moments) {
+        char sha256[SHA256_HEX];
+        sha256_of(sha256, t->moments, 2 * sotto_encoder_width(t->encoder) * sizeof *t->moments);
+        snprintf(start + used, sizeof start - used, "standardise=%s\n", sha256);
+    }
+    used = 0;
     if (o->augment_noise > 0)
         snprintf(noise, sizeof noise, "augment_noise=%.17g\n", o->augment_noise);
     TRY(train_residual_text(residual, &o->residual));
@@ -105,10 +111,12 @@ sotto_status supervised_resolve(struct supervised *t, const struct sotto_dataset
     REQUIRE((!o->flip && !o->crop) || (t->record.height > 1 && t->record.width > 1),
             "flip and crop need images, but the records are rows of %zu numbers", t->record.channels);
     REQUIRE(o->batch <= n, "batch %zu is larger than the %zu records to train on", o->batch, n);
-    TRY(pretrained_open(&t->encoder, o, data));
+    TRY(pretrained_open(&t->encoder, o, data, t->record));
     TRY(train_model_config(&t->config, o, t->record, data->classes));
-    if (t->encoder)
+    if (t->encoder) {
         pretrained_config(&t->config, t->encoder, o);
+        TRY(pretrained_moments(&t->moments, t->encoder, o));
+    }
     TRY(nn_model_size(&values, &work, &t->config));
     t->threads = nn_threads_worth((double)o->batch * work, par_threads(ctx));
     t->steps_per_epoch = n / o->batch;
@@ -180,7 +188,7 @@ sotto_status supervised_plan(struct supervised *t)
     config.ctx = t->ctx; /* not in t->config, which goes into the result */
     TRY(nn_model_create(&t->model, &config, o->seed));
     if (t->encoder)
-        TRY(pretrained_import(t->model, t->encoder));
+        TRY(pretrained_import(t->model, t->encoder, t->moments));
     TRY(nn_optimizer_create(&t->optimizer, t->model, &optimizer));
     TRY(epoch_order_make(&t->order, t->rows, t->n, o->batch, o->seed));
     record_input_make(&t->input, t->data, t->record, t->config.input, t->threads);
@@ -291,6 +299,11 @@ sotto_status supervised_finish(struct sotto_network **out, struct supervised *t,
     TRY(network_add_fact(n, "machine", t->machine));
     if (t->encoder)
         TRY(network_add_fact(n, "from", sotto_encoder_sha256(t->encoder)));
+    if (t->moments) {
+        char sha256[SHA256_HEX];
+        pretrained_moments_sha256(sha256, model);
+        TRY(network_add_fact(n, TRAIN_STANDARDISE_KEY, sha256));
+    }
     TRY(network_add_fact(n, "data_set", t->data->name));
     if (!t->privacy[0]) { /* a hash of private records could be found by trying them all */
         TRY(network_add_fact(n, "data_sha256", t->data->sha256));
@@ -318,6 +331,7 @@ void supervised_clear(struct supervised *t)
     base_free(t->labels);
     base_free(t->views);
     sotto_encoder_free(t->encoder);
+    base_free(t->moments);
     *t = (struct supervised){0};
 }
 

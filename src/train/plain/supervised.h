@@ -26,6 +26,7 @@ struct supervised {
     const struct sotto_context *ctx;
     struct nn_shape record;
     struct sotto_encoder *encoder; /* that training starts from; NULL: none */
+    double *moments;               /* that standardise its embeddings (pretrained.h); NULL: nothing does */
     struct nn_model_config config;
     struct sotto_autotune choice;
     int threads;

@@ -253,12 +253,13 @@ static sotto_status add_tuning(struct sotto_certificate *c, const struct sotto_n
     char *names = NULL;
     encoder_standing_add(&r->encoder, sotto_certificate_account(c));
     TRY(pretrained_trained(&names, n->model));
-    TRY(certificate_add_tuning(
-        c,
-        &(struct certificate_tuning){.trained = r->parameters,
-                                     .frozen = sotto_network_parameters(n) - r->parameters,
-                                     .tensors = names},
-        sotto_encoder_sha256(r->t.encoder), r->encoder.statement));
+    struct certificate_tuning tuning = {
+        .trained = r->parameters, .frozen = sotto_network_parameters(n) - r->parameters, .tensors = names};
+    if (r->t.moments) {
+        strcpy(tuning.standardise, r->encoder.moments);
+        pretrained_moments_sha256(tuning.standardise_sha256, n->model);
+    }
+    TRY(certificate_add_tuning(c, &tuning, sotto_encoder_sha256(r->t.encoder), r->encoder.statement));
 done:
     base_free(names);
     return status;
@@ -292,12 +293,12 @@ done:
 
 /* May it start from this encoder, and what does its epsilon rest on then? */
 static sotto_status stand_on_encoder(struct private_run *r, const struct sotto_dataset *data,
-                                     const char *path)
+                                     const struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
     const char *given = r->p.spend.condition;
-    TRY(encoder_standing_find(&r->encoder, r->t.encoder, path, data, r->t.rows, r->t.n, r->p.adjacency,
-                              r->p.encoder_by, r->t.ctx));
+    TRY(encoder_standing_find(&r->encoder, r->t.encoder, o->from, o->standardise, data, r->t.rows, r->t.n,
+                              r->p.adjacency, r->p.encoder_by, r->t.ctx));
     if (!r->encoder.certified)
         goto done;
     int length = snprintf(r->condition, sizeof r->condition, "%s%s%s", given ? given : "",
@@ -337,7 +338,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
     TRY(supervised_rows_once(&r.t));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
     if (r.t.encoder)
-        TRY(stand_on_encoder(&r, data, o.from));
+        TRY(stand_on_encoder(&r, data, &o));
     TRY(plan(&r));
     if (r.p.output)
         TRY(file_hold(&r.held, r.p.output,

@@ -59,6 +59,7 @@ static sotto_status calibrate(struct sotto_train_privacy *p, double rate, const 
                                           .steps = p->steps,
                                           .delta = p->target.delta,
                                           .adjacency = p->adjacency,
+                                          .rows_per_person = spend_rows(&p->spend),
                                           .sampling = p->sampling};
     TRY(sotto_calibrate_sampled(&p->noise_multiplier, &sampled, p->target.epsilon, ctx));
     p->noise_multiplier *= 1 + 1e-9;

@@ -25,12 +25,14 @@ static bool near(double a, double b)
 static void check_proof(struct verification *v, const char *recipe_hash, size_t records, double l1, double l2)
 {
     const struct certificate_claims *f = &v->claims;
+    struct sotto_sensitivity of_unit = {.l1 = l1, .l2 = l2};
+    unit_widen(&of_unit, f->unit.rows);
     verify_check(v, "proof of the recipe", f->evidence && strcmp(f->evidence, recipe_hash) == 0,
                  "the file's recipe has hash %.16s..., the sensitivity is for %.16s...", recipe_hash,
                  f->evidence ? f->evidence : "(none)");
-    verify_check(v, "proof", near(f->sensitivity.l1, l1) && near(f->sensitivity.l2, l2),
-                 "%zu records give l1 %.9g and l2 %.9g, the certificate says %.9g and %.9g", records, l1, l2,
-                 f->sensitivity.l1, f->sensitivity.l2);
+    verify_check(v, "proof", near(f->sensitivity.l1, of_unit.l1) && near(f->sensitivity.l2, of_unit.l2),
+                 "%zu records give l1 %.9g and l2 %.9g, the certificate says %.9g and %.9g", records,
+                 of_unit.l1, of_unit.l2, f->sensitivity.l1, f->sensitivity.l2);
     verify_done(v, "sensitivity derived again from the file's recipe and %zu records", records);
 }
 
@@ -207,7 +209,8 @@ static sotto_status check_tuning(struct verification *v, const struct sotto_netw
 {
     sotto_status status = SOTTO_OK;
     const struct tuning_claims *t = &v->claims.tuning;
-    const char *from = network_fact(n, "from");
+    const char *from = network_fact(n, "from"), *map = network_fact(n, TRAIN_STANDARDISE_KEY);
+    char sha256[SHA256_HEX] = "";
     const size_t frozen = sotto_network_parameters(n) - trained;
     char *names = NULL;
     TRY(pretrained_trained(&names, model));
@@ -219,11 +222,20 @@ static sotto_status check_tuning(struct verification *v, const struct sotto_netw
     verify_check(v, "encoder", from && strcmp(from, t->encoder_sha256) == 0,
                  "the file began as encoder %.16s..., the certificate says %.16s...", from ? from : "(none)",
                  t->encoder_sha256);
+    if (map)
+        pretrained_moments_sha256(sha256, n->model);
+    verify_check(
+        v, "standardisation",
+        strcmp(sha256, t->standardise_sha256) == 0 && (!map || strcmp(sha256, map) == 0),
+        "the file standardises embeddings by tensors of hash %.16s..., the certificate says %.16s...",
+        map ? sha256 : "(none)", t->standardise[0] ? t->standardise_sha256 : "(none)");
     if (pretrained_freeze(n->recipe.freeze).encoder)
         TRY(check_frozen_encoder(v, n));
     verify_done(v, "%zu of %zu weights were trained; the encoder is stated to be %s", trained,
                 trained + frozen, t->encoder);
-    verify_leave(v, "encoder's records", "whether the encoder is public");
+    verify_leave(v, "encoder's records",
+                 map ? "whether the encoder and the rows that standardise its embeddings are public"
+                     : "whether the encoder is public");
 done:
     base_free(names);
     return status;

@@ -65,6 +65,12 @@ static void numpy_arrays_are_read(void **state)
         check_array(&a, "f4");
         sotto_array_clear(&a);
     }
+    static const char *const turned[] = {"fortran.npy", "big_endian.npy"};
+    for (size_t n = 0; n < 2; n++) {
+        assert_int_equal(sotto_npy_load(&a, golden(turned[n])), SOTTO_OK);
+        check_array(&a, "f4");
+        sotto_array_clear(&a);
+    }
     assert_int_equal(sotto_npy_load(&a, golden("scalar.npy")), SOTTO_OK);
     assert_true(a.ndim == 0 && a.count == 1 && *(double *)a.data == 2.5);
     sotto_array_clear(&a);
@@ -77,14 +83,12 @@ static void numpy_arrays_are_refused_by_name(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"fortran.npy", "is in Fortran (column-major) order; save it as numpy.ascontiguousarray(x)"},
         {"object.npy", "dtype '|O' means pickled Python objects, which could run code; save float32 with "
                        "allow_pickle=False"},
-        {"big_endian.npy", "dtype '>f4' is big-endian; save it as '<f4'"},
-        {"complex.npy", "dtype '<c8' is not supported; expected one of u1 b1 f2 f4 f8 i4 i8"},
+        {"complex.npy", "dtype '<c8' is not supported; expected one of b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8"},
     };
     struct sotto_array a = {0};
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(sotto_npy_load(&a, golden(cases[i][0])), SOTTO_EFORMAT);
         assert_non_null(strstr(sotto_error_text(), cases[i][1]));
         assert_null(a.data);

@@ -18,14 +18,15 @@ static const char *const neighbours[] = {
     "1e15,n,cook,north,no",  "40,n,pilot,north,no", "40,n,cook,west,yes",
     "n/a,n,nurse,south,yes", "40,n,,north,no",      "40,n,1e9,south,no",
     "40,n,cook,north,maybe", "-1e15,n,3.0,x,0",     "inf,n,3.0,x,0"}; /* the last one only with a schema */
-/* Only a schema takes these: an import without one refuses a number that is missing. */
-static const char *const missing[] = {",n,cook,north,no", "?,n,cook,north,", "nan,n,?,?,?"};
+/* Only a schema takes all of these: an import without one refuses a label that is missing. */
+static const char *const missing[] = {",n,cook,north,no", "nan,n,?,?,yes", "?,n,cook,north,", "nan,n,?,?,?"};
+enum { WITH_LABELS = 2 };
 enum { NEIGHBOURS = sizeof neighbours / sizeof *neighbours, MISSING = sizeof missing / sizeof *missing };
 
 /* The first row of the private part under seed 3. */
 static size_t private_row(void)
 {
-    const struct sotto_split_options options = {.seed = 3};
+    const struct sotto_split_options options = {.seed = 3, .one_hot = 1};
     static int made;
     char name[32], file[64];
     snprintf(name, sizeof name, "order-%d", made++);
@@ -114,6 +115,8 @@ static void encodings_of_public_rows_ignore_private_ones(void **state)
     assert_int_equal(count_changes(neighbours, NEIGHBOURS - 1, false, by_part), 0);
     assert_int_equal(count_changes(neighbours, NEIGHBOURS - 1, false, by_table), 0);
     assert_int_equal(count_changes(missing, MISSING, true, by_part), 0);
+    assert_int_equal(count_changes(missing, WITH_LABELS, false, by_part), 0);
+    assert_int_equal(count_changes(missing, WITH_LABELS, false, by_table), 0);
 }
 
 static void an_encoding_of_all_rows_does_not(void **state)

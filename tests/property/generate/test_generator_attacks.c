@@ -238,17 +238,66 @@ static void known_records_teach(void **state)
     sotto_generator_free(g);
 }
 
+/* Samples that resemble members make up for knowing few of them: they stand on the members' side. On the other side they would
+ * turn the attack around. */
+static void samples_stand_with_known_members(void **state)
+{
+    (void)state;
+    struct sotto_generator_options o = small("vae", 300, 8);
+    struct sotto_imitation_options how = {.samples = 100, .steps = 60};
+    const int64_t member[] = {0, 1}, nonmember[] = {16, 17, 18, 19, 20, 21, 22, 23};
+    const struct sotto_known_records known = {&data, member, 2, nonmember, 8};
+    struct sotto_generator *g, *own;
+    int64_t rows[ROWS];
+    double scores[ROWS];
+    struct sotto_estimate found, control;
+    for (int64_t i = 0; i < ROWS; i++)
+        rows[i] = i;
+    assert_int_equal(sotto_generator_train(&g, NULL, &data, rows, 16, &o, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_generator_imitate(&own, g, &known, &how, &machine.context), SOTTO_OK);
+    assert_int_equal(
+        sotto_generator_score(scores, NULL, "logan", own, &data, rows, ROWS, NULL, &machine.context),
+        SOTTO_OK);
+    assert_int_equal(sotto_auc(&found, scores + 2, 14, scores + 24, 24, .95), SOTTO_OK);
+    assert_int_equal(sotto_auc(&control, scores + 24, 12, scores + 36, 12, .95), SOTTO_OK);
+    if (!(found.estimate >= .8 && control.lower <= .5 && control.upper >= .5))
+        fail_msg("AUC %g, of others %g [%g, %g]", found.estimate, control.estimate, control.lower,
+                 control.upper);
+    sotto_generator_free(own);
+    sotto_generator_free(g);
+}
+
+static void rows_are_asked_for(void **state)
+{
+    (void)state;
+    struct sotto_generator *g, *own;
+    static float image[32 * 32];
+    double score;
+    const struct sotto_known_records known = {&data, NULL, 2, NULL, 2};
+    struct sotto_imitation_options how = {.samples = 16, .steps = 1};
+    assert_int_equal(generator_make(&g, &generator_dcgan, 1, 8, 0), SOTTO_OK);
+    assert_int_equal(sotto_generator_records(image, g, &data, NULL, 1), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "data set 'noise': no rows were given; expected at least one");
+    assert_int_equal(sotto_generator_score(&score, NULL, "logan", g, &data, NULL, 1, NULL, &machine.context),
+                     SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(), "data set 'noise': no rows were given; expected at least one");
+    assert_int_equal(sotto_generator_imitate(&own, g, &known, &how, &machine.context), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "imitation: rows of known records are missing; expected member and nonmember");
+    sotto_generator_free(g);
+}
+
 static void known_records_are_checked(void **state)
 {
     (void)state;
     struct sotto_generator *g, *own;
     const int64_t rows[] = {0, ROWS};
     struct sotto_imitation_options how = {.samples = 16, .steps = 1};
-    struct sotto_known_records none = {&data, rows, 1, rows, 1}, outside = {&data, rows, 2, rows, 1};
+    struct sotto_known_records none = {&data, rows, 1, rows, 1}, outside = {&data, rows, 1, rows, 2};
     assert_int_equal(generator_make(&g, &generator_vae, 1, 4, 0), SOTTO_OK);
     assert_int_equal(sotto_generator_imitate(&own, g, &none, &how, &machine.context), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(), "imitation: 1 known members and 1 known non-members; expected at "
-                                            "least 2 and 1, or none of both");
+                                            "least 1 and 2, or none of both");
     assert_int_equal(sotto_generator_imitate(&own, g, &outside, &how, &machine.context), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
                         "row index 48 (at position 1) is outside data set 'noise' with 48 records");
@@ -279,6 +328,8 @@ int main(void)
                                        cmocka_unit_test(searches_find_what_the_generator_can_make),
                                        cmocka_unit_test(samples_alone_may_tell),
                                        cmocka_unit_test(known_records_teach),
+                                       cmocka_unit_test(samples_stand_with_known_members),
+                                       cmocka_unit_test(rows_are_asked_for),
                                        cmocka_unit_test(known_records_are_checked),
                                        cmocka_unit_test(too_few_queries_are_refused)};
     machine_set(NN_F32);

@@ -24,7 +24,7 @@ static const struct sotto_option *(*const tables[])(void) = {
     sotto_answer_option_table,         sotto_protect_option_table,   sotto_source_option_table,
     sotto_import_option_table,         sotto_fetch_option_table,     sotto_run_option_table,
     sotto_residual_theorem1_table,     sotto_audit_input_table,      sotto_attribute_input_table,
-    sotto_generative_input_table,      sotto_attack_input_table};
+    sotto_generative_input_table,      sotto_attack_input_table,     sotto_encoder_import_option_table};
 enum { TABLES = sizeof tables / sizeof *tables, LARGEST = 4096 };
 
 /* Any of the structs. */

@@ -232,12 +232,15 @@ static void stops_and_failures_leave_nothing(void **state)
     o.epochs = 1;
     o.batch = 20;
     assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &ctx), SOTTO_ESTOPPED);
-    o.lr = 1e30;
-    o.epochs = 2;
+    o.lr = 1000; /* the largest; through seven layers the logits overflow */
+    o.epochs = 3;
+    o.hidden_count = 3;
+    o.hidden[0] = o.hidden[1] = o.hidden[2] = 512;
     assert_int_equal(sotto_fine_tune(&e, &h, NULL, from, images, rows, 20, &o, &machine.context),
                      SOTTO_EDIVERGED);
-    o.lr = 1e-3;
+    o = options();
     o.epochs = 1;
+    o.batch = 20;
     for (long n = 0;; n += 1 + n / 2) { /* one network costs a while to plan: ever larger strides */
         base_alloc_fail_after(n);
         sotto_status status = sotto_fine_tune(&e, &h, NULL, from, images, rows, 2, &o, &machine.context);

@@ -66,6 +66,42 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
+/* Embeddings of public rows, and what files say of them: the rows of `whose`; NULL: nothing. */
+static const char *save_public_embeddings(const int64_t *whose)
+{
+    static char path[128];
+    struct sotto_encoder *e = NULL;
+    struct sotto_array x = {0};
+    struct sotto_provenance p = {0};
+    snprintf(path, sizeof path, "%s", path_of("public.npy"));
+    assert_int_equal(sotto_encoder_load(&e, from), SOTTO_OK);
+    assert_int_equal(sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){N, WIDTH}), SOTTO_OK);
+    assert_int_equal(sotto_embed(x.data, e, images, public_rows, N, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_npy_save(path, &x), SOTTO_OK);
+    if (whose)
+        assert_int_equal(sotto_provenance_of_rows(&p, images, whose, N), SOTTO_OK);
+    assert_int_equal(sotto_provenance_save(path, &p), SOTTO_OK);
+    sotto_provenance_clear(&p);
+    sotto_array_clear(&x);
+    sotto_encoder_free(e);
+    return path;
+}
+
+/* x (N, WIDTH): what 'sotto embed --standardise' writes for the private rows. */
+static float *standardised_embeddings(void)
+{
+    struct sotto_encoder *e = NULL;
+    struct sotto_array p = {0};
+    float *x = base_alloc(N * WIDTH, sizeof *x);
+    assert_int_equal(sotto_encoder_load(&e, from), SOTTO_OK);
+    assert_int_equal(sotto_embed(x, e, images, rows, N, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_npy_load(&p, path_of("public.npy")), SOTTO_OK);
+    assert_int_equal(sotto_standardise(x, N, WIDTH, p.data, N), SOTTO_OK);
+    sotto_array_clear(&p);
+    sotto_encoder_free(e);
+    return x;
+}
+
 static struct sotto_train_options options_of(const char *freeze)
 {
     struct sotto_train_options o;
@@ -209,6 +245,131 @@ static void a_frozen_network_is_a_head_on_embeddings(void **state)
     sotto_network_free(again);
 }
 
+/* w (CLASSES, WIDTH + 1, bias last) after such steps of full-batch gradient descent from 0 on embeddings x; clip 0: none. */
+static void descend(double *w, const float *x, size_t steps, double lr, double clip)
+{
+    double(*sum)[WIDTH + 1] = base_alloc(CLASSES, sizeof *sum);
+    for (size_t s = 0; s < steps; s++) {
+        memset(sum, 0, CLASSES * sizeof *sum);
+        for (size_t i = 0; i < N; i++) {
+            double p[CLASSES], total = 0, ones = 0, norm = 1;
+            for (size_t k = 0; k < CLASSES; k++) {
+                p[k] = w[k * (WIDTH + 1) + WIDTH];
+                for (size_t c = 0; c < WIDTH; c++)
+                    p[k] += w[k * (WIDTH + 1) + c] * (double)x[i * WIDTH + c];
+                total += p[k] = exp(p[k]);
+            }
+            for (size_t k = 0; k < CLASSES; k++) {
+                p[k] = p[k] / total - (images->labels[rows[i]] == (int64_t)k);
+                ones += p[k] * p[k];
+            }
+            for (size_t c = 0; c < WIDTH; c++)
+                norm += (double)x[i * WIDTH + c] * (double)x[i * WIDTH + c];
+            const double part = clip > 0 ? fmin(1, clip / sqrt(ones * norm)) : 1;
+            for (size_t k = 0; k < CLASSES; k++)
+                for (size_t c = 0; c <= WIDTH; c++)
+                    sum[k][c] += part * p[k] * (c < WIDTH ? (double)x[i * WIDTH + c] : 1);
+        }
+        for (size_t k = 0; k < CLASSES * (WIDTH + 1); k++)
+            w[k] -= lr / N * sum[0][k];
+    }
+    base_free(sum);
+}
+
+static const float *tensor(const struct sotto_tensors *t, const char *name)
+{
+    const struct sotto_array *a = sotto_tensors_find(t, name);
+    assert_non_null(a);
+    return a->data;
+}
+
+/* Plain, and by DP-SGD at rate 1 with next to no noise: the last layer learns from standardised embeddings, and answers by
+ * them, from the file too. Without the option it learns something else. */
+static void a_standardised_network_is_a_head_on_standardised_embeddings(void **state)
+{
+    (void)state;
+    const char *public_x = save_public_embeddings(public_rows);
+    float *x = standardised_embeddings(), found[N * CLASSES];
+    double *w = base_alloc(CLASSES, (WIDTH + 1) * sizeof *w);
+    for (int private = 0; private < 2; private ++)
+        for (int standardised = 1; standardised >= 0; standardised--) {
+            struct sotto_train_options o = options_of("all");
+            struct sotto_train_privacy p = privacy_of();
+            struct sotto_certificate *c = NULL;
+            struct sotto_tensors t = {0};
+            struct sotto_network *again = NULL;
+            o.standardise = standardised ? public_x : NULL;
+            o.batch = N;
+            o.epochs = 4;
+            o.momentum = 0;
+            p.noise_multiplier = 0.01;
+            struct sotto_network *n = private ? train_private(&c, &o, &p) : train(&o);
+            assert_int_equal(sotto_network_save(path_of("n.safetensors"), n), SOTTO_OK);
+            assert_int_equal(sotto_network_load(&again, path_of("n.safetensors")), SOTTO_OK);
+            assert_int_equal(sotto_network_predict_data(found, again, images, rows, N, 1, &machine.context),
+                             SOTTO_OK);
+            assert_int_equal(sotto_safetensors_load(&t, path_of("n.safetensors")), SOTTO_OK);
+            const float *weight = tensor(&t, "classifier.weight"), *bias = tensor(&t, "classifier.bias");
+            memset(w, 0, CLASSES * (WIDTH + 1) * sizeof *w);
+            descend(w, x, o.epochs, o.lr, private ? p.max_grad_norm : 0);
+            double apart = 0, largest = 0, answers = 0;
+            for (size_t k = 0; k < CLASSES; k++)
+                for (size_t j = 0; j <= WIDTH; j++) {
+                    const double expected = w[k * (WIDTH + 1) + j];
+                    apart =
+                        fmax(apart, fabs((double)(j < WIDTH ? weight[k * WIDTH + j] : bias[k]) - expected));
+                    largest = fmax(largest, fabs(expected));
+                }
+            for (size_t i = 0; i < N; i++)
+                for (size_t k = 0; k < CLASSES; k++) {
+                    double z = (double)bias[k];
+                    for (size_t j = 0; j < WIDTH; j++)
+                        z += (double)weight[k * WIDTH + j] * (double)x[i * WIDTH + j];
+                    answers = fmax(answers, fabs(z - (double)found[i * CLASSES + k]));
+                }
+            assert_true(standardised == (apart <= 0.05 * largest));
+            assert_true(standardised == (answers <= 1e-4));
+            assert_true(standardised == (network_fact(again, "standardise") != NULL));
+            sotto_tensors_clear(&t);
+            sotto_certificate_free(c);
+            sotto_network_free(n);
+            sotto_network_free(again);
+        }
+    base_free(w);
+    base_free(x);
+}
+
+/* Attacks read the last layer as a head on the encoder's own embeddings. */
+static void the_last_layer_takes_the_standardisation_in(void **state)
+{
+    (void)state;
+    struct sotto_train_options o = options_of("all");
+    o.standardise = save_public_embeddings(public_rows);
+    struct sotto_network *n = train(&o);
+    struct sotto_head *h = NULL;
+    struct sotto_encoder *e = NULL;
+    float *x = base_alloc(N * WIDTH, sizeof *x), found[N * CLASSES], expected[N * CLASSES];
+    assert_int_equal(sotto_encoder_load(&e, from), SOTTO_OK);
+    assert_int_equal(sotto_embed(x, e, images, rows, N, &machine.context), SOTTO_OK);
+    assert_int_equal(network_last_layer(&h, n), SOTTO_OK);
+    assert_int_equal(sotto_head_predict(found, h, x, N, WIDTH, 1, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_network_predict_data(expected, n, images, rows, N, 1, &machine.context), SOTTO_OK);
+    for (size_t i = 0; i < N * CLASSES; i++)
+        assert_true(fabs((double)found[i] - (double)expected[i]) <= 1e-3 * (1 + fabs((double)expected[i])));
+    /* and as an encoder for another training it is what it was */
+    assert_int_equal(sotto_network_save(path_of("n.safetensors"), n), SOTTO_OK);
+    sotto_network_free(n);
+    sotto_encoder_free(e);
+    float *y = base_alloc(N * WIDTH, sizeof *y);
+    assert_int_equal(sotto_encoder_load(&e, path_of("n.safetensors")), SOTTO_OK);
+    assert_int_equal(sotto_embed(y, e, images, rows, N, &machine.context), SOTTO_OK);
+    assert_memory_equal(x, y, N * WIDTH * sizeof *x);
+    sotto_encoder_free(e);
+    sotto_head_free(h);
+    base_free(x);
+    base_free(y);
+}
+
 /* To what the two round before their noise: the head in doubles, the network to whole steps of the lattice. */
 static void assert_near(double a, double b)
 {
@@ -216,11 +377,11 @@ static void assert_near(double a, double b)
         fail_msg("epsilon %.9g, expected %.9g", a, b);
 }
 
-/* Same noise, rate, steps and delta: the same epsilon, under both relations. */
-static void a_frozen_encoder_costs_what_a_private_head_costs(void **state)
+/* Same noise, rate, steps and delta: the same epsilon, under both relations, whether public rows standardise or not. */
+static void costs_what_a_private_head_costs(const char *standardise)
 {
-    (void)state;
     struct sotto_train_options o = options_of("all");
+    o.standardise = standardise;
     struct sotto_train_privacy p = privacy_of();
     struct sotto_certificate *network = NULL, *head = NULL;
     struct sotto_network *n = train_private(&network, &o, &p);
@@ -249,6 +410,13 @@ static void a_frozen_encoder_costs_what_a_private_head_costs(void **state)
     sotto_head_free(h);
     sotto_certificate_free(network);
     sotto_certificate_free(head);
+}
+
+static void a_frozen_encoder_costs_what_a_private_head_costs(void **state)
+{
+    (void)state;
+    costs_what_a_private_head_costs(NULL);
+    costs_what_a_private_head_costs(save_public_embeddings(public_rows));
 }
 
 static void warm_up_leaves_the_encoder_and_is_charged(void **state)
@@ -336,6 +504,40 @@ static void a_certificate_says_what_was_trained(void **state)
     assert_string_equal(text, again);
     assert_int_equal(sotto_verify(&v, path_of("m.safetensors"), NULL, path_of("ledger.jsonl"), NULL),
                      SOTTO_OK);
+    sotto_verification_clear(&v);
+    sotto_text_free(text);
+    sotto_text_free(again);
+    sotto_certificate_free(c);
+    sotto_certificate_free(read);
+    sotto_network_free(n);
+}
+
+/* The map is public by statement, and its numbers are those of the file. */
+static void a_certificate_says_what_standardised(void **state)
+{
+    (void)state;
+    struct sotto_train_options o = options_of("all");
+    struct sotto_train_privacy p = privacy_of();
+    struct sotto_certificate *c = NULL, *read = NULL;
+    struct sotto_verification v = {0};
+    char *text = NULL, *again = NULL;
+    o.standardise = save_public_embeddings(public_rows);
+    struct sotto_network *n = train_private(&c, &o, &p);
+    assert_int_equal(sotto_network_save_private(path_of("s.safetensors"), n, c), SOTTO_OK);
+    assert_int_equal(sotto_certificate_encode(&text, c), SOTTO_OK);
+    assert_non_null(strstr(text, "public, by the caller; no record of its rows is among the private ones"));
+    assert_string_equal(c->tuning->standardise_sha256, network_fact(n, "standardise"));
+    assert_int_equal(sotto_certificate_decode(&read, text), SOTTO_OK);
+    assert_int_equal(sotto_certificate_encode(&again, read), SOTTO_OK);
+    assert_string_equal(text, again);
+    assert_int_equal(sotto_verify(&v, path_of("s.safetensors"), NULL, path_of("ledger.jsonl"), NULL),
+                     SOTTO_OK);
+    sotto_verification_clear(&v);
+    /* other moments under the certificate's name */
+    c->tuning->standardise_sha256[0] ^= 1;
+    assert_int_equal(sotto_network_save_private(path_of("s.safetensors"), n, c), SOTTO_OK);
+    assert_int_not_equal(sotto_verify(&v, path_of("s.safetensors"), NULL, path_of("ledger.jsonl"), NULL),
+                         SOTTO_OK);
     sotto_verification_clear(&v);
     sotto_text_free(text);
     sotto_text_free(again);
@@ -450,6 +652,110 @@ static void encoders_that_are_not_public_are_refused(void **state)
     sotto_certificate_free(c);
 }
 
+static void rows_that_are_not_public_are_refused(void **state)
+{
+    (void)state;
+    struct sotto_train_options o = options_of("all");
+    struct sotto_train_privacy p = privacy_of();
+    struct sotto_certificate *c = NULL;
+    struct sotto_array x = {0};
+    int64_t one[N];
+    memcpy(one, public_rows, sizeof one);
+    one[17] = rows[3];
+    o.standardise = save_public_embeddings(one);
+    refuse(o, privacy_of(), "public.npy contains row 6 of 'synthetic-images-n200', which is to be private");
+    o.standardise = save_public_embeddings(NULL);
+    refuse(o, privacy_of(), "does not say which records its rows are of");
+    p.encoder_by = "the city";
+    sotto_network_free(train_private(&c, &o, &p));
+    assert_string_equal(c->tuning->standardise,
+                        "public, by the city; which records its rows are of is not known");
+    sotto_certificate_free(c);
+    const struct {
+        size_t n, width;
+        float value;
+        const char *why;
+    } bad[] = {{N, WIDTH - 1, 1, "expected embeddings by the encoder"},
+               {1, WIDTH, 1, "1 public rows; expected at least 2"},
+               {N, WIDTH, NAN, "is not finite"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(sotto_array_make(&x, SOTTO_F4, 2, (const size_t[]){bad[i].n, bad[i].width}),
+                         SOTTO_OK);
+        for (size_t k = 0; k < x.count; k++)
+            ((float *)x.data)[k] = bad[i].value;
+        assert_int_equal(sotto_npy_save(path_of("public.npy"), &x), SOTTO_OK);
+        refuse(o, privacy_of(), bad[i].why);
+        sotto_array_clear(&x);
+    }
+    o.standardise = path_of("none.npy");
+    refuse(o, privacy_of(), "none.npy");
+}
+
+/* A resnet8 behind the normalisation of its input, as an import makes one; nothing says which records trained it. */
+static void save_imported(const char *path)
+{
+    struct nn_model *m = NULL;
+    struct sotto_encoder *e = NULL;
+    const struct nn_model_config config = {.name = "resnet8", .input = {3, 32, 32}, .normalised = true};
+    assert_int_equal(nn_model_create(&m, &config, 1), SOTTO_OK);
+    for (size_t i = 0; i < 3; i++)
+        m->parameters[2].value[i] = 0.4f + 0.05f * (float)i, m->parameters[3].value[i] = 0.05f;
+    assert_string_equal(m->parameters[2].name, "encoder.input.running_mean");
+    assert_int_equal(encoder_wrap(&e, m, "resnet8"), SOTTO_OK);
+    assert_int_equal(encoder_add_fact(e, ENCODER_PROVENANCE_KEY, ENCODER_STATED "public, by its makers"),
+                     SOTTO_OK);
+    assert_int_equal(sotto_encoder_save(path, e), SOTTO_OK);
+    assert_int_equal(sotto_provenance_save(path, &(struct sotto_provenance){0}), SOTTO_OK);
+    sotto_encoder_free(e);
+}
+
+/* The normalisation goes into the network, is never trained, and is in its file; the statement goes into the certificate. */
+static void an_imported_encoder_is_trained_and_certified(void **state)
+{
+    (void)state;
+    const char *kept = from;
+    static char imported[128], model[128];
+    snprintf(imported, sizeof imported, "%s", path_of("imported.safetensors"));
+    snprintf(model, sizeof model, "%s", path_of("imported-model.safetensors"));
+    save_imported(from = imported);
+    struct sotto_train_options o = options_of("none");
+    struct sotto_network *n = train(&o), *again = NULL;
+    struct sotto_encoder *e = NULL;
+    float before[CLASSES], after[CLASSES];
+    assert_int_equal(sotto_encoder_load(&e, from), SOTTO_OK);
+    for (size_t i = 0; i < 6; i++) { /* four tensors of the input, then the first weights */
+        const struct nn_parameter *a = &e->model->parameters[i], *b = &n->model->parameters[i];
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(memcmp(a->value, b->value, a->count * sizeof(float)) == 0, i < 4);
+    }
+    assert_int_equal(sotto_network_save(model, n), SOTTO_OK);
+    assert_int_equal(sotto_network_load(&again, model), SOTTO_OK);
+    assert_int_equal(sotto_network_predict_data(before, n, images, rows, 1, 1, &machine.context), SOTTO_OK);
+    assert_int_equal(sotto_network_predict_data(after, again, images, rows, 1, 1, &machine.context),
+                     SOTTO_OK);
+    assert_memory_equal(before, after, sizeof before);
+    sotto_network_free(n);
+    sotto_network_free(again);
+    sotto_encoder_free(e);
+    if (machine.type == NN_F32) {
+        struct sotto_train_privacy p = privacy_of();
+        struct sotto_certificate *c = NULL;
+        struct sotto_verification v = {0};
+        o = options_of("norm");
+        o.epochs = 1;
+        p.spend.ledger = path_of("imported.jsonl");
+        n = train_private(&c, &o, &p);
+        assert_non_null(
+            strstr(c->tuning->encoder, "public, by its makers; which records trained it is not known"));
+        assert_int_equal(sotto_network_save_private(model, n, c), SOTTO_OK);
+        assert_int_equal(sotto_verify(&v, model, NULL, p.spend.ledger, NULL), SOTTO_OK);
+        sotto_verification_clear(&v);
+        sotto_certificate_free(c);
+        sotto_network_free(n);
+    }
+    from = kept;
+}
+
 static void options_that_do_not_go_together_are_refused(void **state)
 {
     (void)state;
@@ -466,6 +772,10 @@ static void options_that_do_not_go_together_are_refused(void **state)
     o.from = NULL;
     o.warm_up = 1;
     refuse(o, privacy_of(), "warm_up needs a pre-trained encoder");
+    o = options_of(NULL);
+    o.from = NULL;
+    o.standardise = from;
+    refuse(o, privacy_of(), "standardise needs a pre-trained encoder");
     o = options_of("norm");
     o.warm_up = 7;
     refuse(o, privacy_of(), "warm_up: 7 steps are more than the 6");
@@ -491,12 +801,17 @@ int main(void)
         cmocka_unit_test(what_is_frozen_stays_to_the_bit),
         cmocka_unit_test(the_last_layer_begins_at_zero),
         cmocka_unit_test(a_frozen_network_is_a_head_on_embeddings),
+        cmocka_unit_test(a_standardised_network_is_a_head_on_standardised_embeddings),
+        cmocka_unit_test(the_last_layer_takes_the_standardisation_in),
         cmocka_unit_test(a_frozen_encoder_costs_what_a_private_head_costs),
         cmocka_unit_test(warm_up_leaves_the_encoder_and_is_charged),
         cmocka_unit_test(an_interrupted_run_gives_the_same_bytes),
         cmocka_unit_test(a_certificate_says_what_was_trained),
+        cmocka_unit_test(a_certificate_says_what_standardised),
         cmocka_unit_test(a_certified_encoder_is_added),
         cmocka_unit_test(encoders_that_are_not_public_are_refused),
+        cmocka_unit_test(rows_that_are_not_public_are_refused),
+        cmocka_unit_test(an_imported_encoder_is_trained_and_certified),
         cmocka_unit_test(options_that_do_not_go_together_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -48,7 +48,7 @@ enum { DRAWS = 60000 };
 static void correct_releases_survive(void **state)
 {
     (void)state;
-    struct toy_source source = {ledger, true, 1};
+    struct toy_source source = {.ledger = ledger, .seeded = true, .seed = 1};
     struct toy toy;
     struct falsify_verdict v;
     size_t i;
@@ -68,7 +68,7 @@ static void correct_releases_survive(void **state)
 static void planted_bugs_are_caught(void **state)
 {
     (void)state;
-    struct toy_source source = {ledger, true, 1000};
+    struct toy_source source = {.ledger = ledger, .seeded = true, .seed = 1000};
     struct toy toy;
     struct falsify_verdict v;
     size_t i;

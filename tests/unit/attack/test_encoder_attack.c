@@ -195,6 +195,32 @@ static void a_shadow_without_a_leak_teaches_nothing(void **state)
     json_free(doc);
 }
 
+/* Two attacks learn nothing, so they need no shadow, and without one they set no threshold. */
+static void without_a_shadow_two_are_left(void **state)
+{
+    (void)state;
+    for (int with_bank = 0; with_bank < 2; with_bank++)
+        for (int leak = 0; leak < 2; leak++) {
+            struct sotto_encoder_attack_input in = make_world(leak ? 0.6 : 0, 0.6, leak ? 100 : 200);
+            in.shadow_member = in.shadow_nonmember = (struct sotto_encoder_views){0};
+            in.shadow_width = 0, in.shadow_bank = NULL;
+            if (!with_bank)
+                in.bank = NULL, in.bank_n = 0;
+            struct json *doc = attack(NULL, &in);
+            assert_int_equal(json_count(json_find(doc, "attacks")), 1 + with_bank);
+            assert_string_equal(json_text(json_find(doc, "attacks[0].name")), "encoder-mi-threshold");
+            assert_int_equal(json_count(json_find(doc, "encoder_attack.shadow_auc")), 0);
+            assert_true(isnan(json_number(json_find(doc, "attacks[0].own_decision.lower"))));
+            for (int k = 0; k <= with_bank; k++)
+                if (leak)
+                    assert_true(number(doc, (size_t)k, "auc.lower") > 0.85);
+                else
+                    assert_true(number(doc, (size_t)k, "auc.lower") < 0.5 &&
+                                number(doc, (size_t)k, "auc.upper") > 0.5);
+            json_free(doc);
+        }
+}
+
 static void refuse(const struct sotto_encoder_attack_input *in, const char *text)
 {
     char *json = NULL;
@@ -211,7 +237,8 @@ static void bad_input_is_refused(void **state)
     in.views = 1;
     refuse(&in, "encoder attack: 1 views of width 12 and 16; expected 2 to 256 views, and widths > 0");
     in = make_world(0, 0, 400), in.shadow_bank = NULL;
-    refuse(&in, "encoder attack: give bank, bank_n and shadow_bank together, or none of them");
+    refuse(&in,
+           "encoder attack: give bank, bank_n and, with a shadow, shadow_bank together, or none of them");
     in = make_world(0, 0, 400), in.temperature = SOTTO_ZERO;
     refuse(&in, "temperature must be > 0 (got 0)");
     in = make_world(0, 0, 400), in.shadow_member.n = 19;
@@ -251,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_planted_leak_is_found_by_every_attack),
         cmocka_unit_test(exchangeable_records_are_not_told_apart),
         cmocka_unit_test(a_shadow_without_a_leak_teaches_nothing),
+        cmocka_unit_test(without_a_shadow_two_are_left),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(no_memory_is_an_error),
     };

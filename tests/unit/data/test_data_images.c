@@ -80,7 +80,8 @@ static void damaged_images_are_refused(void **state)
     (void)state;
     struct blob b;
     refuse_image(NULL, 0, "is empty");
-    refuse_image((const unsigned char *)"GIF89a..", 8, "is neither JPEG nor PNG (starts with 4749)");
+    refuse_image((const unsigned char *)"GIF89a..", 8,
+                 "is neither JPEG, PNG nor binary PGM (starts with 4749)");
     files_jpeg(&b, 16, 16, 3, 50);
     refuse_image(b.data, b.size / 2, "damaged JPEG: ");
     refuse_image(b.data, b.size - 2, "damaged JPEG: ");
@@ -93,6 +94,26 @@ static void damaged_images_are_refused(void **state)
     files_png(&b, 16, 16, 1, 50);
     b.data[16] = 0x7f; /* width in the header: 2^31 */
     refuse_image(b.data, b.size, "");
+}
+
+static void binary_pgm_is_read(void **state)
+{
+    (void)state;
+    static const unsigned char pgm[] = "P5 # from a camera\n3 2\n255\n\0\1\2\3\4\5";
+    uint8_t planes[18];
+    size_t size = sizeof pgm - 1;
+    assert_int_equal(image_from_memory(planes, 1, 2, 3, pgm, size), SOTTO_OK);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(planes[i], i);
+    assert_int_equal(image_from_memory(planes, 3, 2, 3, pgm, size), SOTTO_OK);
+    for (int i = 0; i < 18; i++)
+        assert_int_equal(planes[i], i % 6);
+    refuse_image(pgm, size - 1, "damaged PGM: 5 pixels of 6");
+    refuse_image(pgm, 21, "damaged PGM: expected width, height and the largest value");
+    refuse_image((const unsigned char *)"P5 3 2 65535 ", 13,
+                 "values up to 65535 is not supported; expected 255");
+    refuse_image((const unsigned char *)"P5 99999999999 2 255 ", 21, "damaged PGM: expected width");
+    refuse_image((const unsigned char *)"P5 67108864 2 255 ", 18, "expected at most 2^26 pixels");
 }
 
 static struct sotto_dataset *open_path(const char *path)
@@ -222,7 +243,7 @@ static void folders_of_images_refuse(void **state)
     }
     files_write_text(folder, "a/150.png", "not a picture at all");
     files_write_text(folder, "a/170.png", "");
-    refuse_path(folder, SOTTO_EFORMAT, "/a/150.png: is neither JPEG nor PNG");
+    refuse_path(folder, SOTTO_EFORMAT, "/a/150.png: is neither JPEG, PNG nor binary PGM");
     files_remove(folder);
     files_folder(folder);
     put_png(folder, "a/1.png", 4, 4, 1, 0);
@@ -309,6 +330,7 @@ int main(void)
         cmocka_unit_test(png_pixels_are_exact),
         cmocka_unit_test(jpeg_of_one_colour_keeps_it),
         cmocka_unit_test(resize_keeps_flat_images_and_means),
+        cmocka_unit_test(binary_pgm_is_read),
         cmocka_unit_test(damaged_images_are_refused),
         cmocka_unit_test(splits_classes_and_files_are_in_order),
         cmocka_unit_test(numbered_classes_count_as_numbers),

@@ -1,4 +1,4 @@
-/* Images with two labels: UTKFace names, CelebA's table, Places' list, labels.csv; each right, and wrong in
+/* Images with two labels: UTKFace names, CelebA's table, Places' list, labels.csv, ChestX-ray8's table; each right, and wrong in
  * every way that its reader names. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -311,6 +311,52 @@ static void want_of_memory_is_an_error(void **state)
     }
 }
 
+/* As published: a comma within a name of the header, and one at the end of each row. */
+static const char chest_table[] =
+    "Image Index,Finding Labels,Follow-up #,Patient ID,Patient Age,Patient Gender,View "
+    "Position,OriginalImage[Width,Height],"
+    "OriginalImagePixelSpacing[x,y],\n"
+    "00000001_000.png,Cardiomegaly,0,1,58,M,PA,2682,2749,0.143,0.143,\n"
+    "00000001_001.png,Emphysema|Cardiomegaly,1,1,58,M,PA,2894,2729,0.143,0.143,\n"
+    "00000002_000.png,No Finding,0,2,81,F,PA,2500,2048,0.171,0.171,\n";
+
+static void chest_table_gives_the_first_finding(void **state)
+{
+    (void)state;
+    add_image("images_001/images/00000001_000.png", 10);
+    add_image("images_001/images/00000001_001.png", 20);
+    add_image("images_002/images/00000002_000.png", 30);
+    files_write_text(folder, "Data_Entry_2017.csv", chest_table);
+    files_write_text(folder, "test_list.txt", "00000002_000.png\r\n00000001_000.png\n");
+    struct sotto_dataset *d = open_set();
+    assert_true(d->n == 3 && d->n_train == 1);
+    assert_int_equal(d->classes, 3);
+    assert_string_equal(d->class_names[0], "Cardiomegaly");
+    assert_string_equal(d->class_names[1], "Emphysema");
+    assert_string_equal(d->attribute_name, "Patient Gender");
+    check_row(d, 0, 20, 1, 1);
+    check_row(d, 1, 10, 0, 1);
+    check_row(d, 2, 30, 2, 0);
+    sotto_dataset_free(d);
+}
+
+static void wrong_chest_tables_are_named(void **state)
+{
+    (void)state;
+    struct image_facts f = {0};
+    static const char no_finding[] = "Image Index,Finding Labels,Patient Gender\na.png,,M\n";
+    assert_int_equal(
+        chest_xray_from_memory(&f, no_finding, sizeof no_finding - 1, NULL, 0, "t.csv", NULL, NULL),
+        SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "t.csv: 'a.png': its label, attribute or path is empty"));
+    image_facts_clear(&f);
+    assert_int_equal(
+        chest_xray_from_memory(&f, chest_table, sizeof chest_table - 1, NULL, 0, "t.csv", NULL, "Weight"),
+        SOTTO_EINVAL);
+    assert_non_null(strstr(sotto_error_text(), "t.csv has no column 'Weight'"));
+    image_facts_clear(&f);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -326,6 +372,8 @@ int main(void)
         TEST(paths_fit_by_their_ends),
         TEST(options_are_for_layouts_that_have_them),
         TEST(want_of_memory_is_an_error),
+        TEST(chest_table_gives_the_first_finding),
+        cmocka_unit_test(wrong_chest_tables_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "io/json/json.h"
 #include "data/encoding/encoding.h"
 #include "sotto/dp.h"
+#include "sotto/train.h"
 #include "support/table_files.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static void bad_schemas_are_refused(void **state)
         {COLUMNS "  - {name: x, type: number, bounds: [0, 1], classes: [a]}\n" LABEL,
          "'classes' is only a key of columns of type label, not of type number"},
         {COLUMNS "  - {name: x, type: text}\n" LABEL,
-         "must be number, category, label or ignore (got 'text')"},
+         "must be number, category, label, person or ignore (got 'text')"},
         {COLUMNS "  - {name: x, type: category}\n" LABEL,
          "column 'x' has no categories; expected categories: [value, ...]"},
         {COLUMNS "  - {name: x, type: category, categories: [a, a]}\n" LABEL,
@@ -241,16 +242,18 @@ static void parts_as_they_are_say_who_made_the_codes(void **state)
 {
     (void)state;
     struct sotto_import_options options = {.label = "y"};
-    import_people("declared", 0, NULL, in_folder("schema.yaml"));
-    import_people("raw", 0, NULL, NULL);
     files_write_text(folder, "numbers.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n7,0\n8,1\n");
+    files_write_text(folder, "numbers.yaml",
+                     "schema: sotto.schema/1\ncolumns:\n  - {name: x, type: number, bounds: [0, 9]}\n"
+                     "  - {name: y, type: label, classes: [0, 1]}\n");
     succeed(sotto_data_import(in_folder("numbers.csv"), "numbers", &options, NULL));
+    options = (struct sotto_import_options){.schema = in_folder("numbers.yaml")};
+    succeed(sotto_data_import(in_folder("numbers.csv"), "declared", &options, NULL));
     static const struct {
         const char *set;
         enum sotto_encoding encoding;
         const char *by;
     } cases[] = {{"declared", SOTTO_ENCODING_DECLARED, "the schema"},
-                 {"raw", SOTTO_ENCODING_FITTED, ""},
                  {"numbers", SOTTO_ENCODING_NONE, ""},
                  {"synthetic-blobs-d4-k2-n20", SOTTO_ENCODING_NONE, "the data set's description"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -262,6 +265,38 @@ static void parts_as_they_are_say_who_made_the_codes(void **state)
         assert_string_equal(p.set, cases[i].set);
         sotto_provenance_clear(&p);
     }
+}
+
+/* Neither a split nor a training takes codes for numbers. */
+static void codes_and_gaps_need_an_encoding(void **state)
+{
+    (void)state;
+    struct sotto_import_options options = {.label = "y"};
+    struct sotto_dataset *d = NULL;
+    struct sotto_network *n = NULL;
+    int64_t rows[] = {0, 1};
+    import_people("codes", 0, NULL, NULL);
+    import_people("codes-declared", 0, NULL, in_folder("schema.yaml"));
+    files_write_text(folder, "gaps.csv", "x,y\n1,0\n,1\n3,0\n4,1\n5,0\n6,1\n7,0\n8,1\n");
+    succeed(sotto_data_import(in_folder("gaps.csv"), "gaps", &options, NULL));
+    static const char *const sets[] = {"codes", "codes-declared", "gaps"};
+    for (size_t i = 0; i < 3; i++) {
+        refuse(sotto_data_split(in_folder("never"), sets[i], all_of_them, 1, NULL, NULL), SOTTO_EINVAL,
+               "expected an encoding");
+        succeed(sotto_dataset_open(&d, sets[i], NULL));
+        const struct sotto_train_options mlp = {.model = "mlp"};
+        refuse(sotto_train(&n, NULL, d, rows, 2, &mlp, NULL), SOTTO_EINVAL, "expected an encoding");
+        sotto_dataset_free(d);
+        const struct sotto_split_options encoded = {.one_hot = 1};
+        succeed(sotto_data_split(in_folder(sets[i]), sets[i], all_of_them, 1, &encoded, NULL));
+    }
+    assert_false(file_exists(in_folder("never")));
+    struct sotto_array x = load_array("gaps/all-features.npy");
+    double sum = 0; /* the gap became the mean */
+    for (size_t i = 0; i < x.count; i++)
+        sum += (double)((const float *)x.data)[i];
+    assert_true(fabs(sum) < 1e-5);
+    sotto_array_clear(&x);
 }
 
 static void public_rows_decide_kinds_categories_and_classes(void **state)
@@ -513,6 +548,7 @@ int main(void)
         TEST(a_schema_at_the_import_or_at_the_split_is_the_same),
         TEST(fitted_parts_carry_the_stamp),
         TEST(parts_as_they_are_say_who_made_the_codes),
+        TEST(codes_and_gaps_need_an_encoding),
         TEST(public_rows_decide_kinds_categories_and_classes),
         TEST(another_table_may_be_the_public_one),
         TEST(options_that_contradict_are_refused),

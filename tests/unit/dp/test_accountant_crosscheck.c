@@ -14,7 +14,7 @@ static struct crosscheck measured(double t, size_t count)
 {
     struct crosscheck a;
     char why[200] = "";
-    assert_int_equal(accountant_crosscheck(&a, t, count, 1e-5), SOTTO_OK);
+    assert_int_equal(accountant_crosscheck(&a, t, count, 1e-5, NULL), SOTTO_OK);
     if (!agreement_holds(&a, why, sizeof why))
         fail_msg("%zu releases of shift %g: %s", count, t, why);
     return a;
@@ -60,7 +60,7 @@ static void errors_come_through(void **state)
 {
     (void)state;
     struct crosscheck a;
-    assert_int_equal(accountant_crosscheck(&a, 1, ((size_t)1 << 32) + 1, 1e-5), SOTTO_EDOMAIN);
+    assert_int_equal(accountant_crosscheck(&a, 1, ((size_t)1 << 32) + 1, 1e-5, NULL), SOTTO_EDOMAIN);
 }
 
 int main(void)

@@ -329,7 +329,7 @@ static void memory_is_out_in_the_middle(void **state)
 static sotto_status agree(void)
 {
     struct crosscheck a;
-    return accountant_crosscheck(&a, 0.5, 2, 1e-3);
+    return accountant_crosscheck(&a, 0.5, 2, 1e-3, NULL);
 }
 
 static void an_agreement_without_memory(void **state)
@@ -342,7 +342,7 @@ static void an_agreement_without_memory(void **state)
         base_alloc_fail_after(-1);
         assert_int_equal(status, SOTTO_ENOMEM);
     }
-    assert_int_equal(accountant_crosscheck(&a, 0.5, 2, 1e-3), SOTTO_OK);
+    assert_int_equal(accountant_crosscheck(&a, 0.5, 2, 1e-3, NULL), SOTTO_OK);
     char why[200];
     struct crosscheck few = a;
     few.epsilon_count = 1;

@@ -200,7 +200,7 @@ static void a_resumed_run_keeps_its_labels(void **state)
     for (int i = 0; i < 2; i++) {
         r.labels = changed[i];
         assert_int_equal(sotto_dp_reserve(&s, &r, NULL), SOTTO_EINVAL);
-        assert_non_null(strstr(sotto_error_text(), "adjacency or release of labels"));
+        assert_non_null(strstr(sotto_error_text(), "adjacency, unit of privacy or release of labels"));
     }
 }
 

@@ -111,7 +111,7 @@ static void what_files_hold(void **state)
     p = request("laplace", tensors("half.safetensors", 0, 3, nothing), safe); /* one tensor of two is empty */
     expect(&p, SOTTO_OK, "");
     p.release.mechanism = "exponential";
-    expect(&p, SOTTO_EUSAGE, "one .npy array of scores");
+    expect(&p, SOTTO_EUSAGE, "one array of scores");
     p = request("laplace", "x", "y"); /* names shorter than any ending */
     expect(&p, SOTTO_ENOENT, "x");
 }

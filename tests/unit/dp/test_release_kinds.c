@@ -238,10 +238,10 @@ static void wrong_inputs_are_refused(void **state)
     p.input = path_of("two.safetensors");
     p.output = path_of("out.safetensors");
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "exponential needs one .npy array of scores"));
+    assert_non_null(strstr(sotto_error_text(), "exponential needs one array of scores"));
     p.release.mechanism = "randomised-response";
     assert_int_equal(sotto_protect_file(&certificate, &p, NULL), SOTTO_EUSAGE);
-    assert_non_null(strstr(sotto_error_text(), "needs one .npy array of labels"));
+    assert_non_null(strstr(sotto_error_text(), "needs one array of labels"));
 }
 
 /* Several choices differ and cost what one costs; the scale of each grows with their number. */

@@ -105,6 +105,7 @@ static void document_and_lines(void **state)
                                    .epsilon = {0.5, INFINITY},
                                    .delta = 0.25,
                                    .adjacency = "zero-out",
+                                   .unit = "one record",
                                    .mechanism = "laplace",
                                    .scale = 2,
                                    .condition = "a wish",
@@ -119,7 +120,7 @@ static void document_and_lines(void **state)
         "{\n  \"schema\": \"sotto.verify/1\",\n  \"certificate\": \"c.json\",\n  \"valid\": false,\n"
         "  \"failed\": \"scale: 2 and 3\",\n  \"guarantee\": \"conditional\",\n"
         "  \"epsilon\": {\n    \"lower\": 0.5,\n    \"upper\": null\n  },\n  \"delta\": 0.25,\n"
-        "  \"adjacency\": \"zero-out\",\n  \"mechanism\": \"laplace\",\n  \"scale\": 2.0,\n"
+        "  \"adjacency\": \"zero-out\",\n  \"unit_of_privacy\": \"one record\",\n  \"mechanism\": \"laplace\",\n  \"scale\": 2.0,\n"
         "  \"records\": null,\n  \"condition\": \"a wish\",\n  \"measured\": null,\n  \"signed\": false,\n"
         "  \"public_key\": null,\n"
         "  \"checked\": [\n    \"arithmetic re-derived\"\n  ],\n"
@@ -133,6 +134,7 @@ static void document_and_lines(void **state)
         text,
         "c.json: does NOT verify: scale: 2 and 3\n"
         "  claim        no finite epsilon at delta 0.25, zero-out adjacency (laplace, scale 2)\n"
+        "  unit         of privacy: one record\n"
         "  proved       none\n"
         "  conditional  on a wish\n"
         "  measured     nothing\n"
@@ -327,7 +329,7 @@ static void no_documents(void **state)
     assert_int_equal(sotto_certificate_decode(&c, ""), SOTTO_EFORMAT);
     assert_int_equal(sotto_certificate_decode(&c, "[1, 2"), SOTTO_EFORMAT);
     assert_int_equal(sotto_certificate_decode(&c, "{\"schema\": \"sotto.audit/1\"}"), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "expected sotto.certificate/2"));
+    assert_non_null(strstr(sotto_error_text(), "expected sotto.certificate/3"));
     assert_int_equal(sotto_certificate_load(&c, path_of("gone.json")), SOTTO_ENOENT);
     assert_null(c);
 }

@@ -74,6 +74,58 @@ static void conversions_are_exact_or_refused(void **state)
     sotto_array_clear(&a);
 }
 
+static void every_integer_type_is_converted(void **state)
+{
+    (void)state;
+    const uint64_t big[] = {7, UINT64_MAX - 2047, INT64_MAX};
+    struct sotto_array a = make(SOTTO_U8, 2, big);
+    assert_true(array_value(&a, 1) == 0x1p64 - 2048);
+    assert_int_equal(sotto_array_convert(&a, SOTTO_I8), SOTTO_EINVAL);
+    assert_int_equal(sotto_array_convert(&a, SOTTO_U4), SOTTO_EINVAL);
+    assert_int_equal(sotto_array_require_exact(&a, SOTTO_F8, "x.npy"), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "x.npy: value 1 is 1.844674407370955e+19; f8 holds whole numbers up to 2^53 exactly; "
+                        "scale the values and save them as floats");
+    assert_int_equal(sotto_array_convert(&a, SOTTO_F4), SOTTO_OK); /* to floats any array */
+    assert_true(((float *)a.data)[0] == 7 && ((float *)a.data)[1] == 0x1p64f);
+    sotto_array_clear(&a);
+    a = make(SOTTO_U8, 3, (const uint64_t[]){7, 0, INT64_MAX});
+    assert_int_equal(sotto_array_convert(&a, SOTTO_I8), SOTTO_OK);
+    assert_true(((int64_t *)a.data)[2] == INT64_MAX);
+    sotto_array_clear(&a);
+    static const enum sotto_dtype types[] = {SOTTO_I1, SOTTO_I2, SOTTO_U2, SOTTO_U4,
+                                             SOTTO_U8, SOTTO_I4, SOTTO_U1};
+    static const double lowest[] = {-128, -32768, 0, 0, 0, -2147483648., 0},
+                        highest[] = {127, 32767, 65535, 4294967295., 0x1p63, 2147483647., 255};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const double inside[] = {lowest[t], types[t] == SOTTO_U8 ? 0x1p62 : highest[t]},
+                     below = lowest[t] - 1, above = highest[t] + 1;
+        a = make(SOTTO_F8, 2, inside);
+        assert_int_equal(sotto_array_convert(&a, types[t]), SOTTO_OK);
+        assert_true(array_value(&a, 0) == inside[0] && array_value(&a, 1) == inside[1]);
+        assert_int_equal(sotto_array_convert(&a, SOTTO_F8), SOTTO_OK);
+        assert_memory_equal(a.data, inside, sizeof inside);
+        sotto_array_clear(&a);
+        a = make(SOTTO_F8, 1, &below);
+        assert_int_equal(sotto_array_convert(&a, types[t]), SOTTO_EINVAL);
+        sotto_array_clear(&a);
+        a = make(SOTTO_F8, 1, &above);
+        assert_int_equal(sotto_array_convert(&a, types[t]), SOTTO_EINVAL);
+        sotto_array_clear(&a);
+    }
+    a = make(SOTTO_I4, 2, (const int32_t[]){1 << 24, -(1 << 24)});
+    assert_int_equal(sotto_array_require_exact(&a, SOTTO_F4, "x.npy"), SOTTO_OK);
+    sotto_array_clear(&a);
+    a = make(SOTTO_I8, 1, &(const int64_t){(INT64_C(1) << 53) + 1}); /* as a double it would be 2^53 */
+    assert_int_equal(sotto_array_require_exact(&a, SOTTO_F8, "x.npy"), SOTTO_EINVAL);
+    sotto_array_clear(&a);
+    a = make(SOTTO_I4, 2, (const int32_t[]){1 << 24, -(1 << 24)});
+    ((int32_t *)a.data)[1]--;
+    assert_int_equal(sotto_array_require_exact(&a, SOTTO_F4, "x.npy"), SOTTO_EINVAL);
+    assert_int_equal(sotto_array_require_exact(&a, SOTTO_F8, "x.npy"), SOTTO_OK);
+    sotto_array_clear(&a);
+}
+
 static void finite_check_says_where(void **state)
 {
     (void)state;
@@ -103,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_are_checked),
         cmocka_unit_test(conversions_are_exact_or_refused),
+        cmocka_unit_test(every_integer_type_is_converted),
         cmocka_unit_test(finite_check_says_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

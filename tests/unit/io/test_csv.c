@@ -130,6 +130,60 @@ static void csv_refuses_with_a_line(void **state)
     assert_int_equal(csv_parse(&c, "a\0b", 3, "x.csv", NULL), SOTTO_EFORMAT);
 }
 
+/* All bad rows are named, the first 20 by their lines; left out, the others stay whole. */
+static void csv_names_every_bad_row(void **state)
+{
+    (void)state;
+    struct csv c = {0};
+    const struct csv_style drop = {.drop = true};
+    static const char text[] = "a,b\n1\n2,\"x\n3,4\n5,6,7\n\"8\n9\",y\n\xff,1\n";
+    assert_int_equal(parse(&c, text, NULL), SOTTO_EFORMAT);
+    assert_string_equal(sotto_error_text(),
+                        "x.csv:2: has 1 cells; expected 2 as in the first row; 4 bad rows in "
+                        "all: lines 2, 3, 5 and 8");
+    assert_int_equal(parse(&c, "a,b\n1\n2\n", &drop), SOTTO_EFORMAT); /* more bad rows than good ones */
+    assert_int_equal(parse(&c, "a,b\n1,2\n3,4\n5,6\n1\n2,\"x\n\"8\n9\",y\n\xff,1\n", &drop), SOTTO_OK);
+    assert_int_equal(c.rows, 5);
+    assert_int_equal(c.dropped.count, 3);
+    assert_int_equal(c.dropped.lines[1], 6);
+    assert_string_equal(csv_cell(&c, 3, 1), "6");
+    assert_string_equal(csv_cell(&c, 4, 0), "8\n9");
+    assert_int_equal(c.lines[4], 7);
+    csv_remove_rows(&c, (const bool[]){true, false, true, false, false});
+    assert_int_equal(c.rows, 3);
+    assert_string_equal(csv_cell(&c, 1, 0), "5");
+    assert_int_equal(c.lines[2], 7);
+    csv_clear(&c);
+    char many[200] = "1,2\n";
+    for (int i = 0; i < 25; i++)
+        strcat(many, "1\n");
+    assert_int_equal(parse(&c, many, NULL), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(), "; 25 bad rows in all: lines 2, 3, 4,"));
+    assert_non_null(strstr(sotto_error_text(), ", 21 and 5 more"));
+}
+
+static void csv_finds_the_separator(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        char separator;
+        size_t columns;
+    } cases[] = {
+        {"a,b\n1,2\n", ',', 2},           {"a;b\n1;2\n", ';', 2},     {"a\tb c\n1\t2\n", '\t', 2},
+        {"a|b|c\n1|2|3\n", '|', 3},       {"1,5;2,5\n2;3\n", ';', 2}, {"\"a;b\",c\n\"1;2\",3\n", ',', 2},
+        {"a,b\n1;2,3\n4,5\n", ',', 2},    {"a\nb\n", ',', 1},         {"\xef\xbb\xbf|x,y\na;b\n", ';', 2},
+        {"a;b,c;d\n1;2\n1;2;3\n", ';', 3}};
+    const struct csv_style style = {.detect = true, .trim = true, .comment = '|', .drop = true};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct csv c = {0};
+        assert_int_equal(parse(&c, cases[i].text, &style), SOTTO_OK);
+        assert_int_equal(c.separator, cases[i].separator);
+        assert_int_equal(c.columns, cases[i].columns);
+        csv_clear(&c);
+    }
+}
+
 static char *slurp(const char *path)
 {
     unsigned char *text = NULL;
@@ -183,10 +237,9 @@ static void metrics_survive_a_crash_and_a_resume(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_round_as_strtod),
-        cmocka_unit_test(csv_reads_what_the_rfc_says),
-        cmocka_unit_test(csv_refuses_with_a_line),
-        cmocka_unit_test(metrics_survive_a_crash_and_a_resume),
+        cmocka_unit_test(numbers_round_as_strtod), cmocka_unit_test(csv_reads_what_the_rfc_says),
+        cmocka_unit_test(csv_refuses_with_a_line), cmocka_unit_test(csv_names_every_bad_row),
+        cmocka_unit_test(csv_finds_the_separator), cmocka_unit_test(metrics_survive_a_crash_and_a_resume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void npy_round_trip_of_every_dtype(void **state)
     (void)state;
     const size_t shapes[][3] = {{2, 3, 4}, {7}, {0, 5}, {0}};
     const int dims[] = {3, 1, 2, 0};
-    for (enum sotto_dtype d = SOTTO_U1; d <= SOTTO_I8; d++)
+    for (enum sotto_dtype d = SOTTO_U1; d <= SOTTO_U8; d++)
         for (size_t s = 0; s < 4; s++) {
             struct sotto_array a = {0}, b = {0};
             assert_int_equal(sotto_array_make(&a, d, dims[s], shapes[s]), SOTTO_OK);
@@ -81,14 +81,12 @@ static void npy_refuses_with_a_reason(void **state)
         {"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", 8,
          "m.npy: dtype '|O' means pickled Python objects, which could run code; save float32 with "
          "allow_pickle=False"},
-        {"{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }", 8,
-         "m.npy: is in Fortran (column-major) order; save it as numpy.ascontiguousarray(x)"},
-        {"{'descr': '>f4', 'fortran_order': False, 'shape': (1, 2), }", 8,
-         "m.npy: dtype '>f4' is big-endian; save it as '<f4'"},
+        {"{'descr': '>u1', 'fortran_order': False, 'shape': (1, 2), }", 2,
+         "m.npy: dtype '>u1' is not supported; expected one of b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8"},
         {"{'descr': '<U5', 'fortran_order': False, 'shape': (1, 2), }", 40,
-         "m.npy: dtype '<U5' is not supported; expected one of u1 b1 f2 f4 f8 i4 i8"},
+         "m.npy: dtype '<U5' is not supported; expected one of b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }", 8,
-         "m.npy: contains records with named fields; expected one of u1 b1 f2 f4 f8 i4 i8"},
+         "m.npy: contains records with named fields; expected one of b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 20,
          "m.npy: header states (3, 2) f4 = 24 bytes of data but the file has 20; the file is cut or damaged"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 28,
@@ -118,11 +116,59 @@ static void npy_refuses_with_a_reason(void **state)
     assert_int_equal(load_text("{\"shape\":(),'fortran_order':False,'descr':'<f8'}\n", 8), SOTTO_OK);
 }
 
+/* A file of `size` bytes of data behind a header. */
+static void load_data(struct sotto_array *a, const char *header, const void *data, size_t size)
+{
+    unsigned char file[1024] = "\x93NUMPY\x01";
+    size_t length = strlen(header);
+    file[8] = (unsigned char)length;
+    memcpy(file + 10, header, length);
+    memcpy(file + 10 + length, data, size);
+    assert_int_equal(npy_from_memory(a, file, 10 + length + size, "m.npy"), SOTTO_OK);
+}
+
+static void npy_of_another_byte_order_is_turned(void **state)
+{
+    (void)state;
+    static const unsigned char u2[] = {0x01, 0x02, 0xff, 0xfe}, i4[] = {0xff, 0xff, 0xff, 0xfe},
+                               f8[] = {0xc0, 0x04, 0, 0, 0, 0, 0, 0};
+    struct sotto_array a = {0};
+    load_data(&a, "{'descr': '>u2', 'fortran_order': False, 'shape': (2,), }", u2, sizeof u2);
+    assert_true(a.dtype == SOTTO_U2 && array_value(&a, 0) == 0x102 && array_value(&a, 1) == 0xfffe);
+    sotto_array_clear(&a);
+    load_data(&a, "{'descr': '>i4', 'fortran_order': False, 'shape': (1,), }", i4, sizeof i4);
+    assert_true(a.dtype == SOTTO_I4 && array_value(&a, 0) == -2);
+    sotto_array_clear(&a);
+    load_data(&a, "{'descr': '>f8', 'fortran_order': False, 'shape': (), }", f8, sizeof f8);
+    assert_true(a.dtype == SOTTO_F8 && array_value(&a, 0) == -2.5);
+    sotto_array_clear(&a);
+}
+
+static void npy_in_fortran_order_becomes_row_major(void **state)
+{
+    (void)state;
+    /* Value i + 10 j + 100 k stands at (i, j, k) of shape (2, 3, 2), first index fastest. */
+    static const unsigned char data[] = {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121};
+    struct sotto_array a = {0};
+    load_data(&a, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 2), }", data, sizeof data);
+    for (size_t i = 0; i < a.count; i++)
+        assert_true(array_value(&a, i) == (double)(i / 6 + 10 * (i / 2 % 3) + 100 * (i % 2)));
+    sotto_array_clear(&a);
+    load_data(&a, "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 2), }", data, 8);
+    assert_true(array_value(&a, 0) == 0x0001 && array_value(&a, 1) == 0x1415); /* bytes 4 and 5 */
+    sotto_array_clear(&a);
+    load_data(&a, "{'descr': '<f4', 'fortran_order': True, 'shape': (0, 3), }", data, 0);
+    assert_int_equal(a.count, 0);
+    sotto_array_clear(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(npy_round_trip_of_every_dtype, make_folder, remove_folder),
         cmocka_unit_test(npy_refuses_with_a_reason),
+        cmocka_unit_test(npy_of_another_byte_order_is_turned),
+        cmocka_unit_test(npy_in_fortran_order_becomes_row_major),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static const struct sotto_option *(*const tables[])(void) = {
     sotto_run_option_table,       sotto_residual_theorem1_table,     sotto_audit_input_table,
     sotto_attribute_input_table,  sotto_generative_input_table,      sotto_attack_input_table,
     sotto_call_option_table,      sotto_generator_option_table,      sotto_generator_score_option_table,
-    sotto_imitation_option_table};
+    sotto_imitation_option_table, sotto_encoder_import_option_table};
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static void rows_are_complete(void **state)
@@ -117,8 +117,8 @@ static void values_from_text(void **state)
     refused("epochs", "-1", "epochs: '-1' is not a whole number >= 0");
     refused("hidden", "512,", "hidden: '512,' is not a list of whole numbers; expected for example 512,128");
     refused("hidden", "1,2,3,4,5,6,7,8", "hidden: too many numbers; expected at most 7");
-    refused("lr", "0", "lr must be finite and > 0 (got 0)");
-    refused("lr", "nan", "lr must be finite and > 0 (got nan)");
+    refused("lr", "0", "lr must be above 0 and at most 1000 (got 0)");
+    refused("lr", "nan", "lr must be above 0 and at most 1000 (got nan)");
     refused("momentum", "1", "momentum must be at least 0 and below 1 (got 1)");
     refused("batch", "0", "batch must be at least 1 (got 0)");
     refused("seed", "9223372036854775808", "seed 9223372036854775808 is too large; expected less than 2^63");

@@ -371,7 +371,7 @@ static void results_as_files(void **state)
     assert_true(((double *)a.data)[0] == 2 && ((double *)a.data)[3] == r.rows[0].radius);
     sotto_array_clear(&a);
     assert_int_equal(sotto_smoothing_save(path_of("s.csv"), &r), SOTTO_OK);
-    assert_int_equal(sotto_audit_load(&a, path_of("s.csv")), SOTTO_OK);
+    assert_int_equal(sotto_array_load(&a, path_of("s.csv"), 0, NULL), SOTTO_OK);
     assert_true(a.shape[0] == N && a.shape[1] == 8);
     const double *row = (const double *)a.data;
     assert_true(row[1] == 2 && row[3] == 50 && row[5] == r.rows[0].radius && row[6] == r.rows[0].pixeldp);

@@ -246,8 +246,8 @@ static void bad_options_are_one_line(void **state)
     REFUSED(o.epochs = SOTTO_NONE, "epochs must be at least 1");
     REFUSED(o.batch = SOTTO_NONE, "batch must be at least 1");
     REFUSED(o.batch = 41, "batch 41 is larger than the 40 records to train on");
-    REFUSED(o.lr = NAN, "lr must be finite and > 0 (got nan)");
-    REFUSED(o.lr = -1, "lr must be finite and > 0 (got -1)");
+    REFUSED(o.lr = NAN, "lr must be above 0 and at most 1000 (got nan)");
+    REFUSED(o.lr = -1, "lr must be above 0 and at most 1000 (got -1)");
     REFUSED(o.momentum = 0.5, "momentum cannot be given for optimizer adam; expected optimizer sgd");
     REFUSED((o.optimizer = "sgd", o.momentum = 1), "momentum must be at least 0 and below 1");
     REFUSED(o.weight_decay = -1, "weight_decay must be finite and >= 0");

@@ -1,0 +1,81 @@
+/* sotto encoder import: weights that another program trained, as an encoder of sotto. */
+#include "inputs/image_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_row rows[] = {
+    OPTION_TABLE(sotto_encoder_import_option_table, NULL),
+    OPTION_GROUP("Output"),
+    {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write"},
+    OPTION_END};
+
+static void print_result(const struct sotto_encoder_import_report *r, const struct sotto_encoder *e,
+                         const char *path, const struct sotto_encoder_import_options *o, int json)
+{
+    if (json) {
+        printf("{\"schema\": \"sotto.import/1\", \"model\": \"%s\", \"names\": \"%s\", \"width\": %zu, "
+               "\"tensors\": %zu, "
+               "\"ignored\": %zu, \"counters\": %zu, \"weights_sha256\": \"%s\"}\n",
+               o->model, r->names, sotto_encoder_width(e), r->tensors, r->ignored, r->counters,
+               sotto_encoder_sha256(e));
+        return;
+    }
+    printf("%s: %s with embeddings of width %zu, from %zu tensors under the names of %s; stated by the user: "
+           "%s\n",
+           path, o->model, sotto_encoder_width(e), r->tensors, r->names, o->statement);
+    if (r->ignored > 0)
+        printf("ignored, as an encoder ends below its head: %s\n", r->ignored_names);
+    if (r->counters > 0)
+        printf("ignored, as inference does not read them: %zu counters num_batches_tracked\n", r->counters);
+}
+
+static sotto_status import(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct sotto_encoder_import_options options = {0};
+    struct sotto_encoder_import_report report;
+    struct sotto_encoder *encoder = NULL;
+    const char *output = option_text(o, "output");
+    sotto_status status = option_members(&options, sotto_encoder_import_option_table(), o);
+    if (status == SOTTO_OK)
+        status = image_size(&options.height, &options.width, o);
+    if (status == SOTTO_OK)
+        status = sotto_encoder_import(&encoder, &report, option_argument(o, 1), &options, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_encoder_save(output, encoder);
+    if (status == SOTTO_OK) /* none is left of a file that was there before */
+        status = sotto_provenance_save(output, &(struct sotto_provenance){0});
+    if (status == SOTTO_OK)
+        print_result(&report, encoder, output, &options, json);
+    sotto_encoder_free(encoder);
+    return status;
+}
+
+static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    static const char *const required[] = {"model", "statement", "output"};
+    const char *action = option_argument(o, 0);
+    sotto_status status = SOTTO_OK;
+    if (strcmp(action, "import") != 0)
+        return cli_fail(SOTTO_EUSAGE, "encoder: unknown action '%s'; expected import", action);
+    if (option_argument_count(o) < 2)
+        return cli_fail(SOTTO_EUSAGE, "encoder import: no file; give the weights, a .safetensors file");
+    for (size_t i = 0; i < sizeof required / sizeof *required && status == SOTTO_OK; i++)
+        status = option_require(o, required[i]);
+    return status == SOTTO_OK ? import(o, ctx, json) : status;
+}
+
+const struct verb verb_encoder = {
+    .name = "encoder",
+    .summary = "import the weights of a public network from another program, as an encoder",
+    .arguments = "import WEIGHTS.safetensors",
+    .min_arguments = 1,
+    .max_arguments = 2,
+    .examples =
+        "  sotto encoder import resnet18.safetensors --model resnet18-imagenet --statement \"public, by "
+        "the authors of torchvision\" -o encoder.safetensors\n"
+        "  sotto encoder import cifar.safetensors --model resnet18 --normalise "
+        "0.491,0.482,0.447/0.247,0.243,0.262 --statement \"public, by A. Person\" -o encoder.safetensors\n"
+        "  sotto embed --encoder encoder.safetensors --data photos --split train -o X.npy --labels-out y.npy",
+    .options = rows,
+    .run = run};

@@ -1,0 +1,473 @@
+/* The verdict: two sentences that head the page, cards, every setting at a glance, what noise cost each of them, and what to do
+ * next. */
+#include "report/page/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what the rows come to --- */
+
+struct findings {
+    size_t proved, attacked, leaking, destroyed, attacks;
+    const struct report_row *best;         /* smallest proved epsilon; NULL: none that means something */
+    const struct report_row *most;         /* largest AUC of any attack; NULL: no attack was run */
+    const struct report_row *contradicted; /* NULL: none */
+};
+
+static bool leaks(const struct report_row *row)
+{
+    return row->verdict == SOTTO_VERDICT_LEAKS || row->verdict == SOTTO_VERDICT_LEAKS_LITTLE ||
+           row->verdict == SOTTO_VERDICT_CONTRADICTED;
+}
+
+static const struct attack_result *largest(const struct report_row *row)
+{
+    return &row->attacks[row->strongest];
+}
+
+/* Attacks on a destroyed model mean nothing, so it is the largest only where there is no other. */
+static bool tells_more(const struct report_row *row, const struct report_row *than)
+{
+    const bool ruin = row->verdict == SOTTO_VERDICT_DESTROYED;
+    if (!than || ruin != (than->verdict == SOTTO_VERDICT_DESTROYED))
+        return !than || !ruin;
+    return largest(row)->auc.value > largest(than)->auc.value;
+}
+
+static struct findings find(const struct report *r)
+{
+    struct findings f = {0};
+    for (size_t i = 0; i < r->row_count; i++) {
+        const struct report_row *row = &r->rows[i];
+        f.proved += row->proof_means;
+        f.destroyed += row->verdict == SOTTO_VERDICT_DESTROYED;
+        f.leaking += row->attack_count && leaks(row);
+        f.attacked += row->attack_count > 0;
+        f.attacks += row->attack_count;
+        if (row->proof_means && (!f.best || row->proved.upper < f.best->proved.upper))
+            f.best = row;
+        if (row->attack_count && tells_more(row, f.most))
+            f.most = row;
+        if (row->verdict == SOTTO_VERDICT_CONTRADICTED && !f.contradicted)
+            f.contradicted = row;
+    }
+    return f;
+}
+
+/* "epsilon <= 1 at delta = 10^-5" */
+static void epsilon_delta(struct page *p, const struct report_row *r)
+{
+    page_html(p, "\xce\xb5\xc2\xa0\xe2\x89\xa4\xc2\xa0");
+    page_rounded_up(p, r->proved.upper);
+    if (r->proved.delta > 0) {
+        page_html(p, " <span class=\"ci\">at \xce\xb4\xc2\xa0=\xc2\xa0");
+        page_small(p, r->proved.delta);
+        page_html(p, "</span>");
+    }
+}
+
+/* No AUC up to one half is the strongest of anything. */
+static void largest_area(struct page *p, const struct report_row *row)
+{
+    const bool above = largest(row)->auc.value > 0.5;
+    page_html(p, above ? "largest AUC " : "none above chance: largest AUC ");
+    page_estimate(p, &largest(row)->auc);
+}
+
+/* --- the sentences --- */
+
+static void proved_sentence(struct page *p, const struct report *r, const struct findings *f)
+{
+    if (!f->best) {
+        page_html(p, "No meaningful guarantee is proved.");
+        return;
+    }
+    page_html(p, "Proved");
+    if (r->row_count > 1)
+        page_format(p, " for %zu of %zu settings", f->proved, r->row_count);
+    page_html(p, f->proved > 1 ? ", at best: " : ": ");
+    epsilon_delta(p, f->best);
+    page_html(p, ".");
+}
+
+static void attribute_sentence(struct page *p, const struct report *r)
+{
+    const struct json *found = NULL;
+    for (size_t i = 0; i < r->row_count && !found; i++)
+        found = part(r->rows[i].audit, "attribute.attack.balanced_accuracy");
+    page_html(p, found ? " No membership attack was run; the attribute was inferred with balanced accuracy "
+                       : " No membership attack was run");
+    if (found) {
+        const struct estimate e = {true, part_number(found, "estimate"), part_number(found, "lower"),
+                                   part_number(found, "upper"), 0};
+        page_estimate(p, &e);
+    }
+    page_html(p, ".");
+}
+
+static void measured_sentence(struct page *p, const struct report *r, const struct findings *f)
+{
+    if (!f->most) {
+        attribute_sentence(p, r);
+        return;
+    }
+    if (!f->leaking) {
+        page_html(p, f->attacks == 1 ? " The attack that was run did no better than guessing ("
+                                     : " No attack did better than guessing (");
+        largest_area(p, f->most);
+        page_html(p, ").");
+        return;
+    }
+    if (r->row_count > 1)
+        page_format(p, " Attacks tell members from non-members in %zu of %zu settings", f->leaking,
+                    f->attacked);
+    else
+        page_html(p, " An attack tells members from non-members");
+    page_html(p, ", with AUC ");
+    if (r->row_count > 1)
+        page_html(p, "up to ");
+    page_estimate(p, &largest(f->most)->auc);
+    page_html(p, " (0.5 is guessing).");
+}
+
+void verdict_sentences(struct page *p, const struct report *r)
+{
+    const struct findings f = find(r);
+    if (f.contradicted) {
+        page_text(p, f.contradicted->verdict_text);
+        return;
+    }
+    proved_sentence(p, r, &f);
+    measured_sentence(p, r, &f);
+}
+
+/* --- the overview --- */
+
+static const char *verdict_label(enum sotto_verdict v)
+{
+    static const char *const labels[] = {"claim contradicted", "destroyed",     "leaks",
+                                         "leaks a little",     "badly damaged", "no leak found",
+                                         "not attacked"};
+    return labels[v];
+}
+
+static void badge(struct page *p, enum sotto_verdict v)
+{
+    page_format(p, "<span class=\"badge %s\">%s</span>", sotto_verdict_name(v), verdict_label(v));
+}
+
+static const char *row_word(const struct report_row *r)
+{
+    return r->no_statement ? "<span class=\"none\">no statement</span>" : "<span class=\"none\">none</span>";
+}
+
+static void proved_cell(struct page *p, const struct report_row *r)
+{
+    if (r->proof_counts) {
+        page_html(p, r->proof_means ? "<strong>" : "<span>");
+        epsilon_delta(p, r);
+        page_html(p, r->proof_means ? "</strong>"
+                                    : "</span> <span class=\"ci\">too large to be meaningful</span>");
+    } else {
+        page_html(p, row_word(r));
+    }
+}
+
+static void auc_cell(struct page *p, const struct report_row *r)
+{
+    if (!r->attack_count) {
+        page_html(p, "<span class=\"none\">not measured</span>");
+        return;
+    }
+    page_estimate(p, &r->attacks[r->headline].auc);
+    if (r->strongest != r->headline && largest(r)->auc.value > 0.5) {
+        page_html(p, " <span class=\"ci\">largest ");
+        page_fraction(p, largest(r)->auc.value);
+        page_html(p, "</span>");
+    }
+}
+
+/* Only if a sampled or given sensitivity were the true one: never in the column of proofs. */
+static void conditional_cell(struct page *p, const struct report_row *r)
+{
+    page_html(p, "<td class=\"conditional\" data-label=\"Conditional\">");
+    if (r->conditional.given) {
+        page_html(p, "\xce\xb5\xc2\xa0\xe2\x89\xa4\xc2\xa0");
+        page_rounded_up(p, r->conditional.upper);
+        page_html(p, " <span class=\"ci\">not proved</span>");
+    } else {
+        page_html(p, "\xe2\x80\x93");
+    }
+    page_html(p, "</td>");
+}
+
+static void glance_row(struct page *p, const struct report_row *row, bool conditional)
+{
+    page_html(p, "<tr><th scope=\"row\">");
+    page_name(p, row->title);
+    page_html(p, "</th><td class=\"proved\" data-label=\"Proved\">");
+    proved_cell(p, row);
+    page_html(p, "</td>");
+    if (conditional)
+        conditional_cell(p, row);
+    page_html(p, "<td data-label=\"Attack AUC\">");
+    auc_cell(p, row);
+    page_html(p, "</td><td data-label=\"Accuracy\">");
+    page_estimate(p, &row->accuracy);
+    page_html(p, "</td><td>");
+    badge(p, row->verdict);
+    page_html(p, "<span class=\"why\">");
+    page_text(p, row->verdict_text);
+    page_html(p, "</span></td></tr>\n");
+}
+
+static void glance(struct page *p, const struct report *r)
+{
+    bool conditional = false;
+    for (size_t i = 0; i < r->row_count; i++)
+        conditional |= r->rows[i].conditional.given;
+    page_html(p, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Overview of all "
+                 "settings\"><table class=\"glance\">\n<caption>Overview of all settings. AUC: how well the "
+                 "headline attack (chosen in advance) separates members from non-members (0.5 = guessing, 1 "
+                 "= perfect), and the largest AUC of all attacks, where it is above chance.");
+    if (conditional)
+        page_html(p, " Conditional: the \xce\xb5 that would hold if the largest sensitivity in a sample were "
+                     "the true one; not a guarantee.");
+    page_html(p, "</caption>\n<thead><tr><th scope=\"col\">Setting</th><th scope=\"col\" "
+                 "class=\"proved\">Proved</th>");
+    if (conditional)
+        page_html(p, "<th scope=\"col\" class=\"conditional\">Conditional</th>");
+    page_html(p, "<th scope=\"col\" class=\"measured\">Attack AUC</th><th scope=\"col\" "
+                 "class=\"measured\">Accuracy</th><th "
+                 "scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < r->row_count; i++)
+        glance_row(p, &r->rows[i], conditional);
+    page_table_end(p);
+}
+
+/* --- the cards --- */
+
+static void proved_card(struct page *p, const struct report *r, const struct findings *f)
+{
+    page_html(p, "<div class=\"card proved\"><h3>Proved</h3>");
+    if (!f->best) {
+        page_html(
+            p,
+            "<p><strong>No meaningful proved guarantee</strong> for any setting on this page.</p></div>\n");
+        return;
+    }
+    page_format(p, "<p><strong>%zu of %zu settings</strong> have a proved guarantee. Strongest: ", f->proved,
+                r->row_count);
+    page_name(p, f->best->title);
+    page_html(p, ", ");
+    epsilon_delta(p, f->best);
+    page_html(p, ". Unit of privacy: ");
+    page_text(p, f->best->proved.unit ? f->best->proved.unit : "one record");
+    page_html(p, ".</p></div>\n");
+}
+
+/* The row's strongest attack: its area, and what it finds at the lowest rate of false alarms that was
+ * measured. */
+static void strongest_attack(struct page *p, const struct report_row *row)
+{
+    const struct attack_result *a = largest(row);
+    const struct json *rate = NULL;
+    double lowest = 1;
+    for (const char *key = json_first_key(a->rates); key; key = json_next_key(a->rates, key))
+        if (json_kind(json_member(a->rates, key)) == JSON_KIND_OBJECT && strtod(key, NULL) < lowest)
+            lowest = strtod(key, NULL), rate = json_member(a->rates, key);
+    if (row->attack_count > 1)
+        page_format(p, ", largest of %zu attacks: '", row->attack_count);
+    else
+        page_html(p, ", attack '");
+    page_name(p, a->name);
+    page_html(p, "', AUC ");
+    page_estimate(p, &a->auc);
+    if (!rate)
+        return;
+    struct estimate e = {true, part_number(rate, "estimate"), part_number(rate, "lower"),
+                         part_number(rate, "upper"), 0};
+    page_html(p, "; at ");
+    page_percent_plain(p, lowest);
+    page_html(p, " false-positive rate it finds ");
+    page_percent_estimate(p, &e);
+    page_html(p, " of the members");
+}
+
+static void measured_card(struct page *p, const struct findings *f)
+{
+    page_html(p, "<div class=\"card measured\"><h3>Measured</h3>");
+    if (!f->most) {
+        page_html(p, "<p>No membership attack was run.</p></div>\n");
+        return;
+    }
+    page_format(p, "<p><strong>%zu of %zu settings</strong> leak membership in the training data. ",
+                f->leaking, f->attacked);
+    if (largest(f->most)->auc.value > 0.5) {
+        page_html(p, f->leaking ? "Worst: " : "Furthest above chance: ");
+        page_name(p, f->most->title);
+        strongest_attack(p, f->most);
+        page_html(p, ". Intervals are for this attack alone; the verdict widens them for the number of "
+                     "attacks.</p></div>\n");
+        return;
+    }
+    page_html(p, "No attack is above chance: largest AUC ");
+    page_estimate(p, &largest(f->most)->auc);
+    page_html(p, ".</p></div>\n");
+}
+
+static bool has_cost(const struct report_row *row)
+{
+    return row->is_protected && row->accuracy.given && row->unprotected.given;
+}
+
+static void cost_card(struct page *p, const struct report *r, const struct findings *f)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->row_count; i++)
+        count += has_cost(&r->rows[i]);
+    page_html(p, "<div class=\"card cost\"><h3>Cost</h3>");
+    if (!count)
+        page_html(p, "<p>No protected setting with measured accuracy.</p>");
+    else if (f->destroyed)
+        page_format(
+            p,
+            "<p><strong>%zu of %zu protected settings %s destroyed</strong> by noise and must not be "
+            "counted as protected. What noise cost each setting stands <a href=\"#cost\">below</a>.</p>",
+            f->destroyed, count, f->destroyed == 1 ? "is" : "are");
+    else
+        page_html(p, "<p>No protected setting is destroyed by noise. What noise cost each setting stands <a "
+                     "href=\"#cost\">below</a>.</p>");
+    page_html(p, "</div>\n");
+}
+
+static void cost_line(struct page *p, const struct report_row *row)
+{
+    /* As printed; the sum turns -0 into 0. */
+    const double cost = round(1000 * (row->unprotected.value - row->accuracy.value)) / 10 + 0.0;
+    page_html(p, "<tr><th scope=\"row\">");
+    page_name(p, row->title);
+    page_html(p, "</th><td class=\"number\">");
+    page_estimate(p, &row->unprotected);
+    page_html(p, "</td><td class=\"number\">");
+    page_estimate(p, &row->accuracy);
+    page_format(p, "</td><td class=\"number\">%s%.1f points%s</td></tr>\n", cost < 0 ? "\xe2\x88\x92" : "",
+                fabs(cost), row->verdict == SOTTO_VERDICT_DESTROYED ? " (destroyed)" : "");
+}
+
+static void costs(struct page *p, const struct report *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->row_count; i++) {
+        if (!has_cost(&r->rows[i]))
+            continue;
+        if (!any)
+            page_table(p, "Cost of the noise",
+                       "<span id=\"cost\">Cost of the noise</span> in points of accuracy on held-out "
+                       "records, setting by "
+                       "setting. A cost below 0 is an accuracy above that without noise.",
+                       "Setting|^Accuracy without noise|^With noise|^Cost");
+        any = true;
+        cost_line(p, &r->rows[i]);
+    }
+    if (any)
+        page_table_end(p);
+}
+
+/* --- what to do next --- */
+
+/* A setting that may be given away: proved, useful, and no attack contradicts it. */
+static const struct report_row *releasable(const struct report *r)
+{
+    for (size_t i = 0; i < r->row_count; i++)
+        if (r->rows[i].proof_means && r->rows[i].verdict == SOTTO_VERDICT_NOT_DETECTED)
+            return &r->rows[i];
+    return NULL;
+}
+
+static void verify_command(struct page *p, const struct report_row *row)
+{
+    if (row->certified)
+        page_html(p, "sotto verify CERTIFICATE.json --ledger LEDGER.jsonl");
+    else {
+        page_html(p, "sotto verify protected/");
+        page_text(p, row->name);
+        page_html(p, ".safetensors --ledger ledger.jsonl");
+    }
+}
+
+static void train_command(struct page *p, const struct report *r)
+{
+    double classes = part_number(r->rows[0].audit, "classes");
+    page_format(p,
+                "sotto head --features FEATURES.npy --labels LABELS.npy --classes %.0f --trainer dp-adam "
+                "--epsilon 3 --dataset-id NAME -o private.safetensors",
+                classes >= 2 ? classes : 10);
+}
+
+static void attack_command(struct page *p)
+{
+    page_html(p, "sotto attack lira --target MODEL.safetensors --member-features MEMBERS.npy "
+                 "--member-labels MEMBER_LABELS.npy --nonmember-features OTHERS.npy --nonmember-labels "
+                 "OTHER_LABELS.npy -o attack-lira");
+}
+
+static const char *next_words(const struct findings *f, const struct report_row *ready)
+{
+    if (f->contradicted)
+        return "Do not release anything. Check this machine and the program first, then the certificate and "
+               "its "
+               "ledger:";
+    if (ready)
+        return "Give away the protected file of a setting that is proved and still useful, its certificate, "
+               "and "
+               "nothing else. Recipients can check both, in the folder that holds them:";
+    if (f->leaking || f->destroyed)
+        return "Do not release the settings that leak or are destroyed. Train for a stated \xce\xb5 instead, "
+               "and "
+               "audit the result again:";
+    return f->most ? "Finding nothing proves nothing. Try a stronger attack, with shadow models:"
+                   : "Run an attack before any claim about membership:";
+}
+
+static void next_step(struct page *p, const struct report *r)
+{
+    const struct findings f = find(r);
+    const struct report_row *ready = releasable(r);
+    page_html(p, "<h3 id=\"next\">What you can do now</h3>\n<p>");
+    page_html(p, next_words(&f, ready));
+    page_html(p, "</p>\n<pre class=\"command\" tabindex=\"0\"><code>");
+    if (f.contradicted)
+        page_html(p, "sotto selftest");
+    else if (ready)
+        verify_command(p, ready);
+    else if (f.leaking || f.destroyed)
+        train_command(p, r);
+    else
+        attack_command(p);
+    page_html(p, "</code></pre>\n");
+}
+
+void section_verdict(struct page *p, const struct report *r)
+{
+    const struct findings f = find(r);
+    page_html(p,
+              "<section id=\"verdict\" aria-labelledby=\"h-verdict\"><h2 id=\"h-verdict\">Overview</h2>\n");
+    page_html(p, "<div class=\"cards\">\n");
+    proved_card(p, r, &f);
+    measured_card(p, &f);
+    cost_card(p, r, &f);
+    page_html(p, "</div>\n");
+    checks_banner(p, r);
+    next_step(p, r);
+    glance(p, r);
+    costs(p, r);
+    page_html(
+        p, "<nav aria-label=\"Sections\"><a href=\"#words\">In plain words</a> <a href=\"#claim\">Claim</a> "
+           "<a href=\"#attacks\">Attacks</a> <a href=\"#utility\">Utility</a> <a "
+           "href=\"#training\">Training</a> "
+           "<a href=\"#method\">Method and data</a> <a href=\"#reproduce\">Reproduce</a> <a "
+           "href=\"#card\">Model card</a></nav>\n</section>\n");
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# Ctrl-C, and what is shown while there is work: bench/interrupt starts every verb on work of 10 s and more and stops it; ten times
+# the second that is promised is allowed here, for machines that are busy or slow.
+
+@test "every verb answers Ctrl-C with its exit code, in time" {
+  bench=$(realpath "$BATS_TEST_DIRNAME/../../bench/interrupt")
+  export SOTTO
+  SOTTO=$(realpath "$SOTTO")
+  cd "$BATS_TEST_TMPDIR"
+  "$bench" w 1 > measured.txt 2> words.txt
+  cat measured.txt words.txt
+  [ "$(wc -l < measured.txt)" -ge 19 ]
+  awk '$2 != 130 || $1 > 10 { print "too late, or another exit code: " $0; bad = 1 } END { exit bad }' measured.txt
+}
+
+@test "the stages of long verbs report progress" {
+  cd "$BATS_TEST_TMPDIR"
+  export XDG_DATA_HOME=$PWD/data
+  "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts member=100,nonmember=100,attacker=600 -o b > /dev/null
+  shows() { # STAGE command ...
+    "$SOTTO" "${@:2}" --progress always > out.txt 2> err.txt
+    tr '\r' '\n' < err.txt | grep -q "^$1 .*100 %" || { echo "no line of '$1':"; cat err.txt; return 1; }
+  }
+  one="--features b/member-features.npy --labels b/member-labels.npy"
+  shows head head $one --epochs 3 -o h.safetensors
+  shows sensitivity sensitivity $one --pairs 2 --epochs 2 -o s.json
+  shows train train --data b/member-features.npy:b/member-labels.npy --model mlp --hidden 8 --epochs 2 --dtype f32 --backend dnnl -o t.safetensors
+  shows embed embed --data synthetic-images-n60 --encoder scattering -o x.npy
+  shows pretrain pretrain --data synthetic-images-n60 --batch 20 --epochs 1 --dtype f32 --backend dnnl -o e.safetensors
+  shows smoothing predict --head h.safetensors --features b/member-features.npy --smooth 0.5 --n 100 -o s.json
+  shows generate generate train --model dcgan --width 4 --data synthetic-images-n60 --batch 20 --steps 2 -o g.safetensors
+  for part in member nonmember; do
+    "$SOTTO" predict --head h.safetensors --features b/$part-features.npy --logits -o $part.npy > /dev/null
+  done
+  shows audit audit --member-logits member.npy --nonmember-logits nonmember.npy
+  shows shadows attack shokri --target h.safetensors --shadows 2 --member-features b/member-features.npy --member-labels b/member-labels.npy \
+    --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy \
+    --attacker-features b/attacker-features.npy --attacker-labels b/attacker-labels.npy
+}
+
+@test "work that reports nothing shows that it goes on" {
+  cd "$BATS_TEST_TMPDIR"
+  "$SOTTO" account --mechanism gaussian --noise-multiplier 0.7 --sample-rate 0.01 --steps 1000000 --delta 1e-5 --certified \
+    --progress always > out.txt 2> err.txt &
+  pid=$!
+  for _ in {1..300}; do
+    grep -q "account .*working, 0:" err.txt && break
+    sleep 0.1
+  done
+  kill -INT $pid
+  wait $pid || true
+  grep -q "account .*working, 0:" err.txt
+  ! "$SOTTO" account --mechanism laplace --scale 1 --l1 1 --delta 1e-5 --progress always 2>&1 > /dev/null | grep working
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+# README.md: its size, and every block of it as it stands. `make demo` is run by cli/run, `make check` runs this.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  export ROOT=$BATS_TEST_DIRNAME/../..
+  cd "$BATS_FILE_TMPDIR" || exit
+  export XDG_DATA_HOME=$PWD/home PATH=$(dirname "$SOTTO"):$PATH
+  # what the blocks name lies in the checkout; what they write does not
+  for name in examples verifier docs; do ln -s "$(realpath "$ROOT")/$name" $name; done
+  # every block between ```sh and ```, in its order: block-1, block-2, ...
+  awk '/^```sh$/ { n++; open = 1; next } /^```$/ { open = 0 } open { print > ("block-" n) }' "$ROOT/README.md"
+}
+
+@test "at most 120 lines of at most 110 columns, and an explanation in the first 40" {
+  [ "$(wc -l < "$ROOT/README.md")" -le 120 ]
+  run -0 awk 'length > 110 && !/^!\[/ && !/^\|/ { print FNR ": " length }' "$ROOT/README.md"
+  [ -z "$output" ]
+  head -n 40 "$ROOT/README.md" | grep -q '^    make demo'
+  head -n 40 "$ROOT/README.md" | grep -q 'docs/page.png'
+}
+
+@test "an audit of arrays" {
+  cd "$BATS_FILE_TMPDIR" || exit
+  run -0 bash -eu block-1
+  [[ $output =~ loss\ +0\.6 ]]
+  [ -s audit1/report.html ]
+}
+
+@test "a table: four commands" {
+  cd "$BATS_FILE_TMPDIR" || exit
+  run -0 bash -eu block-2
+}
+
+@test "images: pre-train, embed, train privately, certify" {
+  cd "$BATS_FILE_TMPDIR" || exit
+  "$SOTTO" data info fashion-mnist > /dev/null 2>&1 || skip "no Fashion-MNIST here"
+  run -0 bash -eu block-3
+  [[ $output == *"(1, 1e-05)-differentially private"* ]]
+  [ -s certificate.html ]
+  run -0 "$SOTTO" verify released.safetensors
+  run -0 python3 verifier/sotto-verify.py released.safetensors
+}
