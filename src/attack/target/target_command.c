@@ -82,8 +82,7 @@ static sotto_status send_some(struct command_target *c, struct sending *s)
 static sotto_status check_shape(const struct command_target *c, const struct sotto_array *a, size_t n)
 {
     char shown[256];
-    bool label = a->ndim == 1 && dtype_is_integer(a->dtype) &&
-                 (c->target.classes > 0 || c->as_it_is);
+    bool label = a->ndim == 1 && dtype_is_integer(a->dtype) && (c->target.classes > 0 || c->as_it_is);
     bool floats = dtype_is_float(a->dtype);
     if (label && a->shape[0] == n)
         return SOTTO_OK;

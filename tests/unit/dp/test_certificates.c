@@ -298,8 +298,8 @@ static void only_the_same_run_goes_on(void **state)
     REFUSED(r.run = "x", "'x' is not the name of a run");
     REFUSED(r.run = "0123456789abcdef0123456789abcdeX", "is not the name of a run");
     REFUSED(r.run = "0123456789abcdef0123456789abcdef", "has no reservation in");
-    REFUSED(r.sampled.sample_rate = 0.5,
-            "another mechanism, scale, norm, sampling, dimension, adjacency, unit of privacy or release of labels");
+    REFUSED(r.sampled.sample_rate = 0.5, "another mechanism, scale, norm, sampling, dimension, adjacency, "
+                                         "unit of privacy or release of labels");
     REFUSED(r.sampled.noise_multiplier = 5, "another mechanism, scale");
     REFUSED(r.max_grad_norm = 1; r.sampled.noise_multiplier = 2, "another mechanism, scale");
     REFUSED(r.dimension = 4, "another mechanism, scale");

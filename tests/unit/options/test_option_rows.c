@@ -25,7 +25,8 @@ static const struct verb *const verbs[] = {
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 /* What no call of the library takes: how the program speaks, files that it opens or writes, and which call it makes. */
-static const char *const every_verb = "json|threads|progress|color|quiet|alone|help|output|force|arrays|labels-from";
+static const char *const every_verb =
+    "json|threads|progress|color|quiet|alone|help|output|force|arrays|labels-from";
 static const struct {
     const char *verb, *options;
 } own[] = {{"demo", "data|row|seed"},
