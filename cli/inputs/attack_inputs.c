@@ -118,6 +118,33 @@ static sotto_status open_command(struct attack_inputs *in, const struct options 
     return status;
 }
 
+/* Only who asks a service is watched. */
+static sotto_status disguise(struct attack_inputs *in, const struct options *o)
+{
+    static const char *const names[] = {"spread", "dilute", "decoys", "cover", "shuffle"};
+    struct sotto_disguise_options how = {0};
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (option_given(o, names[i]) && !option_given(o, "target-command"))
+            return cli_fail(SOTTO_EUSAGE,
+                            "attack: --%s hides queries from a monitor; expected --target-command with it",
+                            names[i]);
+    status = option_members_checked(&how, sotto_disguise_option_table(), "spread|dilute|decoys", o);
+    if (status != SOTTO_OK ||
+        (how.spread == 0 && how.dilute == 0 && how.decoys == 0 && !option_given(o, "cover")))
+        return status;
+    if (option_given(o, "cover"))
+        status = load_features(&in->cover, in, option_text(o, "cover"));
+    if (status == SOTTO_OK && option_given(o, "cover") &&
+        in->cover.shape[1] != sotto_target_inputs(in->input.target))
+        status = cli_fail(SOTTO_EINVAL, "%s has %zu columns; the target expects %zu", option_text(o, "cover"),
+                          in->cover.shape[1], sotto_target_inputs(in->input.target));
+    if (status == SOTTO_OK)
+        status = sotto_target_disguise(&in->input.target, &how, in->cover.data, in->cover.shape[0],
+                                       option_count(o, "seed"));
+    return status;
+}
+
 static sotto_status open_target(struct attack_inputs *in, const struct options *o, size_t columns,
                                 const struct sotto_context *ctx)
 {
@@ -130,7 +157,7 @@ static sotto_status open_target(struct attack_inputs *in, const struct options *
         status = sotto_target_open(&in->input.target, option_text(o, "target"), ctx);
     if (status == SOTTO_OK && option_given(o, "budget"))
         sotto_target_set_budget(in->input.target, option_count(o, "budget"));
-    return status;
+    return status == SOTTO_OK ? disguise(in, o) : status;
 }
 
 /* Labels of another set name its classes. */
@@ -184,6 +211,7 @@ void attack_inputs_clear(struct attack_inputs *in)
 {
     for (size_t i = 0; i < sizeof in->arrays / sizeof *in->arrays; i++)
         sotto_array_clear(&in->arrays[i]);
+    sotto_array_clear(&in->cover);
     sotto_target_close(in->input.target);
     *in = (struct attack_inputs){0};
 }

@@ -9,6 +9,7 @@ struct attack_inputs {
     struct sotto_array arrays[12];
     struct sotto_report_input files[12];
     size_t file_count;
+    struct sotto_array cover;
     size_t image[3]; /* channels, height, width of the records; zeros: rows of numbers */
 };
 /* EUSAGE for options that contradict each other; errors name the file. Clear also after a failure. ctx must

@@ -27,6 +27,10 @@ static const struct option_row rows[] = {
                                             "disjoint|shadow-data|synthetic-records|flip"),
     OPTION_TABLE(sotto_shadow_option_table, NULL),
     OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|cache|shard"),
+    OPTION_TABLE(sotto_disguise_option_table, NULL),
+    {"cover", OPTION_TEXT, "ARRAY", NULL,
+     "benign rows that --dilute and --decoys send, in this order, again from the first one after the last"},
+    OPTION_TABLE(sotto_attack_option_table, "shuffle"),
     OPTION_GROUP("Attack on an encoder (sotto attack encoder)"),
     {"encoder", OPTION_TEXT, "FILE", NULL, "encoder under attack (.safetensors)"},
     {"shadow-encoder", OPTION_TEXT, "FILE", NULL, "encoder of the attacker, trained like the target"},
@@ -237,6 +241,10 @@ const struct verb verb_attack = {
         "--nonmember-features xn.npy --nonmember-labels yn.npy -o attack1\n"
         "  sotto attack ml-leaks-3 --target-command 'sotto-serve-torch model.pt' --budget "
         "20000 "
+        "--member-features xm.npy ...\n"
+        "  sotto attack noise --target-command 'sotto monitor --calibration benign.npy --bank bank.npy --log "
+        "q.log "
+        "--on-alarm withhold -- python3 serve.py' --shuffle --spread 20 --dilute 0.2 --cover more.npy "
         "--member-features xm.npy ...\n"
         "  sotto attack white-box --target model.safetensors --known-member-features kx.npy "
         "--known-member-labels "

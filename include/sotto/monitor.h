@@ -146,6 +146,13 @@ SOTTO_API const struct sotto_monitor_result *sotto_monitor_result(const struct s
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_monitor_replay(struct sotto_monitor *m, const char *path,
                                                              uint64_t *torn, const struct sotto_context *ctx);
 
+/** What an alarm does. */
+enum sotto_on_alarm {
+    SOTTO_ALARM_LOG,  /**< a warning of the context's log, nothing else */
+    SOTTO_ALARM_STOP, /**< the service ends (EGATE), and the answer that belongs to the alarm is not sent */
+    SOTTO_ALARM_WITHHOLD /**< from that answer on the client gets answers without content: equal posteriors, or class 0 where
+                            the command answers labels. After an alarm of the service, all clients do */
+};
 /** {0} but for the log: all defaults. */
 struct sotto_monitor_service {
     const char *command; /**< the served model, as of sotto_target_open_command() */
@@ -154,14 +161,15 @@ struct sotto_monitor_service {
     const char *log;
     /** NULL: client lines in `input` name the client. Else all rows are this client's, and client lines are refused. */
     const char *client;
-    /** [0] 1: an alarm ends the service (EGATE), and the answer that belongs to it is not sent. The client sees this. */
-    int stop;
+    /** [SOTTO_ALARM_LOG]; the client sees the two others. */
+    enum sotto_on_alarm on_alarm;
     struct sotto_command_options how;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
 /** Stands between clients and a served model: reads client lines and frames of rows from `input`, asks the command, and
- *  writes its answers to `output` unchanged, until `input` ends. Alarms are warnings of the context's log.
+ *  writes its answers to `output` unchanged, but for those that an alarm withholds, until `input` ends. Alarms are warnings of
+ *  the context's log, which holds what the command answered.
  *
  *  In:      input, output  file descriptors, blocking or not
  *  Returns: EGATE    an alarm ended the service

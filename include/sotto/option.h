@@ -85,6 +85,8 @@ SOTTO_API const struct sotto_option *sotto_shadow_option_table(void);
 SOTTO_API const struct sotto_option *sotto_encoder_attack_option_table(void);
 /** Of struct sotto_command_options. */
 SOTTO_API const struct sotto_option *sotto_command_option_table(void);
+/** Of struct sotto_disguise_options. */
+SOTTO_API const struct sotto_option *sotto_disguise_option_table(void);
 /** Of struct sotto_monitor_options. */
 SOTTO_API const struct sotto_option *sotto_monitor_option_table(void);
 /** Of struct sotto_monitor_input: the arrays that the program reads. */

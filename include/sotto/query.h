@@ -78,6 +78,33 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_open_function(struct sotto_
                                                                    const char *name,
                                                                    sotto_model_function *answer, void *user,
                                                                    size_t inputs, size_t classes);
+
+/** How an attacker hides queries from one who watches them (sotto monitor). {0}: not at all. */
+struct sotto_disguise_options {
+    /** [1] clients that the queries are dealt to, in turn: "client NAME" lines before frames (docs/FORMATS.md, "Logs of
+     *  queries"). More than 1 needs a target that is a command which reads such lines. */
+    size_t spread;
+    /** [1] share of the rows sent that are the attack's; the others are cover, at random places. */
+    double dilute;
+    /** [0] rows of cover sent after each row of the attack, so that rows which are near each other stand in different blocks. */
+    size_t decoys;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** Puts a disguise around a target. The answers stay what they are; those to cover are thrown away, and cover counts as
+ *  queries, of the budget too.
+ *
+ *  In:      cover    (cover_rows, inputs) benign rows, sent in this order, again from the first one after the last; copied.
+ *                    Needed exactly where dilute is below 1 or decoys above 0
+ *           seed     of the places
+ *  In/out:  *target  replaced by one that owns it; unchanged on failure
+ *  Returns: EINVAL  an option out of range, a row of cover that is not finite
+ *           EUSAGE  several clients of a target that is no command; no cover, or cover that no option uses
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_target_disguise(struct sotto_target **target,
+                                                              const struct sotto_disguise_options *options,
+                                                              const float *cover, size_t cover_rows,
+                                                              uint64_t seed);
 SOTTO_API void sotto_target_close(struct sotto_target *t);
 /** In:  rows        (n, inputs)
  *  Out: posteriors  (n, classes)
@@ -192,6 +219,9 @@ struct sotto_attack_options {
     /** 1: shadow networks without the target's residual perturbation (noise, ensemble, lost skips): an attacker that
      *  does not know of it. */
     int plain_shadows;
+    /** 1: the records to judge are asked about in a random order, not members first. If answers end early, what is left to the
+     *  attack then does not depend on the order in which records were given. */
+    int shuffle;
     /** [1] */
     uint64_t seed;
     /** fpr, confidence, delta; names and seed are not used. */

@@ -105,7 +105,7 @@ static sotto_status tell(const struct service *v, const struct sotto_monitor_str
     if (s->alarm == 0 || before != 0)
         return SOTTO_OK;
     const char *who = s->name[0] ? s->name : "all clients together";
-    if (v->s->stop)
+    if (v->s->on_alarm == SOTTO_ALARM_STOP)
         return status_fail(SOTTO_EGATE,
                            "monitor: '%s' raised an alarm after %" PRIu64 " rows; the service ended", who,
                            s->alarm);
@@ -122,6 +122,35 @@ static const struct sotto_monitor_stream *stream_of(const struct sotto_monitor_r
         if (strcmp(r->client[i].name, name) == 0)
             return &r->client[i];
     return &none;
+}
+
+/* An answer of the same shape and type that says nothing. */
+static sotto_status empty_answer(struct sotto_array *a)
+{
+    sotto_status status = SOTTO_OK;
+    const enum sotto_dtype dtype = a->dtype;
+    struct sotto_array empty = {0};
+    if (a->ndim == 1) {
+        memset(a->data, 0, a->count * sotto_dtype_size(dtype));
+        goto done;
+    }
+    TRY(sotto_array_make(&empty, SOTTO_F4, a->ndim, a->shape));
+    for (size_t i = 0; i < empty.count; i++)
+        ((float *)empty.data)[i] = 1 / (float)a->shape[1];
+    TRY(sotto_array_convert(&empty, dtype));
+    sotto_array_clear(a);
+    *a = empty;
+    empty = (struct sotto_array){0};
+done:
+    sotto_array_clear(&empty);
+    return status;
+}
+
+static sotto_status withhold(struct exchange *x, const struct service *v)
+{
+    const struct sotto_monitor_result *r = sotto_monitor_result(v->monitor);
+    const bool found = r->service.alarm != 0 || stream_of(r, x->client)->alarm != 0;
+    return found && v->s->on_alarm == SOTTO_ALARM_WITHHOLD ? empty_answer(&x->answers) : SOTTO_OK;
 }
 
 static sotto_status judge(const struct service *v, struct exchange *x)
@@ -152,6 +181,7 @@ static sotto_status serve_frame(bool *gone, struct service *v, struct sotto_arra
         TRY(sotto_array_require_finite(&x.answers, v->target->name, "answers"));
     TRY(query_log_append(&v->log, &x));
     TRY(judge(v, &x));
+    TRY(withhold(&x, v));
     TRY(send_answer(gone, v, &x.answers));
 done:
     exchange_clear(&x);

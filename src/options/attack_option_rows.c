@@ -51,6 +51,7 @@ const struct sotto_option *sotto_audit_option_table(void)
 
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_attack_options
+#define DISGUISE "Disguise from a monitor (--target-command)"
 
 static const struct sotto_option attack_rows[] = {
     {"repeats", COUNT(repeats, "N"), .value = "1", .range = "[1,inf)", .group = "Target",
@@ -91,8 +92,11 @@ static const struct sotto_option attack_rows[] = {
      .help = "part I of N of the shadow models to train (needs --cache)"},
     {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Shadow models",
      .help = "parts in which the shadow models are trained"},
+    {"shuffle", FLAG(shuffle), .value = "0", .group = DISGUISE,
+     .help = "records asked about in a random order, not members first; how much an attack gets before an "
+             "alarm ends the answers then does not depend on the order of the files"},
     {"seed", ANY_SEED(seed), .value = "1", .group = "Statistics",
-     .help = "seed of shadow models, attack networks and random splits"},
+     .help = "seed of shadow models, attack networks, random splits and disguises"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_attack_option_table(void)
@@ -187,6 +191,25 @@ static const struct sotto_option command_rows[] = {
 const struct sotto_option *sotto_command_option_table(void)
 {
     return command_rows;
+}
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_disguise_options
+
+static const struct sotto_option disguise_rows[] = {
+    {"spread", COUNT(spread, "CLIENTS"), .value = "1", .range = "[1,100000]", .group = DISGUISE,
+     .help = "clients that the queries are dealt to, in turn, under the names account-1 and so on; the "
+             "command must read client lines, as sotto monitor does"},
+    {"dilute", REAL(dilute, "SHARE"), .value = "1", .range = "[0.001,1]", .group = DISGUISE,
+     .help = "share of the rows sent that are the attack's; the others are rows of --cover at random places"},
+    {"decoys", COUNT(decoys, "N"), .value = "0", .range = "[0,1000]", .group = DISGUISE,
+     .help = "rows of --cover sent after each row of the attack, so that rows near each other stand in "
+             "different blocks"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_disguise_option_table(void)
+{
+    return disguise_rows;
 }
 
 #undef OPTIONS_OF

@@ -100,9 +100,10 @@ static const struct sotto_option service_rows[] = {
              "and every exchange is written before its answer leaves; as private as the queries"},
     {"client", TEXT(client, "NAME"), .group = SERVICE,
      .help = "name of the only client (default: as the client lines in the input say; they are believed)"},
-    {"on-alarm", CHOICE(stop, "WHAT", "log|stop"), .value = "log", .group = SERVICE,
-     .help = "what an alarm does: log (a warning on stderr) or stop (the service ends and withholds the "
-             "answer, which shows the client that it was found)"},
+    {"on-alarm", CHOICE(on_alarm, "WHAT", "log|stop|withhold"), .value = "log", .group = SERVICE,
+     .help = "what an alarm does: log (a warning on stderr), stop (the service ends and withholds the "
+             "answer) or withhold (from that answer on the client gets equal posteriors, or class 0); the "
+             "last two show the client that it was found"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_monitor_service_table(void)

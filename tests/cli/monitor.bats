@@ -108,6 +108,95 @@ judge() { "$SOTTO" monitor q.log --calibration benign.npy --bank bank.npy --bloc
   [[ "$output" == *"ended with exit status 1 before it had answered frame"* ]]
 }
 
+# numbers NAME < a result on one line: each number of that name
+numbers() { grep -o "\"$1\":[0-9.e-]*" | sed 's/.*://'; }
+
+@test "withheld answers say nothing, and the log has the model's own" {
+  attack noise --target-command "$(serve softmax 3)" --classes 3 --queries 20 -o full --quiet > /dev/null
+  attack noise --target-command "$(behind '--on-alarm withhold --quiet')" --classes 3 --queries 20 --query-batch 10 -o cut --quiet > /dev/null
+  judge --json | grep -q '"alarms":1'
+  run ! cmp full/scores.npy cut/scores.npy
+  cp q.log before
+  # a client that was found stays found: equal answers to all rows, in the shape and type of the model's
+  { header="{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }"
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"
+    printf "$(printf '\\x00%.0s' {1..16})$(printf '\\x3f%.0s' {1..16})"; } > rows
+  ask() { $(behind "$1") < rows 2> /dev/null | tail -c 24 | od -v -An -tf4 -w4; }
+  ask '--on-alarm withhold' | awk '{ n++; if ($1 < 0.33333 || $1 > 0.33334) exit 1 } END { exit n != 6 }'
+  [ "$(ask '--on-alarm log' | sort -u | wc -l)" -gt 2 ]
+  tail -c 24 q.log > logged
+  [ "$(od -v -An -tf4 -w4 logged | sort -u | wc -l)" -gt 2 ]
+  # another client is answered
+  { printf 'client ada\n'; cat rows; } > named
+  [ "$($(behind '--on-alarm withhold') < named 2> /dev/null | tail -c 24 | od -v -An -tf4 -w4 | sort -u | wc -l)" -gt 2 ]
+  # labels: class 0
+  cp before q.log
+  [ "$($(behind '--on-alarm withhold' labels) < rows 2> /dev/null | tail -c 16 | od -v -An -td8 -w8 | sort -u | tr -d ' ')" = 0 ]
+}
+
+@test "an attacker that hides: several accounts, dilution, decoys, a random order; the same scores" {
+  bytes 3 2000 200 | npy cover.npy '500, 4'
+  attack noise --target-command "$(serve softmax 3)" --classes 3 --queries 20 -o plain --quiet > /dev/null
+  hidden() {
+    rm -rf q.log
+    attack noise --target-command "$(behind '--quiet')" --classes 3 --queries 20 --quiet --force "$@" -o hidden > /dev/null
+    cmp plain/scores.npy hidden/scores.npy
+  }
+  hidden
+  first=$(judge --json | numbers alarm)
+  [ "$first" -gt 0 ]
+  hidden --spread 60 # 42 rows each: an alarm needs five blocks
+  [ "$(judge --json | grep -o '"name":"account-[0-9]*"' | sort -u | wc -l)" -eq 60 ]
+  judge --json | grep -q '"alarms":0'
+  [ "$(judge --json | numbers rows | sort -n | uniq -c | wc -l)" -le 2 ] # dealt in turn
+  grep -q '"disguise":{"clients":60,"cover_queries":0,"shuffled":false}' hidden/result.json
+  hidden --dilute 0.1 --cover cover.npy
+  found=$(judge --json | numbers alarm)
+  [ -z "$found" ] || [ "$found" -gt "$first" ]
+  grep -q '"disguise":{"clients":1,"cover_queries":[1-9][0-9]*,"shuffled":false}' hidden/result.json
+  hidden --decoys 9 --cover cover.npy # two rows of the attack in a block of 10
+  found=$(judge --json | sed 's/.*"near":{"reached":\([a-z0-9]*\).*/\1/')
+  [ "$found" = null ]
+}
+
+@test "a random order changes no score that depends on its record alone" {
+  attack ml-leaks-3 --target-command "$(serve softmax 3)" --classes 3 -o plain --quiet > /dev/null
+  attack ml-leaks-3 --target-command "$(behind '--quiet')" --classes 3 --shuffle -o shuffled --quiet > /dev/null
+  cmp plain/scores.npy shuffled/scores.npy
+  grep -q '"disguise":{"clients":1,"cover_queries":0,"shuffled":true}' shuffled/result.json
+  diff <(sed 's/,"disguise":{[^}]*}//' shuffled/result.json) plain/result.json
+  rows() { head -c $((128 + 1920)) "$1" | tail -c 1920 | od -v -An -tx4 -w16; }
+  rows q.log > asked
+  "$SOTTO" monitor --calibration benign.npy --bank bank.npy --log p.log --quiet -- "$(serve softmax 3)" < /dev/null
+  attack ml-leaks-3 --target-command "$SOTTO monitor --calibration benign.npy --bank bank.npy --block 10 --quiet --log p.log -- $(serve softmax 3)" \
+    --classes 3 --quiet > /dev/null
+  rows p.log > given
+  run ! cmp asked given
+  cmp <(sort asked) <(sort given) # the same records in another order
+}
+
+@test "a disguise needs one who watches, and what it sends" {
+  run "$SOTTO" attack noise --target none --member-features x1.npy --member-labels y1.npy --nonmember-features x2.npy --nonmember-labels y2.npy --spread 2
+  [ "$status" -ne 0 ]
+  run attack noise --target-command "$(serve softmax 3)" --dilute 0.5
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"attack: --dilute and --decoys need benign rows to send; give them by --cover"* ]]
+  run attack noise --target-command "$(serve softmax 3)" --dilute 0 --cover benign.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"attack: --dilute must be at least 0.001 and at most 1 (got 0)"* ]]
+  run attack noise --target-command "$(serve softmax 3)" --decoys -1 --cover benign.npy
+  [ "$status" -eq 64 ]
+  run attack noise --target-command "$(serve softmax 3)" --spread 0
+  [ "$status" -eq 64 ]
+  run attack noise --target-command "$(serve softmax 3)" --cover benign.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"rows of --cover are sent by --dilute and --decoys only"* ]]
+  bytes 4 300 200 | npy wide.npy '60, 5'
+  run attack noise --target-command "$(serve softmax 3)" --decoys 1 --cover wide.npy
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"wide.npy has 5 columns; the target expects 4"* ]]
+}
+
 @test "client lines name clients; --client allows one" {
   frame() { cat "$1"; }
   printf "$(printf '\\x00%.0s' {1..16})" > zeros
@@ -153,7 +242,7 @@ judge() { "$SOTTO" monitor q.log --calibration benign.npy --bank bank.npy --bloc
   [ "$status" -eq 64 ]
   run "$SOTTO" monitor --log q.log --on-alarm shout --calibration benign.npy --bank bank.npy -- true
   [ "$status" -eq 64 ]
-  [[ "$output" == *"--on-alarm must be log or stop (got 'shout')"* ]]
+  [[ "$output" == *"--on-alarm must be log, stop or withhold (got 'shout')"* ]]
   : > q.log
   run judge --bank benign.npy
   [ "$status" -eq 64 ]

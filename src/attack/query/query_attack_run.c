@@ -1,6 +1,7 @@
 /* The life of an attack on a model: check what was given, ask the target about the records, let the attack
  * score them, and leave the statistics to the audit. */
 #include "attack/query/query_decision.h"
+#include "attack/query/record_order.h"
 #include "attack/query/record_overlap.h"
 #include "attack/query/shadow_recipe.h"
 #include "attack/query_attack.h"
@@ -30,6 +31,8 @@ struct model_work {
     int64_t *y, *known_y;
     uint8_t *known_member;
     double *posteriors;
+    int64_t
+        *order; /* (n): the record in each row of x, y and posteriors while the attack runs; NULL: as given */
     struct sotto_head_recipe recipe;
     struct sotto_train_options network;
     struct sotto_train_privacy privacy;
@@ -41,6 +44,7 @@ static void clear(struct model_work *w)
     base_free(w->answers);
     base_free(w->y);
     base_free(w->posteriors);
+    base_free(w->order);
     base_free(w->known_x);
     base_free(w->known_y);
     base_free(w->known_member);
@@ -297,9 +301,34 @@ done:
     return status;
 }
 
-/* Members first, then non-members: one table, and the target's answers on it. */
+static sotto_status shuffle(struct model_work *w, size_t n, size_t d, uint64_t seed)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(record_order_draw(&w->order, n, seed));
+    TRY(record_order_apply(w->x, w->order, n, d * sizeof *w->x));
+    TRY(record_order_apply(w->y, w->order, n, sizeof *w->y));
+done:
+    return status;
+}
+
+/* The records, their answers and scores as they were given, for the evaluation. */
+static sotto_status restore_order(double *scores, struct model_work *w, const struct query_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t n = in->records.n;
+    if (!w->order)
+        goto done;
+    TRY(record_order_undo(w->x, w->order, n, in->records.d * sizeof *w->x));
+    TRY(record_order_undo(w->y, w->order, n, sizeof *w->y));
+    TRY(record_order_undo(w->posteriors, w->order, n, in->records.classes * sizeof *w->posteriors));
+    TRY(record_order_undo(scores, w->order, n, sizeof *scores));
+done:
+    return status;
+}
+
+/* Members first, then non-members, unless they are shuffled: one table, and the target's answers on it. */
 static sotto_status gather(struct model_work *w, const struct query_attack *a,
-                           const struct sotto_attack_input *in)
+                           const struct sotto_attack_input *in, const struct sotto_attack_options *o)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_target *t = in->target;
@@ -313,6 +342,8 @@ static sotto_status gather(struct model_work *w, const struct query_attack *a,
     memcpy(w->x + m * d, in->nonmember.x, (n - m) * d * sizeof *w->x);
     memcpy(w->y, in->member.y, m * sizeof *w->y);
     memcpy(w->y + m, in->nonmember.y, (n - m) * sizeof *w->y);
+    if (o->shuffle)
+        TRY(shuffle(w, n, d, o->seed));
     if (a->needs & QUERY_POSTERIORS) {
         TRY(sotto_target_query(t, w->answers, w->x, n));
         for (size_t i = 0; i < n * k; i++)
@@ -432,6 +463,17 @@ static sotto_status describe_decision(struct facts *facts, const double *scores,
                           threshold, in->options->audit.confidence);
 }
 
+/* How the queries were hidden, if they were. */
+static void describe_disguise(struct facts *facts, const struct sotto_target *t, bool shuffled)
+{
+    if (!shuffled && t->cover == 0 && t->clients == 0)
+        return;
+    struct facts *f = fact_group(facts, "disguise");
+    fact_count(f, "clients", t->clients ? t->clients : 1);
+    fact_count(f, "cover_queries", t->cover);
+    fact_flag(f, "shuffled", shuffled);
+}
+
 /* Precision and recall at each of the attack's further thresholds. */
 static sotto_status describe_thresholds(struct facts *facts, const double *scores,
                                         const struct query_result *r, const struct query_input *in,
@@ -454,6 +496,7 @@ static sotto_status describe(struct sotto_audit_result *out, const double *score
     fact_count(facts, "queries", in->target->used);
     if (in->options->repeats > 1)
         fact_count(facts, "repeats", in->options->repeats);
+    describe_disguise(facts, in->target, in->options->shuffle);
     if (isnan(r->threshold))
         fact_real(facts, "decision", NAN);
     else
@@ -490,6 +533,19 @@ done:
     return status;
 }
 
+static sotto_status check_options(const struct query_attack *a, const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    if (o->explain && !(a->needs & QUERY_NETWORK))
+        FAIL(SOTTO_EUSAGE, "attack: %s explains nothing; --explain is for stolen-memories-layers", a->name);
+    if (o->shuffle && (a->needs & QUERY_WEIGHTS))
+        FAIL(SOTTO_EUSAGE, "attack: %s reads weights and hides no queries; omit --shuffle", a->name);
+    REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
+            o->shard, o->shards);
+done:
+    return status;
+}
+
 sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *finished,
                           const struct sotto_attack_input *given, const struct sotto_attack_options *options,
                           const struct sotto_context *ctx)
@@ -512,17 +568,14 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     if (o.channels == 0)
         take_image_shape(&o, given->target->network);
     TRY(find(&a, o.name));
-    if (o.explain && !(a->needs & QUERY_NETWORK))
-        FAIL(SOTTO_EUSAGE, "attack: %s explains nothing; --explain is for stolen-memories-layers", a->name);
-    REQUIRE(o.shards > 0 && o.shard < o.shards, "attack: shard %zu of %zu; expected 0 .. shards - 1", o.shard,
-            o.shards);
+    TRY(check_options(a, &o));
     TRY(check_input(a, given));
     REQUIRE(!o.plain_shadows || shadows_are_networks(given, &o),
             "attack: shadows without residual perturbation need a network as target");
     TRY(choose(&in, &w, a, given, &o));
     given->target->repeats = o.repeats;
     given->target->ctx = ctx;
-    TRY(gather(&w, a, given));
+    TRY(gather(&w, a, given, &o));
     TRY(gather_known(&in, &w, given));
     in.records = (struct head_data){w.x, w.y, n, d, k};
     in.posteriors = a->needs & (QUERY_POSTERIORS | QUERY_DECISIONS) ? w.posteriors : NULL;
@@ -531,6 +584,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
                                   given->other_classes};
     NEW(fresh, n);
     TRY(a->run(fresh, &result, &in));
+    TRY(restore_order(fresh, &w, &in));
     if (result.pending) {
         r.pending = 1;
     } else {

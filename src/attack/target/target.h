@@ -16,6 +16,8 @@ struct sotto_target {
     uint64_t used, budget;           /* rows; budget UINT64_MAX: no limit */
     const struct sotto_context *ctx; /* of the call that queries, asked between blocks of rows; or NULL */
     size_t repeats;                  /* answers averaged for every row, all counted; 0 and 1: one */
+    uint64_t cover;                  /* of `used`: rows that are sent only to hide the others */
+    size_t clients;                  /* names under which rows are sent; 0: none */
     const struct sotto_head *head;   /* weights, for white-box attacks; NULL: none to see */
     const struct sotto_network *network; /* likewise; at most one of the two */
     /* posteriors (n, classes) of rows (n, inputs); both were checked to be there, rows to be finite. */
@@ -38,5 +40,10 @@ sotto_status target_command_open(struct sotto_target **out, const char *command,
 /* One frame. *answer: (n, classes) of a float type, or (n) whole numbers; clear it. */
 sotto_status target_command_answer(struct sotto_array *answer, struct sotto_target *t, const float *rows,
                                    size_t n);
+
+enum { TARGET_CLIENT = 65 };
+/* Of a command: frames from now on follow a line "client NAME", for a command that reads such lines (sotto monitor). */
+bool target_is_command(const struct sotto_target *t);
+void target_command_client(struct sotto_target *t, const char *name);
 
 #endif

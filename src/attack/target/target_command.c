@@ -26,21 +26,23 @@ struct command_target {
     size_t batch;
     const struct sotto_context *ctx;
     uint64_t frames;
-    bool as_it_is; /* answers are passed on: their number of classes need not be known */
+    char client[TARGET_CLIENT]; /* who asks; "": frames come without a client line */
+    bool as_it_is;              /* answers are passed on: their number of classes need not be known */
 };
 
-/* One frame on its way out. */
+/* One frame on its way out, a client line before it. */
 struct sending {
-    unsigned char head[NPY_HEADER_LIMIT];
+    unsigned char head[TARGET_CLIENT + sizeof "client \n" + NPY_HEADER_LIMIT];
     const unsigned char *rows;
     size_t head_bytes, bytes, sent; /* bytes: of both parts */
     bool broken;                    /* its end of the pipe is closed */
 };
 
-static void start_sending(struct sending *s, const float *rows, size_t n, size_t d)
+static void start_sending(struct sending *s, const char *client, const float *rows, size_t n, size_t d)
 {
     struct sotto_array shape = {.dtype = SOTTO_F4, .ndim = 2, .shape = {n, d}};
-    s->head_bytes = npy_header(s->head, &shape);
+    s->head_bytes = client[0] ? (size_t)sprintf((char *)s->head, "client %s\n", client) : 0;
+    s->head_bytes += npy_header(s->head + s->head_bytes, &shape);
     s->rows = (const unsigned char *)rows;
     s->bytes = s->head_bytes + n * d * sizeof *rows;
     s->sent = 0;
@@ -175,7 +177,7 @@ static sotto_status exchange(struct command_target *c, struct npy_stream *in, co
     if (!silent(c)) /* if it is text, that text is the better error */
         TRY(receive_some(c, in, n, &complete));
     TRY(check_unasked(c, in));
-    start_sending(&out, rows, n, c->target.inputs);
+    start_sending(&out, c->client, rows, n, c->target.inputs);
     for (;;) {
         TRY(send_some(c, &out));
         if (out.broken)
@@ -267,6 +269,17 @@ static sotto_status query(struct sotto_target *t, float *posteriors, const float
                 n - start < c->batch ? n - start : c->batch));
 done:
     return status;
+}
+
+bool target_is_command(const struct sotto_target *t)
+{
+    return t->query == query;
+}
+
+void target_command_client(struct sotto_target *t, const char *name)
+{
+    struct command_target *c = (struct command_target *)t;
+    snprintf(c->client, sizeof c->client, "%s", name);
 }
 
 /* End of input tells the command to leave; what it does then is looked at, but can no longer change a

@@ -29,29 +29,30 @@ static const char *const every_verb =
     "json|threads|progress|color|quiet|alone|help|output|force|arrays|labels-from";
 static const struct {
     const char *verb, *options;
-} own[] = {{"demo", "data|row|seed"},
-           {"data", "name|yes|parts"},
-           {"pretrain", "talos"},
-           {"embed", "standardise|join|labels-out|attribute-out|evaluate"},
-           {"head", "features|labels|indices|classes|encoder|sign"},
-           {"sensitivity", "features|labels|indices|classes|head|pairs|local"},
-           {"protect", "head|vector|table|sign"},
-           {"key", "key"},
-           {"verify", "ledger|released|trust"},
-           {"certificate", "ledger|html"},
-           {"predict", "head|model|encoder|target-command|features|labels|table|encoding|answers|logits"},
-           {"train", "classes|dp-sgd|certify-inputs|sign"},
-           {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|opacus-history|import|"
-                       "residual-perturbation|points"},
-           {"ledger", "budget|contact"},
-           {"generate", "split|generator|count|latents|dp-sgd"},
-           {"federated", "features|labels|indices|classes|owners|local-epochs"},
-           {"attack",
-            "classes|budget|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-indices"},
-           {"audit", "power|fail-if|p-values|certificate|ledger"},
-           {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
-           {"report", "monitor"},
-           {"compare", "model"}};
+} own[] = {
+    {"demo", "data|row|seed"},
+    {"data", "name|yes|parts"},
+    {"pretrain", "talos"},
+    {"embed", "standardise|join|labels-out|attribute-out|evaluate"},
+    {"head", "features|labels|indices|classes|encoder|sign"},
+    {"sensitivity", "features|labels|indices|classes|head|pairs|local"},
+    {"protect", "head|vector|table|sign"},
+    {"key", "key"},
+    {"verify", "ledger|released|trust"},
+    {"certificate", "ledger|html"},
+    {"predict", "head|model|encoder|target-command|features|labels|table|encoding|answers|logits"},
+    {"train", "classes|dp-sgd|certify-inputs|sign"},
+    {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|opacus-history|import|"
+                "residual-perturbation|points"},
+    {"ledger", "budget|contact"},
+    {"generate", "split|generator|count|latents|dp-sgd"},
+    {"federated", "features|labels|indices|classes|owners|local-epochs"},
+    {"attack",
+     "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-indices"},
+    {"audit", "power|fail-if|p-values|certificate|ledger"},
+    {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
+    {"report", "monitor"},
+    {"compare", "model"}};
 
 static const char *own_of(const char *verb)
 {
