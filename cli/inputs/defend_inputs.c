@@ -71,10 +71,26 @@ static sotto_status repeat(struct sotto_array *out, const char *text, size_t n, 
     return status;
 }
 
+/* A number is a protected label. */
 static bool is_file(const char *text)
 {
-    size_t length = strlen(text);
-    return length > 4 && strcmp(text + length - 4, ".npy") == 0;
+    return text[strspn(text, "+-0123456789")] != '\0';
+}
+
+static bool ends_before(const char *text, const char *end, const char *ending)
+{
+    size_t length = strlen(ending);
+    return (size_t)(end - text) > length && memcmp(end - length, ending, length) == 0;
+}
+
+/* The colon before the protected label: the first that is not the one of FILE.npz:NAME. */
+static const char *find_colon(const char *entry)
+{
+    const char *colon = strchr(entry, ':');
+    while (colon && (ends_before(entry, colon, ".npz") || ends_before(entry, colon, ".safetensors")) &&
+           is_file(colon + 1))
+        colon = strchr(colon + 1, ':');
+    return colon;
 }
 
 /* One entry "X.npy[:SECRET]". */
@@ -82,7 +98,7 @@ static sotto_status load_part(struct defend_rows *r, struct defend_inputs *in, c
                               const char *option, const char *defence)
 {
     struct sotto_array x = {0}, protected_label = {0};
-    const char *colon = strrchr(entry, ':'), *path, *file;
+    const char *colon = find_colon(entry), *path, *file;
     size_t length = colon ? (size_t)(colon - entry) : strlen(entry), n = 0;
     if (r->parts == DEFEND_PARTS)
         return cli_fail(SOTTO_EUSAGE, "defend: --%s is given too often; expected at most %d times", option,

@@ -8,17 +8,19 @@ sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset
 {
     struct sotto_array a = {0};
     sotto_status status = sotto_array_load(&a, path, 0, NULL);
+    if (status == SOTTO_OK && a.ndim == 2 && a.shape[1] == 1)
+        a.ndim = 1; /* of a table */
     if (status == SOTTO_OK && a.ndim != 1)
         status = cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; expected a list of row numbers (1 dimension)",
                           path, a.ndim);
     else if (status == SOTTO_OK && a.count == 0)
         status = cli_fail(SOTTO_EINVAL, "%s: is empty; expected at least one row number", path);
     else if (status == SOTTO_OK &&
-             (a.dtype == SOTTO_F2 || a.dtype == SOTTO_F4 || a.dtype == SOTTO_F8 || a.dtype == SOTTO_B1))
+             (a.dtype == SOTTO_F2 || a.dtype == SOTTO_F4 || a.dtype == SOTTO_B1)) /* f8: of a table */
         status = cli_fail(SOTTO_EINVAL, "%s: contains '%s' values; row numbers must be integers", path,
                           sotto_dtype_name(a.dtype));
-    if (status == SOTTO_OK)
-        status = sotto_array_convert(&a, SOTTO_I8);
+    if (status == SOTTO_OK && sotto_array_convert(&a, SOTTO_I8) != SOTTO_OK)
+        status = cli_fail(SOTTO_EINVAL, "%s: contains fractions; row numbers must be integers", path);
     for (size_t i = 0; status == SOTTO_OK && i < a.count; i++) {
         int64_t row = ((const int64_t *)a.data)[i];
         if (row < 0 || (uint64_t)row >= data->n)

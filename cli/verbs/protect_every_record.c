@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const own[] = {"clip", "norm", "labels", "labels-from", "label-epsilon", "labels-output"};
+static const char *const own[] = {"clip", "norm", "labels", "label-epsilon", "labels-output"};
 
 bool protect_records_asked(const struct options *o)
 {
@@ -64,6 +64,7 @@ static sotto_status fill(struct sotto_protect_records *p, const struct options *
     p->input = option_text(o, "records");
     p->output = other.output;
     p->classes = other.classes;
+    p->labels_from = other.labels_from;
     p->classes_by = "--classes";
     p->mechanism = option_given(o, "mechanism") ? r.mechanism : NULL;
     p->scale = r.scale;

@@ -13,7 +13,8 @@ static const struct option_row rows[] = {
     {"table", OPTION_TEXT, "FILE", NULL,
      "records (n, columns) as .npy, of which --statistic is released; n is public"},
     OPTION_TABLE(sotto_protect_option_table, "statistic|range|blocks|choices|cases"),
-    OPTION_TABLE(sotto_protect_records_table, "records|clip|norm|labels|labels-from|label-epsilon"),
+    OPTION_TABLE(sotto_protect_records_table, "records|clip|norm|labels|label-epsilon"),
+    OPTION_TABLE(sotto_protect_option_table, "labels-from"),
     OPTION_TABLE(sotto_release_option_table, "mechanism|scale|epsilon|delta|value-step"),
     OPTION_DEFAULT("mechanism", "logistic"),
     OPTION_TABLE(sotto_protect_option_table, "classes"),
@@ -92,6 +93,9 @@ static sotto_status fill(struct sotto_protect *p, const struct options *o)
     if (!option_given(o, "table") &&
         (option_given(o, "range") || option_given(o, "cases") || option_given(o, "blocks")))
         return cli_fail(SOTTO_EUSAGE, "protect: --range, --cases and --blocks describe a --statistic");
+    if (option_given(o, "labels-from") && !option_given(o, "classes"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "protect: --labels-from belongs to labels; give --classes K, or omit it");
     if (option_given(o, "scale") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "protect: give exactly one of --scale and --epsilon");
     p->input = option_text(o, option_given(o, "head")    ? "head"

@@ -621,6 +621,9 @@ struct sotto_protect {
     /** permute-and-flip: [1] how many indices are chosen; of --table: columns, by their statistic */
     size_t choices;
     const char *cases; /**< chi-square: .npy (n), 1 for cases and 0 for controls, as many of each; public */
+    /** randomised response, most-frequent: [0] the number of the first class, 0 or 1; a label that is no class counts as class 0, or
+     * is not counted; released labels count from 0 */
+    size_t labels_from;
     struct sotto_release release;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };

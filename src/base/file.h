@@ -48,6 +48,8 @@ void file_release(struct held_file *h);
 
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
+/** Standard input ("-"), a pipe or a FIFO: what was read of it is gone. */
+bool file_is_pipe(const char *path);
 /** mkdir -p with mode 0700. */
 sotto_status folder_make(const char *path);
 /** A new folder NAME-XXXXXX, mode 0700, where temporary files go (TMPDIR, else /tmp); the caller removes

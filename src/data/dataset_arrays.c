@@ -62,9 +62,13 @@ static sotto_status take_column(int64_t *column, size_t *values, const struct so
     if (a->ndim < 1 || a->shape[0] != n || a->count != n)
         FAIL(SOTTO_EFORMAT, "%zu %s in %d dimensions for %zu records; expected shape (%zu)", a->count, what,
              a->ndim, n, n);
-    if (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4 || a->dtype == SOTTO_F8)
+    if (a->dtype == SOTTO_F2 || a->dtype == SOTTO_F4)
         FAIL(SOTTO_EFORMAT, "%s are %s; expected whole numbers", what, sotto_dtype_name(a->dtype));
-    TRY(copy_as(column, SOTTO_I8, a));
+    status = copy_as(column, SOTTO_I8, a); /* what a table holds are doubles */
+    if (status == SOTTO_EINVAL)
+        FAIL(SOTTO_EFORMAT, "%s are %s with fractions; expected whole numbers", what,
+             sotto_dtype_name(a->dtype));
+    TRY(status);
     for (size_t i = 0; i < a->count; i++)
         most = column[i] > most ? column[i] : most;
     *values = (size_t)most + 1;

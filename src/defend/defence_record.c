@@ -2,10 +2,11 @@
 #include "defend/defence.h"
 
 #include "base/reserved.h"
-#include "base/sha256.h"
+#include "io/array/array.h"
 #include "num/beta.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const double confidence = 0.95;
@@ -29,7 +30,9 @@ static sotto_status hash_inputs(struct sotto_defence_record *r, const struct sot
     NEW(r->inputs, count);
     for (size_t i = 0; i < count; i++) {
         r->inputs[i].role = files[i].role;
-        TRY(sha256_file(r->inputs[i].sha256, files[i].path));
+        TRY(array_file_sha256(r->inputs[i].sha256, files[i].path, NULL));
+        if (!r->inputs[i].sha256[0])
+            snprintf(r->inputs[i].sha256, sizeof r->inputs[i].sha256, "read from a pipe");
     }
     r->input_count = count;
 done:

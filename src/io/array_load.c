@@ -99,6 +99,7 @@ static sotto_status read_any(struct sotto_array *out, const struct source *s, co
 {
     sotto_status status = SOTTO_OK;
     unsigned char b[9] = {0};
+    const size_t have = s->size < sizeof b - 1 ? s->size : sizeof b - 1;
     TRY(source_read(s, b, 0, s->size < sizeof b ? s->size : sizeof b));
     const bool unnamed = s->memory || strcmp(s->name, "-") == 0;
     const bool zip = memcmp(b, "PK\x03\x04", 4) == 0 || memcmp(b, "PK\x05\x06", 4) == 0;
@@ -107,7 +108,7 @@ static sotto_status read_any(struct sotto_array *out, const struct source *s, co
         status = npz_read_member(out, s, member);
     else if (!npy && (header || ends_in(s->name, ".safetensors")))
         status = read_safetensors(out, s, member);
-    else if (!npy && (ends_in(s->name, ".csv") || (unnamed && s->size > 0 && !memchr(b, 0, sizeof b - 1))))
+    else if (!npy && (ends_in(s->name, ".csv") || (unnamed && have > 0 && !memchr(b, 0, have))))
         status = read_csv(out, s, quiet);
     else
         status = npy_read(out, s);

@@ -1,8 +1,8 @@
 /* The audit of one model becomes a report with one row. File names stay out of it: they can be private. */
 #include "audit/audit_document.h"
 #include "base/reserved.h"
-#include "base/sha256.h"
 #include "dp/certificate/certificate.h"
+#include "io/array/array.h"
 #include "report/page/page.h"
 #include "report/report_write.h"
 #include "sotto/sotto.h"
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 static void time_text(char out[32])
@@ -118,20 +117,11 @@ static sotto_status inputs_json(struct json **out, const struct sotto_audit_fact
     sotto_status status = SOTTO_OK;
     struct json *list = json_make_array();
     for (size_t i = 0; facts && i < facts->inputs_count; i++) {
-        char hash[SHA256_HEX], *file = NULL;
-        NEW_TEXT(file, facts->inputs[i].path);
-        char *inside = strstr(file, ".npz:");
-        if (inside)
-            inside[4] = '\0';
-        struct stat info;
-        const bool pipe = strcmp(file, "-") == 0 || (stat(file, &info) == 0 && !S_ISREG(info.st_mode));
-        status = pipe ? SOTTO_OK : sha256_file(hash, file); /* a pipe was read, and is gone */
-        base_free(file);
-        if (status != SOTTO_OK)
-            goto done;
+        char hash[SHA256_HEX];
+        TRY(array_file_sha256(hash, facts->inputs[i].path, NULL));
         struct json *one = json_make_object();
         json_put_text(&one, "name", facts->inputs[i].role);
-        json_put_text(&one, "sha256", pipe ? "read from a pipe" : hash);
+        json_put_text(&one, "sha256", hash[0] ? hash : "read from a pipe");
         json_push(&list, one);
     }
     *out = list;

@@ -146,6 +146,87 @@ refused() { # CODE TEXT command ...
   refused 64 "" "$SOTTO" protect --vector y.csv --mechanism laplace --scale 2 --l1 1 --dataset-id a -o csv.safetensors
 }
 
+@test "labels of any kind by randomised response: from 1, of a table, and none that tells of a record" {
+  respond() { "$SOTTO" protect --vector "$1" --mechanism randomised-response --epsilon 1 --classes 4 --l1 1 --dataset-id rr --ledger rr.jsonl \
+    --insecure-noise-seed 7 -o "$2" "${@:3}" > said.txt; }
+  respond y-i8.npy 0.npy
+  respond y-from-1.npy 1.npy --labels-from 1
+  cmp 0.npy 1.npy
+  for y in y.csv <(cat y.csv) stored.npz:y y-column.npy; do
+    respond "$y" o.npy
+    cmp <(tail -c 800 0.npy) <(tail -c 800 o.npy)
+  done
+  sed '7s/.*/9/; 8s/.*/-3/; 9s/.*/0.5/' y.csv > odd.csv # no classes: they count as class 0
+  sed '7,9s/.*/0/' y.csv > zeros.csv
+  respond zeros.csv o.npy 2> err.txt
+  cp o.npy zeros.npy
+  cp said.txt zeros.txt
+  respond odd.csv o.npy 2> odd.err.txt
+  cmp zeros.npy o.npy
+  cmp zeros.txt said.txt
+  cmp err.txt odd.err.txt
+  refused 64 "give --classes K, or omit it" "$SOTTO" protect --vector y.csv --labels-from 1 --mechanism laplace --scale 1 --l1 1 \
+    --dataset-id rr --ledger rr.jsonl -o no.npy
+  run "$SOTTO" protect --vector y.csv --labels-from 2 --mechanism randomised-response --epsilon 1 --classes 4 --l1 1 \
+    --dataset-id rr --ledger rr.jsonl -o no.npy
+  [ "$status" -ne 0 ]
+  refused 65 "expected integer labels" "$SOTTO" protect --vector x-f4.npy --mechanism randomised-response --epsilon 1 --classes 4 --l1 1 \
+    --dataset-id rr --ledger rr.jsonl -o no.npy
+  most() { "$SOTTO" protect --table "$1" --statistic most-frequent --mechanism propose-test-release --epsilon 1 --delta 1e-3 --classes 5 \
+    --dataset-id mf --ledger mf.jsonl --insecure-noise-seed 7 -o m.npy "${@:2}" > /dev/null; }
+  printf '%0.s1\n' {1..90} > ones.csv
+  most ones.csv
+  [ "$(tail -c 8 m.npy | od -An -t d8 | tr -d ' ')" = 1 ]
+  most ones.csv --labels-from 1
+  [ "$(tail -c 8 m.npy | od -An -t d8 | tr -d ' ')" = 0 ]
+  [ ! -e no.npy ]
+}
+
+@test "X:Y, two arrays of any kind, wherever a data set is named" {
+  trained() { "$SOTTO" train --data "$1" "${@:2}" --model mlp --hidden 8 --epochs 1 --dtype f32 --backend dnnl -o pair.safetensors --json |
+    tr ',' '\n' | grep weights_sha256; }
+  wanted=$(trained x-f4.npy:y-i8.npy)
+  for pair in x.csv:y.csv x-head.csv:y-i8.npy stored.npz:x:deflated.npz:y alone.npz:y.csv x-i2.npy:stored.npz:y "$PWD/x.csv:$PWD/y.csv"; do
+    [ "$(trained "$pair")" = "$wanted" ] || { echo "$pair"; return 1; }
+  done
+  [ "$(trained x.csv:- < y.csv)" = "$wanted" ]
+  [ "$(trained <(cat x.csv):<(cat y.csv))" = "$wanted" ]
+  awk 'NR == 1 { print; next } { print $1 + 1 }' y.csv > y-from-1.csv
+  [ "$(trained x.csv:y-from-1.csv --labels-from 1)" = "$wanted" ]
+  "$SOTTO" data import x.csv:y.csv --name pair > /dev/null
+  "$SOTTO" data info pair | grep -q "records    100 "
+  "$SOTTO" data split x.csv:y.csv --parts a=40 -o pair --quiet > /dev/null
+  [ -s pair/a-labels.npy ]
+  refused 66 "none.csv: No such file" "$SOTTO" train --data x.csv:none.csv --model mlp -o no.safetensors
+  refused 65 "stored.npz: contains 2 arrays" "$SOTTO" train --data stored.npz:y.csv --model mlp -o no.safetensors
+  refused 65 "expected shape (100)" "$SOTTO" train --data y.csv:x.csv --model mlp -o no.safetensors
+  awk 'NR == 3 { print 0.5; next } { print }' y.csv > fractions.csv
+  refused 65 "with fractions; expected whole numbers" "$SOTTO" train --data x.csv:fractions.csv --model mlp -o no.safetensors
+  [ ! -e no.safetensors ]
+}
+
+@test "row numbers, attributes and protected labels of a table or a pipe" {
+  printf '%s\n' 5 1 40 7 12 30 2 66 > rows.csv
+  head_of --features x.csv --labels y.csv --classes 4 --indices rows.csv -o a.safetensors
+  head_of --features x.csv --labels y.csv --classes 4 --indices <(cat rows.csv) -o b.safetensors
+  cmp a.safetensors b.safetensors
+  "$SOTTO" embed --data synthetic-images-n80 --encoder scattering --indices rows.csv -o r.npy --quiet > /dev/null
+  "$SOTTO" embed --data synthetic-images-n80 --encoder scattering --indices <(cat rows.csv) -o s.npy --quiet > /dev/null
+  cmp r.npy s.npy
+  refused 65 "contains fractions; row numbers must be integers" "$SOTTO" embed --data synthetic-images-n80 --encoder scattering --indices <(echo 1.5) -o no.npy
+  "$SOTTO" predict --head a.safetensors --features x.csv -o p.npy > /dev/null
+  defended() { "$SOTTO" defend uniform-confidence --input "$1" -o e.npy --quiet > /dev/null; }
+  defended p.npy
+  mv e.npy d.npy
+  for input in p.npy:3 p.npy:y.csv p.npy:stored.npz:y; do
+    defended $input
+    cmp d.npy e.npy
+  done
+  cat p.npy | defended -
+  cmp d.npy e.npy
+  grep -q "read from a pipe" e.npy.defence.json
+}
+
 @test "labels from 1 are refused, and taken where they are stated" {
   head_of --features x-f4.npy --labels y-i8.npy -o f4.safetensors
   refused 65 "y-from-1.npy: labels run from 1 to 4; expected labels from 0: give --labels-from 1" \

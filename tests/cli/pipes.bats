@@ -24,6 +24,41 @@ head_of() { "$SOTTO" head --quiet --epochs 1 -o "$1" "${@:2}" > /dev/null; }
   grep -q "read from a pipe" a/report.json
 }
 
+@test "protect reads pipes of every kind, and a bad one charges nothing" {
+  python3 - << 'PY'
+import zipfile
+with zipfile.ZipFile("z.npz", "w") as z:
+    z.write("x.npy", "x.npy")
+PY
+  cp x.npy z.npy # without its provenance
+  awk 'BEGIN { for (i = 0; i < 60; i++) print i / 7 "," i % 9 }' > z.csv
+  protect() { timeout 30 "$SOTTO" protect "$1" "$2" --mechanism laplace --dataset-id p --ledger p.jsonl --insecure-noise-seed 7 "${@:3}" --quiet > /dev/null; }
+  for file in z.npy z.npz z.csv; do
+    for what in "--vector --scale 2 --l1 1" "--records --scale 2 --clip 1 --norm l1" "--table --statistic mean --range 0,1 --epsilon 1"; do
+      read -r option more <<< "$what"
+      # shellcheck disable=SC2086
+      {
+        protect $option $file $more -o file.npy
+        cat $file | protect $option - $more -o cat.npy
+        protect $option - $more -o input.npy < $file
+        protect $option <(cat $file) $more -o process.npy
+        rm -f fifo && mkfifo fifo
+        (cat $file > fifo) &
+        protect $option fifo $more -o fifo.npy
+      }
+      for f in cat input process fifo; do cmp file.npy $f.npy; done
+      "$SOTTO" verify process.npy > /dev/null
+    done
+  done
+  before=$(wc -l < p.jsonl)
+  run protect --vector <(head -c 150 x.npy) --scale 2 --l1 1 -o no.npy
+  [ "$status" -eq 65 ]
+  run protect --vector <(true) --scale 2 --l1 1 -o no.npy
+  [ "$status" -eq 65 ]
+  [ "$(wc -l < p.jsonl)" -eq "$before" ]
+  [ ! -e no.npy ]
+}
+
 @test "a pipe that is cut off, or that is to be read twice, is refused" {
   run "$SOTTO" head --features <(head -c 200 x.npy) --labels y.npy -o h.safetensors
   [ "$status" -eq 65 ]

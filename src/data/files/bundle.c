@@ -113,7 +113,7 @@ void bundle_where(char *out, size_t capacity, const struct bundle *b, size_t ent
     const struct bundle_entry *e = &b->entries[entry];
     if (b->single)
         snprintf(out, capacity, "%s", b->origin);
-    else if (b->loose)
+    else if (b->colon)
         snprintf(out, capacity, "%s", e->name);
     else
         snprintf(out, capacity, e->data || e->left ? "%s: %s" : "%s/%s", b->origin, e->name);

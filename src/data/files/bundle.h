@@ -16,7 +16,8 @@ struct bundle_entry {
 struct bundle {
     char *origin; /* the path that the user gave */
     bool single;  /* one plain or compressed file, not a folder or an archive */
-    bool loose;   /* files from anywhere, named on their own */
+    size_t
+        colon; /* of "X:Y", two arrays from anywhere, which are not read yet: where Y begins, less one; or 0 */
     size_t count, capacity;
     struct bundle_entry *entries;
     const struct sotto_context
@@ -34,9 +35,9 @@ extern const struct bundle_limits bundle_default_limits;
 /** Folder, archive (tar, zip, compressed or not) or single file (compressed or not).
  *  ENOENT; EFORMAT: damaged, empty, over a limit, a name that is not UTF-8 or leaves the archive. */
 sotto_status bundle_open(struct bundle *out, const char *path, const struct sotto_context *ctx);
-/** Several files, opened under the last component of each path. */
-sotto_status bundle_open_files(struct bundle *out, const char *origin, const char *const *paths, size_t count,
-                               const struct sotto_context *ctx);
+/** "X:Y", two arrays with a colon there; nothing is read. */
+sotto_status bundle_of_pair(struct bundle *out, const char *origin, size_t colon,
+                            const struct sotto_context *ctx);
 /** The archive walk behind bundle_open(), on bytes. `name`: for messages and for the entry of a single
  * file. */
 sotto_status bundle_from_memory(struct bundle *out, const char *name, const void *data, size_t size,

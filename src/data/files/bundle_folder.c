@@ -83,21 +83,22 @@ done:
     return status;
 }
 
-sotto_status bundle_open_files(struct bundle *out, const char *origin, const char *const *paths, size_t count,
-                               const struct sotto_context *ctx)
+sotto_status bundle_of_pair(struct bundle *out, const char *origin, size_t colon,
+                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct bundle b = {.loose = true, .ctx = ctx};
+    struct bundle b = {.colon = colon, .ctx = ctx};
     NEW_TEXT(b.origin, origin);
-    for (size_t i = 0; i < count; i++) {
-        unsigned char *data;
-        size_t size;
-        TRY(file_read_asking(&data, &size, paths[i], bundle_default_limits.bytes, ctx));
-        TRY(bundle_add(&b, path_base(paths[i]), data, size));
+    NEW(b.entries, 2);
+    b.capacity = 2;
+    for (size_t i = 0; i < 2; i++) {
+        NEW_TEXT(b.entries[i].name, i ? origin + colon + 1 : origin);
+        b.count++;
     }
+    b.entries[0].name[colon] = '\0';
     *out = b;
+    b = (struct bundle){0};
 done:
-    if (status != SOTTO_OK)
-        bundle_clear(&b);
+    bundle_clear(&b);
     return status;
 }

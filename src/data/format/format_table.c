@@ -1,7 +1,7 @@
 /* Which layout is it? The first row that recognises the files reads them. */
 #include "data/format/format.h"
 
-#include "base/file.h"
+#include "data/format/array_pair.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,18 +17,8 @@ const struct dataset_format *const dataset_formats[] = {
 
 sotto_status format_open_bundle(struct bundle *out, const char *path, const struct sotto_context *ctx)
 {
-    sotto_status status = SOTTO_OK;
-    char *copy = NULL;
-    const char *colon = strrchr(path, ':');
-    if (file_exists(path) || !colon || !name_ends(path, ".npy"))
-        return bundle_open(out, path, ctx);
-    NEW_TEXT(copy, path);
-    copy[colon - path] = '\0';
-    const char *paths[2] = {copy, copy + (colon - path) + 1};
-    TRY(bundle_open_files(out, path, paths, 2, ctx));
-done:
-    base_free(copy);
-    return status;
+    const size_t colon = array_pair_colon(path);
+    return colon ? bundle_of_pair(out, path, colon, ctx) : bundle_open(out, path, ctx);
 }
 
 static bool describes_table(const struct sotto_import_options *o)

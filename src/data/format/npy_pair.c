@@ -1,4 +1,4 @@
-/* NumPy arrays: X.npy:Y.npy, a folder with images.npy or features.npy and perhaps labels.npy and
+/* Arrays: X:Y, each of any kind that sotto_array_load() takes; of NumPy a folder with images.npy or features.npy and perhaps labels.npy and
  * attribute.npy, or one .npy without labels. */
 #include "data/format/format.h"
 
@@ -18,8 +18,7 @@ static bool find_files(struct npy_files *out, const struct bundle *b)
     *out = (struct npy_files){0};
     if (b->count == 1) /* one file, compressed or not */
         return name_ends(b->entries[0].name, ".npy");
-    if (b->count == 2 && b->loose && name_ends(b->entries[0].name, ".npy") &&
-        name_ends(b->entries[1].name, ".npy")) {
+    if (b->colon) {
         *out = (struct npy_files){.labels = 1, .has_labels = true};
         return true;
     }
@@ -56,6 +55,8 @@ static sotto_status load(struct sotto_array *out, const struct bundle *b, size_t
     sotto_status status = SOTTO_OK;
     struct bytes bytes = {0};
     char where[700];
+    if (b->colon)
+        return sotto_array_load(out, b->entries[entry].name, 0, b->ctx);
     bundle_where(where, sizeof where, b, entry);
     TRY(bundle_load(&bytes, b, entry));
     TRY(npy_from_memory(out, bytes.data, bytes.size, where));
@@ -68,14 +69,8 @@ done:
 static sotto_status take_identity(struct dataset *d, const struct bundle *b, const struct npy_files *files)
 {
     char values[4200], labels[4200];
-    const char *colon = strrchr(b->origin, ':');
-    if (b->loose && colon) { /* X.npy:Y.npy */
-        snprintf(values, sizeof values, "%.*s", (int)(colon - b->origin), b->origin);
-        snprintf(labels, sizeof labels, "%s", colon + 1);
-    } else {
-        bundle_where(values, sizeof values, b, files->values);
-        bundle_where(labels, sizeof labels, b, files->labels);
-    }
+    bundle_where(values, sizeof values, b, files->values);
+    bundle_where(labels, sizeof labels, b, files->labels);
     return identity_of_arrays(d, values, files->has_labels ? labels : NULL);
 }
 
@@ -112,10 +107,10 @@ done:
     return status;
 }
 
-const struct dataset_format format_npy = {.name = "npy",
-                                          .layout =
-                                              "X.npy:Y.npy (or a folder with images.npy or features.npy, "
-                                              "labels.npy, attribute.npy): u1 (N,C,H,W) images "
-                                              "or a (N,D) matrix; whole-number labels (N)",
-                                          .recognise = recognise,
-                                          .read = read_arrays};
+const struct dataset_format format_npy = {
+    .name = "npy",
+    .layout = "X.npy:Y.npy, likewise .npz and .csv (or a folder with "
+              "images.npy or features.npy, labels.npy, attribute.npy): u1 (N,C,H,W) images "
+              "or a (N,D) matrix; whole-number labels (N)",
+    .recognise = recognise,
+    .read = read_arrays};

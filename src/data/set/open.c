@@ -2,6 +2,7 @@
  * registered set found on this machine. Anything that is none of these is tried as a path. */
 #include "base/file.h"
 #include "base/reserved.h"
+#include "data/format/array_pair.h"
 #include "data/format/format.h"
 #include "data/store/store.h"
 
@@ -66,8 +67,7 @@ done:
 
 static bool could_be_path(const char *text)
 {
-    const char *colon = strrchr(text, ':');
-    return file_exists(text) || strchr(text, '/') || (colon && name_ends(text, ".npy"));
+    return file_exists(text) || strchr(text, '/') || array_pair_colon(text);
 }
 
 static sotto_status open_any(struct dataset *d, const char *name, const struct sotto_import_options *options,

@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "dp/certificate/certificate.h"
 #include "dp/release/charge_hint.h"
+#include "dp/release/class_labels.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/public_metadata.h"
@@ -28,17 +29,32 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* One array; else the tensors of a head. */
-static bool is_array(const char *path)
+/* One array; else the tensors of a head. A pipe has no name that tells, hence the output's. */
+static bool is_array(const struct sotto_protect *p)
 {
-    return ends_with(path, ".npy") || ends_with(path, ".npz") || ends_with(path, ".csv") ||
-           array_member(path);
+    return ends_with(p->output, ".npy");
 }
 
-static sotto_status load(struct sotto_tensors *t, const char *path, const struct sotto_context *ctx)
+static sotto_status check_names(const struct sotto_protect *p)
+{
+    const char *in = p->input;
+    const bool array =
+        ends_with(in, ".npy") || ends_with(in, ".npz") || ends_with(in, ".csv") || array_member(in);
+    const bool tensors = !array && ends_with(in, ".safetensors");
+    if (is_array(p) ? !tensors : !array)
+        return SOTTO_OK;
+    return status_fail(SOTTO_EUSAGE,
+                       "protect: %s and %s are of different formats; expected an array (.npy, .npz or .csv) "
+                       "and .npy, or two .safetensors",
+                       in, p->output);
+}
+
+static sotto_status load(struct sotto_tensors *t, const struct sotto_protect *p,
+                         const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    if (is_array(path)) {
+    const char *path = p->input;
+    if (is_array(p)) {
         struct sotto_array a = {0};
         TRY(sotto_array_load(&a, path, 1, ctx));
         status = sotto_tensors_add(t, "vector", a.dtype, a.ndim, a.shape, a.data);
@@ -219,10 +235,8 @@ static sotto_status protect_labels(struct sotto_certificate **certificate, struc
                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    if (dtype_is_float(a->dtype))
-        FAIL(SOTTO_EINVAL, "%s: dtype %s; expected integer labels for randomised response", p->input,
-             sotto_dtype_name(a->dtype));
-    TRY(sotto_array_convert(a, SOTTO_I8));
+    TRY(class_labels_check(a, p->input));
+    TRY(class_labels(a, p->classes, p->labels_from, 0));
     TRY(sotto_dp_randomise(certificate, a->data, a->count, p->classes, release, ctx));
 done:
     return status;
@@ -298,7 +312,7 @@ static sotto_status protect_by_kind(struct sotto_certificate **certificate, stru
     if (p->choices > 1 && m->kind != RELEASE_CHOICE)
         FAIL(SOTTO_EUSAGE, "protect: --choices belongs to permute-and-flip, not to %s", m->name);
     bool choice = m->kind == RELEASE_CHOICE, labels = m->kind == RELEASE_LABELS;
-    if ((choice || labels) && !is_array(p->input))
+    if ((choice || labels) && !is_array(p))
         FAIL(SOTTO_EUSAGE, "protect: mechanism %s needs one array of %s (got %s)", m->name,
              choice ? "scores" : "labels", p->input);
     if (choice)
@@ -319,7 +333,7 @@ static sotto_status take_statistic(struct sotto_tensors *t, struct sotto_release
 {
     sotto_status status = SOTTO_OK;
     const struct mechanism *m;
-    if (!is_array(p->input))
+    if (!is_array(p))
         FAIL(SOTTO_EUSAGE, "protect: %s: a statistic needs one array of records", p->input);
     if (release_is_test(release->mechanism))
         return sotto_provenance_once(whose);
@@ -339,19 +353,16 @@ done:
     return status;
 }
 
-/* Of FILE.npz:NAME the whole file. */
-static sotto_status hash_input(char out[SHA256_HEX], const char *path, const struct sotto_context *ctx)
+/* Of a pipe, which is gone, the values that were read. */
+static void hash_values(char out[SHA256_HEX], const struct sotto_tensors *t)
 {
-    sotto_status status = SOTTO_OK;
-    const char *colon = array_member(path);
-    char *file = NULL;
-    NEW_TEXT(file, path);
-    if (colon)
-        file[colon - path] = '\0';
-    TRY(sha256_file_asking(out, file, ctx));
-done:
-    base_free(file);
-    return status;
+    struct sha256 h;
+    sha256_init(&h);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct sotto_array *a = &t->items[i].array;
+        sha256_update(&h, a->data, a->count * sotto_dtype_size(a->dtype));
+    }
+    sha256_hex(&h, out);
 }
 
 /* How the noise compares with what chance does to a mean anyway. */
@@ -379,22 +390,21 @@ sotto_status sotto_protect_file(struct sotto_certificate **certificate, const st
     struct held_file held = {0};
     size_t room = 1 << 16 /* of metadata and certificate */;
     TRY(require_reserved(p->reserved, "protect"));
-    if (ends_with(p->output, ".npy") != is_array(p->input))
-        FAIL(SOTTO_EUSAGE,
-             "protect: %s and %s are of different formats; expected an array (.npy, .npz or .csv) and .npy, "
-             "or two "
-             ".safetensors",
-             p->input, p->output);
+    REQUIRE(p->labels_from <= 1, "protect: labels from %zu; expected the number of the first class, 0 or 1",
+            p->labels_from);
+    TRY(check_names(p));
     size_t capacity = strlen(p->output) + 32;
     NEW(beside, capacity);
     snprintf(beside, capacity, "%s.certificate.json", p->output);
-    TRY(load(&tensors, p->input, ctx));
+    TRY(load(&tensors, p, ctx));
+    TRY(array_file_sha256(input, p->input, ctx));
+    if (!input[0])
+        hash_values(input, &tensors);
     TRY(match(&release, p, &tensors));
     TRY(sotto_provenance_load(&whose, p->input));
     TRY(identify(&release, p, &whose));
     if (p->statistic)
         TRY(take_statistic(&tensors, &release, p, &whose));
-    TRY(hash_input(input, p->input, ctx));
     release.input_sha256 = input;
     for (size_t i = 0; i < tensors.count; i++)
         room += tensors.items[i].array.count * sizeof(double);

@@ -8,6 +8,7 @@
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
+#include "dp/release/class_labels.h"
 #include "dp/release/clip_row.h"
 #include "io/array/npy.h"
 #include "par/par.h"
@@ -50,6 +51,8 @@ static sotto_status check(const struct sotto_protect_records *p)
     TRY(sotto_options_check(p, sotto_protect_records_table(), NULL));
     REQUIRE(target != spend_given(p->scale), "protect: records need exactly one of scale and target epsilon");
     REQUIRE(!target || p->target.epsilon > 0, "epsilon must be > 0 (got %g)", p->target.epsilon);
+    REQUIRE(p->labels_from <= 1, "protect: labels from %zu; expected the number of the first class, 0 or 1",
+            p->labels_from);
     REQUIRE(!p->labels == !(p->label_epsilon > 0),
             "protect: labels are released by randomised response; give labels and label epsilon together");
     REQUIRE(!p->labels || p->classes >= 2,
@@ -90,12 +93,10 @@ static sotto_status load_labels(struct job *j)
     TRY(sotto_array_load(&read, j->p.labels, 1, j->ctx));
     REQUIRE(read.ndim >= 1 && read.shape[0] == j->n && read.count == j->n,
             "%s: expected %zu labels, one for each record", j->p.labels, j->n);
-    TRY(sotto_array_convert(&read, SOTTO_F8));
-    TRY(sotto_array_make(&j->y, SOTTO_I8, 1, &j->n));
-    for (size_t i = 0; i < j->n; i++) {
-        const double y = ((const double *)read.data)[i] - (double)j->p.labels_from;
-        ((int64_t *)j->y.data)[i] = y >= 0 && y < (double)j->p.classes && y == floor(y) ? (int64_t)y : 0;
-    }
+    TRY(class_labels(&read, j->p.classes, j->p.labels_from, 0));
+    read.ndim = 1;
+    j->y = read;
+    read = (struct sotto_array){0};
 done:
     sotto_array_clear(&read);
     return status;

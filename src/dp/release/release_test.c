@@ -7,6 +7,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "dp/mechanism/require.h"
 #include "dp/noise/lattice.h"
+#include "dp/release/class_labels.h"
 #include "dp/release/release.h"
 #include "io/array/array.h"
 #include "num/interval.h"
@@ -100,10 +101,9 @@ sotto_status protect_most_frequent(struct sotto_certificate **certificate, struc
              "protect: the sensitivity of a statistic is proved; omit --l1, --l2 and --sensitivity");
     if (a->ndim < 1 || a->ndim > 2 || (a->ndim == 2 && a->shape[1] != 1))
         FAIL(SOTTO_EINVAL, "%s: has %d dimensions; expected labels (n) or (n, 1)", p->input, a->ndim);
-    if (dtype_is_float(a->dtype))
-        FAIL(SOTTO_EINVAL, "%s: dtype %s; expected integer labels", p->input, sotto_dtype_name(a->dtype));
+    TRY(class_labels_check(a, p->input));
     r.records = a->shape[0];
-    TRY(sotto_array_convert(a, SOTTO_I8));
+    TRY(class_labels(a, p->classes, p->labels_from, -1)); /* not counted */
     TRY(sotto_array_make(&made, SOTTO_I8, 1, &(size_t){1}));
     TRY(sotto_dp_most_frequent(made.data, certificate, a->data, a->count, p->classes, &r, ctx));
     base_wipe(a->data, a->count * sizeof(int64_t));

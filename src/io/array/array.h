@@ -3,6 +3,7 @@
 #define IO_ARRAY_ARRAY_H
 
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "sotto/io.h"
 
 enum { DTYPES = SOTTO_U8 + 1 };
@@ -24,6 +25,10 @@ double array_value(const struct sotto_array *a, size_t i);
 
 /** FILE.npz:NAME and FILE.safetensors:NAME: where the colon stands; NULL: a plain path. */
 const char *array_member(const char *path);
+
+/** Of the file that holds an array, of FILE.npz:NAME the whole file; "" of a pipe, as what was read of it is gone. ENOENT, EIO,
+ * ENOMEM, ESTOPPED. */
+sotto_status array_file_sha256(char out[SHA256_HEX], const char *path, const struct sotto_context *ctx);
 
 /** IEEE binary16: widening is exact, narrowing rounds to nearest even. */
 float half_to_float(uint16_t half);

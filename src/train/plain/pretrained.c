@@ -86,11 +86,11 @@ sotto_status pretrained_moments(double **out, const struct sotto_encoder *e,
     double *mean = NULL;
     if (!o->standardise)
         goto done;
-    TRY(sotto_npy_load(&x, o->standardise));
-    REQUIRE(x.dtype == SOTTO_F4 && x.ndim == 2 && x.shape[1] == width,
-            "standardise: %s does not have shape (N, %zu) and type f4; expected embeddings by the encoder of "
-            "from",
+    TRY(sotto_array_load(&x, o->standardise, 0, NULL));
+    REQUIRE(x.ndim == 2 && x.shape[1] == width,
+            "standardise: %s does not have shape (N, %zu); expected embeddings by the encoder of from",
             o->standardise, width);
+    TRY(sotto_array_convert(&x, SOTTO_F4));
     NEW_ROWS(mean, width, 2);
     TRY(standardise_find(mean, mean + width, x.data, x.shape[0], width));
     *out = mean;
