@@ -312,6 +312,7 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     TRY(audit_check(&arrays, in, ctx));
     arrays.quiet = context_quiet(ctx, 1);
     arrays.all.ctx = &arrays.quiet;
+    TRY(audit_summarise_references(&arrays, ctx));
     TRY(check_names(names, arrays.have));
     TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings->seed));
     TRY(plan_jobs(&jobs, in, &arrays, names));

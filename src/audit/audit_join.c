@@ -212,3 +212,32 @@ sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_au
     }
     return SOTTO_OK;
 }
+
+static sotto_status read_rows(const void *self, double *signals, uint8_t *trained, size_t first, size_t count)
+{
+    const struct attack_input *all = &((const struct audit_arrays *)self)->all;
+    const size_t at = first * all->models, values = count * all->models;
+    memcpy(signals, all->reference + at, values * sizeof *signals);
+    if (all->trained)
+        memcpy(trained, all->trained + at, values);
+    return SOTTO_OK;
+}
+
+sotto_status audit_summarise_references(struct audit_arrays *s, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    void *signals = NULL, *summary = NULL;
+    if (!s->all.reference)
+        return SOTTO_OK;
+    s->references = (struct reference_source){s, s->all.n, s->all.models, s->all.trained != NULL, read_rows};
+    TRY(take(&signals, s, ARRAY_SIGNALS, s->all.n, 1, sizeof(double)));
+    TRY(take(&summary, s, ARRAY_SUMMARY, s->all.n, 1, sizeof(struct reference_summary)));
+    struct reference_target target = {.signals = signals, .summary = summary};
+    for (size_t i = 0; i < s->all.n; i++)
+        target.signals[i] = posterior_signal(&s->all, i);
+    TRY(audit_references_pass(&target, 1, &s->references, ctx));
+    s->all.signals = target.signals;
+    s->all.summary = target.summary;
+done:
+    return status;
+}

@@ -45,10 +45,10 @@ static size_t find_best(struct ranked *best, size_t wanted, const double *scores
 /* |mean IN - mean OUT| in units of the two spreads: needs no target at all. */
 static double separation(const struct reference_stats *stats, size_t row)
 {
-    const struct reference_record *r = &stats->record[row];
-    double in = sqrt(reference_variance(&r->in, stats->in_variance, 8)),
-           out = sqrt(reference_variance(&r->out, stats->out_variance, 8));
-    return fabs(r->in.mean - r->out.mean) / (in + out);
+    const struct reference_record r = reference_record_of(stats, row);
+    double in = sqrt(reference_variance(&r.in, stats->in_variance, 8)),
+           out = sqrt(reference_variance(&r.out, stats->out_variance, 8));
+    return fabs(r.in.mean - r.out.mean) / (in + out);
 }
 
 /* How often trainings of the reference models found the record again. */
@@ -90,7 +90,7 @@ sotto_status audit_most_vulnerable(struct sotto_audit_result *r, const char *att
         one->row = settings->include_indices ? (int64_t)best[i].row : -1;
         one->score = best[i].score;
         one->fallback = fallback[best[i].row] != 0;
-        one->separation = stats.record ? separation(&stats, best[i].row) : NAN;
+        one->separation = stats.summary ? separation(&stats, best[i].row) : NAN;
         TRY(repeats(&one->repeats, &r->memory, support, best[i].row));
     }
     found->attack = attack;

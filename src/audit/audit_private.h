@@ -7,6 +7,7 @@
 
 #include "audit/score/score_attack.h"
 #include "audit/audit_memory.h"
+#include "audit/audit_references.h"
 #include "audit/audit_support.h"
 #include "audit/measure/metrics.h"
 
@@ -45,6 +46,8 @@ enum audit_array {
     ARRAY_POPULATION_VIEW_SIGNALS,
     ARRAY_POPULATION_VIEW_REFERENCE,
     ARRAY_DISCRIMINATOR,
+    ARRAY_SIGNALS,
+    ARRAY_SUMMARY,
     ARRAY_COUNT
 };
 struct audit_arrays {
@@ -52,8 +55,9 @@ struct audit_arrays {
     unsigned have;
     const float *reference_outputs; /* borrowed: (models, all.n, classes), or NULL; as the next */
     const double *reference_outputs_f8;
-    struct sotto_context quiet; /* of the attacks */
-    void *owned[ARRAY_COUNT];   /* the arrays of `all` */
+    struct reference_source references; /* as many models as all.models */
+    struct sotto_context quiet;         /* of the attacks */
+    void *owned[ARRAY_COUNT];           /* the arrays of `all` */
 };
 sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
                          const struct sotto_context *ctx);
@@ -63,6 +67,8 @@ sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *
 /* After the checks: reference models' outputs or losses become signals. */
 sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_audit_input *in,
                                    const struct sotto_context *ctx);
+/* What the reference models say of all records: s->references and all.summary. `s` stays where it is. ENOMEM. */
+sotto_status audit_summarise_references(struct audit_arrays *s, const struct sotto_context *ctx);
 /* Views, checked and turned into signals, once the references are there. EUSAGE, EINVAL, ENOMEM. */
 sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_input *in,
                               const struct sotto_context *ctx);

@@ -4,29 +4,29 @@
 
 enum { LEAST_RUNS = 4 };
 
-static double overlap(const uint8_t *a, const uint8_t *b, const struct attack_input *all, size_t model_a,
-                      size_t model_b)
+static double overlap(const uint8_t *a, const uint8_t *b, const uint8_t *saw_a, const uint8_t *saw_b,
+                      size_t n)
 {
     size_t both = 0, either = 0;
-    for (size_t i = 0; i < all->n; i++)
-        if (all->trained[i * all->models + model_a] && all->trained[i * all->models + model_b]) {
+    for (size_t i = 0; i < n; i++)
+        if (saw_a[i] && saw_b[i]) {
             both += a[i] && b[i];
             either += a[i] || b[i];
         }
     return either ? (double)both / (double)either : NAN;
 }
 
-sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags, const size_t *model,
-                                size_t count, const struct attack_input *all, double fpr)
+sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags, const uint8_t *trained,
+                                size_t count, size_t n, double fpr)
 {
     sotto_status status = SOTTO_OK;
-    struct audit_support s = {.fpr = count ? fpr : NAN, .n = all->n};
+    struct audit_support s = {.fpr = count ? fpr : NAN, .n = n};
     double sum = 0;
-    NEW_ROWS(s.runs, all->n, 4);
-    s.flagged = s.runs + all->n, s.others = s.flagged + all->n, s.mistaken = s.others + all->n;
+    NEW_ROWS(s.runs, n, 4);
+    s.flagged = s.runs + n, s.others = s.flagged + n, s.mistaken = s.others + n;
     for (size_t k = 0; k < count; k++)
-        for (size_t i = 0; i < all->n; i++) {
-            bool saw = all->trained[i * all->models + model[k]], flag = flags[k * all->n + i];
+        for (size_t i = 0; i < n; i++) {
+            bool saw = trained[k * n + i], flag = flags[k * n + i];
             s.runs[i] += saw;
             s.flagged[i] += saw && flag;
             s.others[i] += !saw;
@@ -34,7 +34,7 @@ sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags,
         }
     for (size_t a = 0; a < count; a++)
         for (size_t b = a + 1; b < count; b++) {
-            double share = overlap(flags + a * all->n, flags + b * all->n, all, model[a], model[b]);
+            double share = overlap(flags + a * n, flags + b * n, trained + a * n, trained + b * n, n);
             if (isnan(share))
                 continue;
             sum += share;

@@ -6,7 +6,7 @@
 #ifndef AUDIT_AUDIT_SUPPORT_H
 #define AUDIT_AUDIT_SUPPORT_H
 
-#include "audit/score/score_attack.h"
+#include "base/memory.h"
 #include "sotto/audit.h"
 
 struct audit_support {
@@ -17,10 +17,10 @@ struct audit_support {
     double jaccard; /* mean over pairs of runs: flagged by both of flagged by either, of those both saw */
     size_t pairs;
 };
-/* flags (count, n): the records that run k flagged; run k is reference model model[k] of `all`, 255 runs at most.
+/* flags, trained (count, n): the records that run k flagged, and those that it was trained on; 255 runs at most.
  * ENOMEM. */
-sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags, const size_t *model,
-                                size_t count, const struct attack_input *all, double fpr);
+sotto_status audit_support_make(struct audit_support *out, const uint8_t *flags, const uint8_t *trained,
+                                size_t count, size_t n, double fpr);
 void audit_support_clear(struct audit_support *s);
 /* How many records are flagged in four of five runs that saw them (of 4 or more) and in none that did not; fpr is NAN
  * without runs. */

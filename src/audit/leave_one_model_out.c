@@ -4,14 +4,17 @@
  * their median is applied to the real target. Every attack that ran is repeated if what it needs is known of
  * a reference model, but for those that train a network. */
 #include "audit/audit_private.h"
+#include "audit/audit_references.h"
 #include "audit/measure/sorted.h"
-#include "audit/score/rmia.h"
+#include "audit/score/posterior.h"
 #include "par/par.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { TARGETS = 16, RATES = 8 };
+/* What several targets in one pass may take; the passes do not change a bit of the result. */
+static const size_t pass_bytes = (size_t)384 << 20;
 
 struct outcome {
     bool done;
@@ -23,9 +26,13 @@ struct trials {
     const struct score_attack **kind; /* (kinds): attacks that a reference model can be the target of */
     const double **scores;            /* (kinds): of the real target */
     size_t kinds, targets, model[TARGETS], rates;
-    struct outcome *outcome; /* (targets, kinds) */
-    const char *closer;      /* the attack that keeps its flags, */
-    uint8_t *flags;          /* (TARGETS, n), at the first rate */
+    struct outcome *outcome;           /* (targets, kinds) */
+    const char *closer;                /* the attack that keeps its flags, */
+    uint8_t *flags;                    /* (TARGETS, n), at the first rate */
+    uint8_t *trained;                  /* (TARGETS, n): which records the targets were trained on */
+    double *signals;                   /* (pass, n), of the targets of this pass, */
+    struct reference_summary *summary; /* (pass, n): and of the models that they are compared with */
+    size_t first, pass;                /* this pass's targets: first .. first + pass */
 };
 
 /* What is known of a reference model as a target: its signals on the records, and where the audit got its
@@ -43,13 +50,12 @@ static unsigned known_of_references(const struct audit_arrays *s)
 /* A model's answers, signals and losses on every record, and on the population. */
 struct left_out {
     struct attack_input all, population;
-    double *outputs, *signals, *losses, *of_population, *of_views, *of_population_views;
+    double *outputs, *losses, *of_population, *of_views, *of_population_views;
 };
 
 static void left_out_clear(struct left_out *r)
 {
     base_free(r->outputs);
-    base_free(r->signals);
     base_free(r->losses);
     base_free(r->of_population);
     base_free(r->of_views);
@@ -80,19 +86,20 @@ done:
 }
 
 /* Model t as the target, the others as its references. Clear in any case. */
-static sotto_status left_out_make(struct left_out *r, const struct audit_arrays *s, size_t t)
+static sotto_status left_out_make(struct left_out *r, const struct audit_arrays *s, size_t t,
+                                  const double *signals, const struct reference_summary *summary)
 {
     sotto_status status = SOTTO_OK;
     size_t n = s->all.n, models = s->all.models;
     *r = (struct left_out){.all = s->all, .population = s->population};
     r->all.outputs = NULL;
-    TRY(column(&r->signals, s->all.reference, n, models, t));
     NEW(r->losses, n);
     for (size_t i = 0; i < n; i++)
-        r->losses[i] = -log_probability_of_signal(r->signals[i]);
+        r->losses[i] = -log_probability_of_signal(signals[i]);
     if (s->reference_outputs || s->reference_outputs_f8)
         TRY(widen(r, s, t));
-    r->all.signals = r->signals;
+    r->all.signals = signals;
+    r->all.summary = summary;
     r->all.losses = r->losses;
     r->all.target_model = t + 1;
     r->all.population = NULL;
@@ -119,8 +126,8 @@ done:
 }
 
 static sotto_status measure(struct outcome *out, const struct score_attack *attack,
-                            const struct attack_input *in, const struct trials *s, size_t t, double *scores,
-                            double *split, uint8_t *marks)
+                            const struct attack_input *in, const struct trials *s, const uint8_t *trained,
+                            double *scores, double *split, uint8_t *marks)
 {
     sotto_status status = SOTTO_OK;
     struct roc c = {0};
@@ -133,7 +140,7 @@ static sotto_status measure(struct outcome *out, const struct score_attack *atta
     TRY(attack->run(&o, in, args));
     for (int pass = 1; pass >= 0; pass--) /* members first */
         for (size_t i = 0; i < all->n; i++)
-            if (all->trained[i * all->models + t] == pass)
+            if (trained[i] == pass)
                 split[count[1] * (size_t)(pass == 0) + count[pass]++] = scores[i];
     if (count[0] < 2 || count[1] < 2)
         goto done; /* a model that saw everything or nothing is no target */
@@ -150,21 +157,21 @@ done:
     return status;
 }
 
-static sotto_status play(void *arg, size_t target, int thread)
+static sotto_status play(void *arg, size_t of_pass, int thread)
 {
     (void)thread;
     sotto_status status = SOTTO_OK;
     struct trials *s = arg;
-    size_t t = s->model[target], n = s->arrays->all.n;
+    size_t n = s->arrays->all.n, target = s->first + of_pass;
     struct left_out r = {0};
     double *work = NULL;
     uint8_t *marks = NULL;
     NEW_ROWS(work, n, 2);
     NEW(marks, n);
-    TRY(left_out_make(&r, s->arrays, t));
+    TRY(left_out_make(&r, s->arrays, s->model[target], s->signals + of_pass * n, s->summary + of_pass * n));
     for (size_t k = 0; k < s->kinds; k++) {
         struct outcome *o = &s->outcome[target * s->kinds + k];
-        status = measure(o, s->kind[k], &r.all, s, t, work, work + n, marks);
+        status = measure(o, s->kind[k], &r.all, s, s->trained + target * n, work, work + n, marks);
         if (status == SOTTO_EINVAL) /* too few models are left for this attack */
             status = SOTTO_OK;
         TRY(status);
@@ -266,17 +273,44 @@ done:
 /* The runs in which the closer attack had a threshold. */
 static sotto_status make_support(struct audit_support *out, struct trials *s)
 {
-    size_t run[TARGETS], count = 0, n = s->arrays->all.n;
+    size_t count = 0, n = s->arrays->all.n;
     for (size_t k = 0; k < s->kinds; k++)
         for (size_t t = 0; strcmp(s->kind[k]->name, s->closer) == 0 && t < s->targets; t++) {
             const struct outcome *o = &s->outcome[t * s->kinds + k];
             if (!o->done || s->rates == 0 || isnan(o->threshold[0]))
                 continue;
             memmove(s->flags + count * n, s->flags + t * n, n);
-            run[count++] = s->model[t];
+            memmove(s->trained + count * n, s->trained + t * n, n);
+            count++;
         }
-    return audit_support_make(out, s->flags, run, count, &s->arrays->all,
-                              s->rates ? s->settings->fpr[0] : NAN);
+    return audit_support_make(out, s->flags, s->trained, count, n, s->rates ? s->settings->fpr[0] : NAN);
+}
+
+/* All targets, as many in one pass over the references as memory should hold. */
+static sotto_status play_all(struct trials *s, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t n = s->arrays->all.n, each = n * (sizeof *s->summary + sizeof *s->signals),
+                 most = each ? pass_bytes / each : TARGETS;
+    const size_t pass = most < 2 ? 2 : most < s->targets ? most : s->targets;
+    NEW_ROWS(s->summary, pass, n);
+    NEW_ROWS(s->signals, pass, n);
+    for (s->first = 0; s->first < s->targets; s->first += s->pass) {
+        struct reference_target target[TARGETS];
+        s->pass = s->targets - s->first < pass ? s->targets - s->first : pass;
+        for (size_t t = 0; t < s->pass; t++)
+            target[t] = (struct reference_target){.model = s->model[s->first + t] + 1,
+                                                  .signals = s->signals + t * n,
+                                                  .trained = s->trained + (s->first + t) * n,
+                                                  .summary = s->summary + t * n};
+        TRY(audit_references_pass(target, s->pass, &s->arrays->references, ctx));
+        TRY(par_each(s->pass, ctx, play, s));
+    }
+done:
+    base_free(s->summary);
+    base_free(s->signals);
+    s->summary = NULL, s->signals = NULL;
+    return status;
 }
 
 sotto_status leave_one_model_out(struct sotto_audit_result *r, struct audit_support *support,
@@ -294,7 +328,8 @@ sotto_status leave_one_model_out(struct sotto_audit_result *r, struct audit_supp
         s.model[t] = t * models / s.targets;
     TRY(choose_kinds(&s, scores_of, arg));
     NEW_ROWS(s.flags, arrays->all.n, TARGETS);
-    TRY(par_each(s.targets, ctx, play, &s));
+    NEW_ROWS(s.trained, arrays->all.n, TARGETS);
+    TRY(play_all(&s, ctx));
     TRY(make_support(support, &s));
     TAKE(&r->memory, found, s.kinds);
     for (size_t k = 0; k < s.kinds; k++) {
@@ -311,5 +346,6 @@ done:
     base_free(s.scores);
     base_free(s.outcome);
     base_free(s.flags);
+    base_free(s.trained);
     return status;
 }

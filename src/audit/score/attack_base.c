@@ -1,29 +1,15 @@
 /* BASE: ln p_y under the target minus the logarithm of its mean over all reference models, IN and OUT
  * alike. */
 #include "audit/score/posterior.h"
-#include "audit/score/rmia.h"
-
-#include <math.h>
+#include "audit/score/reference.h"
 
 static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
     (void)args;
-    for (size_t i = 0; i < in->n; i++) {
-        double top = -INFINITY, sum = 0, count = 0;
-        for (size_t m = 0; m < in->models; m++)
-            if (attack_compares(in, m))
-                top = fmax(top, in->reference[i * in->models + m]);
-        bool tiny = top < -600; /* where probabilities themselves would vanish */
-        double log_top = tiny ? log_probability_of_signal(top) : 0;
-        for (size_t m = 0; m < in->models; m++)
-            if (attack_compares(in, m)) {
-                double signal = in->reference[i * in->models + m];
-                sum +=
-                    tiny ? exp(log_probability_of_signal(signal) - log_top) : probability_of_signal(signal);
-                count++;
-            }
-        out->scores[i] = log_probability_of_signal(posterior_signal(in, i)) - log_top - log(sum / count);
-    }
+    struct reference_summary own;
+    for (size_t i = 0; i < in->n; i++)
+        out->scores[i] = log_probability_of_signal(posterior_signal(in, i)) -
+                         reference_summary_of(&own, in, i, REFERENCE_PROBABILITIES)->log_mean;
     return SOTTO_OK;
 }
 

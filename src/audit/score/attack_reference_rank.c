@@ -1,21 +1,15 @@
 /* Share of OUT models that fit the record worse than the target does; ties count half. Resolution: one
  * model. */
-#include "audit/score/posterior.h"
+#include "audit/score/reference.h"
 
 static sotto_status run(struct attack_output *out, const struct attack_input *in, const double *args)
 {
     (void)args;
+    struct reference_summary own;
     for (size_t i = 0; i < in->n; i++) {
-        double signal = posterior_signal(in, i), below = 0;
-        size_t count = 0;
-        for (size_t m = 0; m < in->models; m++) {
-            if ((in->trained && in->trained[i * in->models + m]) || !attack_compares(in, m))
-                continue;
-            double other = in->reference[i * in->models + m];
-            below += other < signal ? 1 : other == signal ? 0.5 : 0;
-            count++;
-        }
-        out->scores[i] = count ? below / (double)count : 0.5;
+        const struct reference_summary *r = reference_summary_of(&own, in, i, REFERENCE_RANK);
+        const uint32_t count = r->count[REFERENCE_OUT];
+        out->scores[i] = count ? r->below / (double)count : 0.5;
         out->fallback[i] = count == 0;
     }
     return SOTTO_OK;

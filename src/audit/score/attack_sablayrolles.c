@@ -9,8 +9,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     struct reference_stats stats = {0};
     TRY(reference_stats_make(&stats, in, true));
     for (size_t i = 0; i < in->n; i++) {
-        out->scores[i] = posterior_signal(in, i) - (stats.record[i].in.mean + stats.record[i].out.mean) / 2;
-        out->fallback[i] = stats.record[i].in.fallback || stats.record[i].out.fallback;
+        const struct reference_record r = reference_record_of(&stats, i);
+        out->scores[i] = posterior_signal(in, i) - (r.in.mean + r.out.mean) / 2;
+        out->fallback[i] = r.in.fallback || r.out.fallback;
     }
 done:
     reference_stats_clear(&stats);

@@ -9,8 +9,9 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     struct reference_stats stats = {0};
     TRY(reference_stats_make(&stats, in, false));
     for (size_t i = 0; i < in->n; i++) {
-        out->scores[i] = posterior_signal(in, i) - stats.record[i].out.mean;
-        out->fallback[i] = stats.record[i].out.fallback;
+        const struct reference_side side = reference_record_of(&stats, i).out;
+        out->scores[i] = posterior_signal(in, i) - side.mean;
+        out->fallback[i] = side.fallback;
     }
 done:
     reference_stats_clear(&stats);

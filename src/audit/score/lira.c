@@ -33,13 +33,13 @@ sotto_status lira_online(struct attack_output *out, const struct attack_input *i
     struct reference_stats stats = {0};
     TRY(reference_stats_make(&stats, in, true));
     for (size_t i = 0; i < in->n; i++) {
-        const struct reference_record *r = &stats.record[i];
-        double models = (double)(r->in.count < r->out.count ? r->in.count : r->out.count);
+        const struct reference_record r = reference_record_of(&stats, i);
+        double models = (double)(r.in.count < r.out.count ? r.in.count : r.out.count);
         double prior = models >= how.per_record ? 0 : how.prior;
-        out->scores[i] = lira_ratio(posterior_signal(in, i), r->in.mean,
-                                    reference_variance(&r->in, stats.in_variance, prior), r->out.mean,
-                                    reference_variance(&r->out, stats.out_variance, prior), how.monotone);
-        out->fallback[i] = r->in.fallback || r->out.fallback;
+        out->scores[i] = lira_ratio(posterior_signal(in, i), r.in.mean,
+                                    reference_variance(&r.in, stats.in_variance, prior), r.out.mean,
+                                    reference_variance(&r.out, stats.out_variance, prior), how.monotone);
+        out->fallback[i] = r.in.fallback || r.out.fallback;
     }
 done:
     reference_stats_clear(&stats);
@@ -52,11 +52,11 @@ sotto_status lira_offline(struct attack_output *out, const struct attack_input *
     struct reference_stats stats = {0};
     TRY(reference_stats_make(&stats, in, false));
     for (size_t i = 0; i < in->n; i++) {
-        const struct reference_side *side = &stats.record[i].out;
-        double prior = (double)side->count >= how.per_record ? 0 : how.prior;
-        out->scores[i] = (posterior_signal(in, i) - side->mean) /
-                         sqrt(reference_variance(side, stats.out_variance, prior));
-        out->fallback[i] = side->fallback;
+        const struct reference_side side = reference_record_of(&stats, i).out;
+        double prior = (double)side.count >= how.per_record ? 0 : how.prior;
+        out->scores[i] = (posterior_signal(in, i) - side.mean) /
+                         sqrt(reference_variance(&side, stats.out_variance, prior));
+        out->fallback[i] = side.fallback;
     }
 done:
     reference_stats_clear(&stats);

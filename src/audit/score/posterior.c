@@ -115,6 +115,16 @@ double signal_of_loss(double loss)
     return loss > 1 ? -loss - log1p(-exp(-loss)) : -log(fmax(expm1(loss), smallest));
 }
 
+double probability_of_signal(double signal)
+{
+    return signal > 0 ? 1 / (1 + exp(-signal)) : exp(signal) / (1 + exp(signal));
+}
+
+double log_probability_of_signal(double signal)
+{
+    return signal > 0 ? -log1p(exp(-signal)) : signal - log1p(exp(signal));
+}
+
 double posterior_signal(const struct attack_input *in, size_t row)
 {
     if (in->signals)

@@ -16,6 +16,8 @@ double posterior_modified_entropy(const struct attack_input *in,
  * without cancellation; from losses -ln(e^loss - 1). */
 double posterior_signal(const struct attack_input *in, size_t row);
 double signal_of_loss(double loss);
+double probability_of_signal(double signal);                        /* p_y */
+double log_probability_of_signal(double signal);                    /* ln p_y */
 size_t posterior_argmax(const struct attack_input *in, size_t row); /* ties: the lowest class */
 
 #endif

@@ -1,79 +1,104 @@
 /* Two passes: every record's own statistics, then what stands in for records that have none. */
 #include "audit/score/reference.h"
+#include "audit/score/posterior.h"
+#include "audit/score/reference_kernel.h"
 
 #include <math.h>
 
-struct mean {
-    double sum;
-    size_t count;
-};
+ISA_TABLE(reference_kernel, reference_kernel, reference_kernel_best);
 
-static void add_mean(struct mean *mean, double x)
+/* Where probabilities themselves would vanish, relative to the largest. */
+static double log_mean_of_tiny(const struct reference_row *r, size_t left_out, double top, double count)
+{
+    double log_top = log_probability_of_signal(top), sum = 0;
+    for (size_t m = 0; m < r->models; m++)
+        if (m != left_out)
+            sum += exp(log_probability_of_signal(r->signals[m]) - log_top);
+    return log_top + log(sum / count);
+}
+
+struct reference_summary reference_summary_lane(const struct reference_sums *s, const struct reference_row *r,
+                                                int lane)
+{
+    static const double tiny = -600;
+    struct reference_summary out = {.below = s->below[lane]};
+    for (int side = 0; side < 2; side++) {
+        out.mean[side] = s->mean[side][lane];
+        out.squares[side] = s->squares[side][lane];
+        out.probability[side] = s->probability[side][lane];
+        out.count[side] = s->count[side][lane];
+    }
+    const double count = (double)(out.count[0] + out.count[1]);
+    if (r->probabilities)
+        out.log_mean = s->top[lane] < tiny ? log_mean_of_tiny(r, r->left_out[lane], s->top[lane], count)
+                                           : log(s->all[lane] / count);
+    return out;
+}
+
+const struct reference_summary *
+reference_summary_of(struct reference_summary *own, const struct attack_input *in, size_t row, unsigned parts)
+{
+    if (in->summary)
+        return &in->summary[row];
+    struct reference_sums sums;
+    double target[REFERENCE_LANES] = {0};
+    struct reference_row r = {.signals = in->reference + row * in->models,
+                              .trained = in->trained ? in->trained + row * in->models : NULL,
+                              .models = in->models,
+                              .probabilities = parts & REFERENCE_PROBABILITIES};
+    for (int t = 0; t < REFERENCE_LANES; t++)
+        r.left_out[t] = SIZE_MAX;
+    r.left_out[0] = in->target_model - 1; /* SIZE_MAX: none */
+    if (parts & REFERENCE_RANK) {
+        target[0] = posterior_signal(in, row);
+        r.target = target;
+    }
+    reference_kernel_best()(&sums, &r);
+    *own = reference_summary_lane(&sums, &r, 0);
+    return own;
+}
+
+static void add_mean(struct reference_mean *mean, double x)
 {
     mean->sum += x;
     mean->count++;
 }
 
-/* Two passes over the record's signals, which stay in cache: a running mean would wait for a quotient each. */
-static void summarise(struct reference_record *r, const struct attack_input *in, size_t row)
-{
-    const double *x = in->reference + row * in->models;
-    const uint8_t *trained = in->trained ? in->trained + row * in->models : NULL;
-    double sum[2] = {0, 0}, squares[2] = {0, 0}, mean[2] = {0, 0};
-    size_t count[2] = {0, 0};
-    for (size_t m = 0; m < in->models; m++)
-        if (attack_compares(in, m)) {
-            size_t side = trained && trained[m];
-            sum[side] += x[m];
-            count[side]++;
-        }
-    for (size_t side = 0; side < 2; side++)
-        mean[side] = count[side] ? sum[side] / (double)count[side] : 0;
-    for (size_t m = 0; m < in->models; m++)
-        if (attack_compares(in, m)) {
-            size_t side = trained && trained[m];
-            squares[side] += (x[m] - mean[side]) * (x[m] - mean[side]);
-        }
-    r->out = (struct reference_side){.count = count[0], .mean = mean[0], .squares = squares[0]};
-    r->in = (struct reference_side){.count = count[1], .mean = mean[1], .squares = squares[1]};
-}
-
-static struct reference_side *side_of(struct reference_record *r, bool in)
-{
-    return in ? &r->in : &r->out;
-}
-
-/* Fills in one side's pooled variance and fallbacks. by_class: (classes + 1), the last for everybody. */
-static sotto_status pool(double *variance, struct reference_stats *s, const struct attack_input *in,
-                         bool is_in, struct mean *by_class)
+/* One side's pooled variance, and what stands in for records without models there. */
+static sotto_status pool(double *variance, struct reference_stats *s, int side)
 {
     sotto_status status = SOTTO_OK;
+    const struct attack_input *in = s->input;
     double squares = 0;
     size_t freedom = 0, everybody = in->labels ? in->classes : 0;
-    for (size_t k = 0; k <= everybody; k++)
-        by_class[k] = (struct mean){0, 0};
+    NEW(s->by_class[side], everybody + 1);
     for (size_t i = 0; i < in->n; i++) {
-        const struct reference_side *side = side_of(&s->record[i], is_in);
-        if (side->count < 2)
+        const struct reference_summary *r = &s->summary[i];
+        if (r->count[side] < 2)
             continue;
-        squares += side->squares;
-        freedom += side->count - 1;
-        add_mean(&by_class[everybody], side->mean);
+        squares += r->squares[side];
+        freedom += r->count[side] - 1;
+        add_mean(&s->by_class[side][everybody], r->mean[side]);
         if (in->labels)
-            add_mean(&by_class[in->labels[i]], side->mean);
+            add_mean(&s->by_class[side][in->labels[i]], r->mean[side]);
     }
     REQUIRE(freedom > 0, "references: no record has 2 models that were %s on it; expected at least 2",
-            is_in ? "trained" : "not trained");
+            side == REFERENCE_IN ? "trained" : "not trained");
     *variance = squares / (double)freedom;
-    for (size_t i = 0; i < in->n; i++) {
-        struct reference_side *side = side_of(&s->record[i], is_in);
-        if (side->count >= 2)
-            continue;
-        const struct mean *mean = &by_class[in->labels ? (size_t)in->labels[i] : everybody];
-        if (mean->count == 0)
-            mean = &by_class[everybody];
-        *side = (struct reference_side){.mean = mean->sum / (double)mean->count, .fallback = true};
-    }
+done:
+    return status;
+}
+
+static sotto_status summaries_make(struct reference_stats *s)
+{
+    sotto_status status = SOTTO_OK;
+    s->summary = s->input->summary;
+    if (s->summary)
+        return SOTTO_OK;
+    NEW(s->own, s->input->n);
+    for (size_t i = 0; i < s->input->n; i++)
+        reference_summary_of(&s->own[i], s->input, i, REFERENCE_MOMENTS);
+    s->summary = s->own;
 done:
     return status;
 }
@@ -81,18 +106,13 @@ done:
 sotto_status reference_stats_make(struct reference_stats *out, const struct attack_input *in, bool online)
 {
     sotto_status status = SOTTO_OK;
-    struct reference_stats s = {0};
-    struct mean *by_class = NULL;
-    NEW(s.record, in->n);
-    NEW(by_class, (in->labels ? in->classes : 0) + 1);
-    for (size_t i = 0; i < in->n; i++)
-        summarise(&s.record[i], in, i);
-    TRY(pool(&s.out_variance, &s, in, false, by_class));
+    struct reference_stats s = {.input = in};
+    TRY(summaries_make(&s));
+    TRY(pool(&s.out_variance, &s, REFERENCE_OUT));
     if (online)
-        TRY(pool(&s.in_variance, &s, in, true, by_class));
+        TRY(pool(&s.in_variance, &s, REFERENCE_IN));
     *out = s;
 done:
-    base_free(by_class);
     if (status != SOTTO_OK)
         reference_stats_clear(&s);
     return status;
@@ -100,8 +120,30 @@ done:
 
 void reference_stats_clear(struct reference_stats *s)
 {
-    base_free(s->record);
+    base_free(s->own);
+    base_free(s->by_class[REFERENCE_OUT]);
+    base_free(s->by_class[REFERENCE_IN]);
     *s = (struct reference_stats){0};
+}
+
+static struct reference_side side_of(const struct reference_stats *s, size_t row, int side)
+{
+    const struct attack_input *in = s->input;
+    const struct reference_summary *r = &s->summary[row];
+    const struct reference_mean *by_class = s->by_class[side];
+    size_t everybody = in->labels ? in->classes : 0;
+    if (r->count[side] >= 2 || !by_class)
+        return (struct reference_side){r->count[side], r->mean[side], r->squares[side], false};
+    const struct reference_mean *mean = &by_class[in->labels ? (size_t)in->labels[row] : everybody];
+    if (mean->count == 0)
+        mean = &by_class[everybody];
+    return (struct reference_side){.mean = mean->sum / (double)mean->count, .fallback = true};
+}
+
+struct reference_record reference_record_of(const struct reference_stats *s, size_t row)
+{
+    return (struct reference_record){.in = side_of(s, row, REFERENCE_IN),
+                                     .out = side_of(s, row, REFERENCE_OUT)};
 }
 
 double reference_variance(const struct reference_side *side, double pooled, double prior)

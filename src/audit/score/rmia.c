@@ -1,42 +1,28 @@
 #include "audit/score/rmia.h"
 #include "audit/score/posterior.h"
+#include "audit/score/reference.h"
 #include "audit/measure/sorted.h"
 
 #include <math.h>
 
-double probability_of_signal(double signal)
-{
-    return signal > 0 ? 1 / (1 + exp(-signal)) : exp(signal) / (1 + exp(signal));
-}
-
-double log_probability_of_signal(double signal)
-{
-    return signal > 0 ? -log1p(exp(-signal)) : signal - log1p(exp(signal));
-}
-
 double rmia_gain(bool *fallback, const struct attack_input *in, size_t row, bool offline, double a)
 {
     static const double smallest = 1e-30;
-    double sum[2] = {0, 0}, all;
-    size_t count[2] = {0, 0};
-    for (size_t m = 0; m < in->models; m++) {
-        size_t trained = in->trained && in->trained[row * in->models + m];
-        if ((offline && trained) || !attack_compares(in, m))
-            continue;
-        sum[trained] += probability_of_signal(in->reference[row * in->models + m]);
-        count[trained]++;
-    }
+    struct reference_summary own;
+    const struct reference_summary *r = reference_summary_of(&own, in, row, REFERENCE_PROBABILITIES);
+    const uint32_t *count = r->count;
+    double all;
     if (offline && !count[0]) { /* only IN models know it: their mean is all there is */
         double gain = rmia_gain(fallback, in, row, false, a);
         *fallback = true;
         return gain;
     }
-    double mean[2] = {sum[0] / (double)count[0], sum[1] / (double)count[1]};
+    double mean[2] = {r->probability[0] / (double)count[0], r->probability[1] / (double)count[1]};
     if (offline)
         all = ((1 + a) * mean[0] + (1 - a)) / 2;
     else
         all = count[0] && count[1] ? (mean[0] + mean[1]) / 2 : count[0] ? mean[0] : mean[1];
-    *fallback = !offline && in->trained && !(count[0] && count[1]);
+    *fallback = !offline && (in->trained || in->summary) && !(count[0] && count[1]);
     return log_probability_of_signal(posterior_signal(in, row)) - log(fmax(all, smallest));
 }
 

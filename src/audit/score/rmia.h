@@ -15,7 +15,4 @@ sotto_status rmia_run(struct attack_output *out, const struct attack_input *in, 
 sotto_status rmia_population(double *scores, const struct attack_input *in, const double *gain, double a,
                              double gamma);
 
-double probability_of_signal(double signal);     /* p from ln(p / (1 - p)) */
-double log_probability_of_signal(double signal); /* ln p */
-
 #endif

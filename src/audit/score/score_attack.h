@@ -35,8 +35,9 @@ struct attack_input {
     const double *scores;    /* (n) */
     const double *signals;   /* (n): posterior_signal() itself, instead of outputs and losses; or NULL */
     const double *reference; /* (n, models): what posterior_signal() is for each reference model */
-    const uint8_t *trained;  /* (n, models): 1 where the model was trained on the record; NULL: nowhere */
-    const float *features;   /* (n, width): the records themselves, or NULL */
+    const struct reference_summary *summary; /* (n): what attacks ask of `reference` (reference.h); or NULL */
+    const uint8_t *trained; /* (n, models): 1 where the model was trained on the record; NULL: nowhere */
+    const float *features;  /* (n, width): the records themselves, or NULL */
     const double *released_mean, *reference_mean; /* (width) */
     size_t reference_people;                      /* people behind reference_mean; 0: unknown */
     size_t n, classes, models, width;

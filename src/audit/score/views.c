@@ -1,4 +1,5 @@
 #include "audit/score/views.h"
+#include "audit/score/posterior.h"
 #include "audit/score/rmia.h"
 #include "audit/measure/sorted.h"
 
@@ -11,6 +12,7 @@ struct attack_input view_input(const struct attack_input *in, size_t view)
     one.outputs = one.losses = one.scores = NULL;
     one.signals = in->view_signals + view * in->n;
     one.reference = in->view_reference + view * in->n * in->models;
+    one.summary = NULL; /* is of the first signals */
     one.views = 0;
     return one;
 }

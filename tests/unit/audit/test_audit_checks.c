@@ -326,24 +326,22 @@ static void reference_models_play_the_target(void **state)
 static void support_by_hand(void **state)
 {
     (void)state;
-    const uint8_t trained[5 * 4] = {1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1},
-                              flags[3 * 5] = {1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 1};
-    const size_t model[3] = {0, 1, 3}; /* model 2 was not evaluated */
-    struct attack_input all = {.trained = trained, .n = 5, .models = 4};
+    const uint8_t trained[3 * 5] = {1, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 1, 0, 1, 1},
+                  flags[3 * 5] = {1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 1};
     struct audit_support s;
-    assert_int_equal(audit_support_make(&s, flags, model, 3, &all, 0.01), SOTTO_OK);
+    assert_int_equal(audit_support_make(&s, flags, trained, 3, 5, 0.01), SOTTO_OK);
     const uint8_t runs[5] = {3, 2, 0, 3, 3}, flagged[5] = {2, 2, 0, 2, 3}, mistaken[5] = {0, 0, 1, 0, 0};
     assert_memory_equal(s.runs, runs, 5);
     assert_memory_equal(s.flagged, flagged, 5);
     assert_memory_equal(s.mistaken, mistaken, 5);
     assert_true(s.others[1] == 1 && s.others[2] == 3);
-    /* Runs 0 and 1 both saw 0, 3, 4: flags 1 0 1 and 1 1 1, 2 of 3. 0 and 3: 0, 1, 3, 4: 1 1 0 1 and 0 1 1 1,
+    /* Runs 0 and 1 both saw 0, 3, 4: flags 1 0 1 and 1 1 1, 2 of 3. 0 and 2: 0, 1, 3, 4: 1 1 0 1 and 0 1 1 1,
      * 2 of
-     * 4. 1 and 3: 0, 3, 4: 1 1 1 and 0 1 1, 2 of 3. */
+     * 4. 1 and 2: 0, 3, 4: 1 1 1 and 0 1 1, 2 of 3. */
     near(s.jaccard, (2.0 / 3 + 0.5 + 2.0 / 3) / 3, 1e-15);
     assert_int_equal(s.pairs, 3);
     audit_support_clear(&s);
-    assert_int_equal(audit_support_make(&s, NULL, NULL, 0, &all, 0.01), SOTTO_OK);
+    assert_int_equal(audit_support_make(&s, NULL, NULL, 0, 5, 0.01), SOTTO_OK);
     assert_true(isnan(audit_stability(&s).fpr));
     audit_support_clear(&s);
 }
