@@ -158,6 +158,8 @@ struct nn_plan_config {
  * par_set_threads() as it is now. ENOTSUP: dtype on this backend, or a layer that mixes the examples of a
  * plan with views; EINVAL; ENOMEM. */
 sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const struct nn_plan_config *config);
+/** ENOTSUP: a layer that is trained has no gradient of a single example, so no plan of this model can have views. */
+sotto_status nn_plan_check_examples(const struct nn_model *m);
 void nn_plan_free(struct nn_plan *p);
 /** From now on passes ask ctx whether to go on: before each layer, and within it between the images, blocks and chunks
  * that our own kernels take, and between the products of oneDNN. NULL, as at first: they do not. A pass that is

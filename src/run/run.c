@@ -2,6 +2,7 @@
  * continues. */
 #include "base/reserved.h"
 #include "par/par.h"
+#include "run/stages/run_network.h"
 #include "run/stages/run_shadow.h"
 #include "sotto/io.h"
 
@@ -93,6 +94,7 @@ static sotto_status run_stages(struct run *r)
     sotto_status status = SOTTO_OK;
     TRY(run_stage_split(r));
     TRY(check_sizes(r));
+    TRY(run_check_networks(r));
     TRY(run_stage_pretrain(r));
     TRY(run_stage_embed(r));
     if (r->config.evaluate_encoder)

@@ -1,5 +1,5 @@
 /* report.json from the stages' results (docs/FORMATS.md, sotto.report/1), then the page. */
-#include "run/stages/run_stages.h"
+#include "run/stages/run_network.h"
 
 #include "base/cpu.h"
 #include "io/table/metric_log.h"
@@ -130,7 +130,7 @@ static void put_sensitivity(struct json **row, const struct run *r, const struct
 
 /* The column is the certificate's: proved, or conditional on a sensitivity that is not proved, or none at
  * all. */
-static void put_guarantee(struct json **row, const struct json *release)
+static void put_guarantee(struct json **row, const struct json *release, bool has_encoder)
 {
     const struct json *guarantee = json_member(release, "guarantee");
     const struct json *proved = json_member(guarantee, "proved"),
@@ -151,7 +151,10 @@ static void put_guarantee(struct json **row, const struct json *release)
     json_put_text(&encoder, "text", "the encoder was trained on public records only");
     json_put_boolean(&encoder, "met", true);
     json_push(&assumptions, sensitivity);
-    json_push(&assumptions, encoder);
+    if (has_encoder)
+        json_push(&assumptions, encoder);
+    else
+        json_free(encoder);
     json_put(&j, "assumptions", assumptions);
     json_put(row, is_proved ? "proved" : "conditional", j);
 }
@@ -196,13 +199,36 @@ done:
     return status;
 }
 
+enum { TITLE = 256 };
+
+/* A private training of its own. Its noise is of another scale than that of the other rows, so it is in another group. */
+static void put_trained(struct json **row, char title[TITLE], const struct run_case *c,
+                        const struct run_protection *p)
+{
+    const struct run_network *n = p->network;
+    const char *base = c->title[0] ? c->title : c->name;
+    char group[2 * RUN_NAME];
+    if (n) {
+        snprintf(title, TITLE, "%s: %s, trained by %s for epsilon %g", base, run_network_title(n),
+                 p->mechanism, p->release.target.epsilon);
+        snprintf(group, sizeof group, "%s, %s, %s", c->name, run_network_title(n), p->mechanism);
+        json_put(row, "hidden", json_make_counts(n->training.hidden, n->training.hidden_count));
+    } else {
+        snprintf(title, TITLE, "%s, trained by %s for epsilon %g", base, p->mechanism,
+                 p->release.target.epsilon);
+        snprintf(group, sizeof group, "%s, %s", c->name, p->mechanism);
+        json_put(row, "hidden", json_make_counts(p->recipe.hidden, p->recipe.hidden_count));
+    }
+    json_put_text(row, "group", group);
+}
+
 static sotto_status put_row(struct json **rows, const struct run *r, size_t index, long protection)
 {
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[index];
     struct run_model m;
     struct json *row = json_make_object();
-    char title[256];
+    char title[TITLE];
     run_model_name(&m, r, index, protection);
     const struct json *measure = stage_result(r, "measure", m.name), *head = stage_result(r, "head", c->name);
     const char *base = c->title[0] ? c->title : c->name;
@@ -222,12 +248,7 @@ static sotto_status put_row(struct json **rows, const struct run *r, size_t inde
         const struct json *release = stage_result(r, "protect", m.name);
         double scale = json_number(json_member(release, "scale"));
         if (p->trained) {
-            snprintf(title, sizeof title, "%s, trained by %s for epsilon %g", base, p->mechanism,
-                     p->release.target.epsilon);
-            char group[RUN_NAME + 16]; /* its noise is of another scale than that of the other rows */
-            snprintf(group, sizeof group, "%s, %s", c->name, p->mechanism);
-            json_put_text(&row, "group", group);
-            json_put(&row, "hidden", json_make_counts(p->recipe.hidden, p->recipe.hidden_count));
+            put_trained(&row, title, c, p);
             json_put(&row, "parameters", json_clone(json_member(release, "parameters")));
         } else if (isnan(p->release.target.epsilon))
             snprintf(title, sizeof title, "%s, %s noise of scale %.3g", base, p->mechanism, scale);
@@ -237,7 +258,7 @@ static sotto_status put_row(struct json **rows, const struct run *r, size_t inde
         json_put_text(&row, "mechanism", p->mechanism);
         json_put_real(&row, "scale", scale);
         put_sensitivity(&row, r, &m, release);
-        put_guarantee(&row, release);
+        put_guarantee(&row, release, !p->network || p->network->training.from);
     }
     json_put_text(&row, "title", title);
     put_utility(&row, r, &m, measure);

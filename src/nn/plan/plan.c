@@ -77,17 +77,9 @@ done:
     return status;
 }
 
-static sotto_status check_views(const struct nn_model *m, const struct nn_plan_config *config)
+sotto_status nn_plan_check_examples(const struct nn_model *m)
 {
     sotto_status status = SOTTO_OK;
-    if (!config->views)
-        goto done;
-    REQUIRE(config->training, "plan: gradients of single examples need training");
-    REQUIRE(!m->adversary_rows, "plan: gradients of single examples cannot be combined with an adversary");
-    REQUIRE(config->batch % config->views == 0, "plan: a batch of %zu rows is not a multiple of %zu views",
-            config->batch, config->views);
-    if (config->dtype != NN_F32)
-        FAIL(SOTTO_ENOTSUP, "dtype bf16 is not supported for gradients of single examples; use dtype f32");
     for (size_t i = 0; i < m->row_count; i++) {
         const struct layer *layer = m->rows[i].layer;
         if (layer == &layer_dropout || m->rows[i].noise.kind != NN_NOISE_NONE)
@@ -101,6 +93,22 @@ static sotto_status check_views(const struct nn_model *m, const struct nn_plan_c
             FAIL(SOTTO_ENOTSUP, "%s: has no gradient of a single example; %s", m->rows[i].path,
                  layer->cross_example_reason ? layer->cross_example_reason : layer->name);
     }
+done:
+    return status;
+}
+
+static sotto_status check_views(const struct nn_model *m, const struct nn_plan_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    if (!config->views)
+        goto done;
+    REQUIRE(config->training, "plan: gradients of single examples need training");
+    REQUIRE(!m->adversary_rows, "plan: gradients of single examples cannot be combined with an adversary");
+    REQUIRE(config->batch % config->views == 0, "plan: a batch of %zu rows is not a multiple of %zu views",
+            config->batch, config->views);
+    if (config->dtype != NN_F32)
+        FAIL(SOTTO_ENOTSUP, "dtype bf16 is not supported for gradients of single examples; use dtype f32");
+    TRY(nn_plan_check_examples(m));
 done:
     return status;
 }

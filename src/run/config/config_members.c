@@ -109,6 +109,8 @@ sotto_status config_members_read(void *out, char (*texts)[CONFIG_MEMBER_TEXT], c
         if (text) {
             strcpy(*texts, text);
             *(const char **)to = *texts++;
+        } else if (row->type == SOTTO_OPTION_CHOICE) {
+            TRY(sotto_option_set(out, row, config_text(c, "%s", path)));
         } else if (row->type == SOTTO_OPTION_FLAG) {
             *(int *)to = config_flag(c, "%s", path);
         } else if (row->type == SOTTO_OPTION_REAL) {

@@ -13,7 +13,7 @@ struct config_members {
     bool optional;    /* without defaults in the file: a member whose key is absent stays as it is */
 };
 
-enum { CONFIG_ROWS = 192, CONFIG_KEY = 48, CONFIG_MEMBER_TEXT = 32 };
+enum { CONFIG_ROWS = 256, CONFIG_KEY = 48, CONFIG_MEMBER_TEXT = 32 };
 /** A table that is put together. */
 struct config_rows {
     size_t count;

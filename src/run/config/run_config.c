@@ -4,6 +4,7 @@
 #include "run/config/run_config.h"
 
 #include "run/config/config_members.h"
+#include "run/config/config_network.h"
 #include "sotto/fine_tune.h"
 
 #include <math.h>
@@ -73,6 +74,10 @@ static const struct config_row first_rows[] = {
     {"data.private", CONFIG_WHOLE, .fallback = "1000", .range = "[2,inf)"},
     {"data.heldout", CONFIG_WHOLE, .fallback = "10000", .range = "[2,inf)"},
     {"data.shadow", CONFIG_WHOLE, .fallback = "0"},
+    {"data.classes", CONFIG_WHOLE, .range = "[2,65536]",
+     .help =
+         "public number of classes, for releases from a set with a description that does not state it; never "
+         "read off the records"},
     {.path = NULL}};
 static const struct config_row encoder_rows[] = {
     {"encoder.evaluate", CONFIG_FLAG, .fallback = "true",
@@ -97,6 +102,7 @@ static void add_case_rows(struct config_rows *out, const char *prefix)
     config_rows_add_members(out, prefix, &protect_members);
     config_rows_add_members(out, prefix, &spend_members);
     config_rows_add_members(out, prefix, &private_members);
+    config_network_rows(out, prefix);
     config_rows_add(out, prefix, case_rows_after);
 }
 
@@ -183,39 +189,23 @@ done:
 /* Keys of a private training would be ignored beside a mechanism. */
 static sotto_status refuse_training_keys(const struct config *c, const char *prefix, const char *section)
 {
-    sotto_status status = SOTTO_OK;
     static const char *const keys[] = {"hidden", "epochs",        "batch",   "lr",
                                        "clip",   "bias",          "lambda",  "cross",
                                        "noise",  "max_grad_norm", "momentum"};
-    char path[128];
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        snprintf(path, sizeof path, "%s%s%s", prefix, section, keys[k]);
-        if (config_given(c, "%s", path))
-            TRY(config_fail(
-                c, path, "%s is of a private training; expected it beside 'trainer', not 'mechanism'", path));
-    }
-done:
-    return status;
+    static const char why[] = "is of a private training; expected it beside 'trainer', not 'mechanism'";
+    sotto_status status = config_refuse_keys(c, prefix, section, keys, sizeof keys / sizeof *keys, why);
+    return status == SOTTO_OK ? config_network_refuse(c, prefix, section, why) : status;
 }
 
-static sotto_status read_private_training(struct run_protection *p, const struct run_case *owner,
-                                          const struct config *c, const char *prefix, const char *section)
+static sotto_status read_head_training(struct run_protection *p, const struct run_case *owner,
+                                       const struct config *c, const char *prefix, const char *section)
 {
     sotto_status status = SOTTO_OK;
-    static const char *const others[] = {"mechanism", "scale", "l1", "l2"};
     struct config_members members = private_members;
     char path[128];
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-        snprintf(path, sizeof path, "%s%s%s", prefix, section, others[k]);
-        if (config_given(c, "%s", path))
-            TRY(config_fail(c, path, "%s is of noise on a trained head; expected it without 'trainer'",
-                            path));
-    }
-    snprintf(path, sizeof path, "%s%sepsilon", prefix, section);
-    if (isnan(p->release.target.epsilon))
-        TRY(config_fail(c, path, "%s is missing; a private training needs it", path));
+    TRY(config_network_refuse(c, prefix, section,
+                              "is of a whole network; expected it beside 'model' or 'from'"));
     members.section = section;
-    p->recipe = (struct sotto_head_recipe){.trainer = p->mechanism, .seed = owner->recipe.seed};
     TRY(config_members_read(&p->recipe, p->texts, c, prefix, &members));
     if (p->recipe.batch > owner->records) { /* before pre-training, not after */
         snprintf(path, sizeof path, "%s%sbatch", prefix, section);
@@ -226,8 +216,47 @@ done:
     return status;
 }
 
-static sotto_status read_protection(struct run_protection *p, const struct run_case *owner,
-                                    const struct config *c, const char *prefix, size_t i)
+static sotto_status read_network_training(struct run_protection *p, struct run_config *config,
+                                          const struct run_case *owner, const struct config *c,
+                                          const char *prefix, const char *section)
+{
+    sotto_status status = SOTTO_OK;
+    char path[128];
+    snprintf(path, sizeof path, "%strainer", section);
+    if (config->network_count == RUN_NETWORKS)
+        TRY(config_fail(c, path, "more than %d private networks; expected fewer", RUN_NETWORKS));
+    struct run_network *n = &config->networks[config->network_count++];
+    TRY(config_network_read(
+        n, c, &(struct config_network_place){prefix, section, p->mechanism, owner->records, config->seed}));
+    p->network = n;
+done:
+    return status;
+}
+
+static sotto_status read_private_training(struct run_protection *p, struct run_config *config,
+                                          const struct run_case *owner, const struct config *c,
+                                          const char *prefix, const char *section)
+{
+    sotto_status status = SOTTO_OK;
+    static const char *const others[] = {"mechanism", "scale", "l1", "l2"};
+    char path[128];
+    TRY(config_refuse_keys(c, prefix, section, others, sizeof others / sizeof *others,
+                           "is of noise on a trained head; expected it without 'trainer'"));
+    snprintf(path, sizeof path, "%s%sepsilon", prefix, section);
+    if (isnan(p->release.target.epsilon))
+        TRY(config_fail(c, path, "%s is missing; a private training needs it", path));
+    p->recipe = (struct sotto_head_recipe){.trainer = p->mechanism, .seed = owner->recipe.seed};
+    if (config_is_network(c, prefix, section))
+        TRY(read_network_training(p, config, owner, c, prefix, section));
+    else
+        TRY(read_head_training(p, owner, c, prefix, section));
+done:
+    return status;
+}
+
+static sotto_status read_protection(struct run_protection *p, struct run_config *config,
+                                    const struct run_case *owner, const struct config *c, const char *prefix,
+                                    size_t i)
 {
     sotto_status status = SOTTO_OK;
     struct config_members members = protect_members;
@@ -241,7 +270,7 @@ static sotto_status read_protection(struct run_protection *p, const struct run_c
     p->trained = config_given(c, "%s", path);
     if (p->trained) {
         TRY(copy(p->mechanism, sizeof p->mechanism, c, path));
-        TRY(read_private_training(p, owner, c, prefix, section));
+        TRY(read_private_training(p, config, owner, c, prefix, section));
         goto done;
     }
     snprintf(path, sizeof path, "%s%smechanism", prefix, section);
@@ -321,7 +350,7 @@ done:
     return status;
 }
 
-static sotto_status read_case(struct run_case *out, const struct run_config *config, const struct config *c,
+static sotto_status read_case(struct run_case *out, struct run_config *config, const struct config *c,
                               const char *prefix)
 {
     sotto_status status = SOTTO_OK;
@@ -349,7 +378,7 @@ static sotto_status read_case(struct run_case *out, const struct run_config *con
                         RUN_PROTECTIONS));
     }
     for (size_t i = 0; i < out->protection_count; i++)
-        TRY(read_protection(&out->protections[i], out, c, prefix, i));
+        TRY(read_protection(&out->protections[i], config, out, c, prefix, i));
     out->references = config_whole(c, "%sshadow.heads", prefix);
     if (out->references % 2 != 0 || out->references == 2) {
         snprintf(path, sizeof path, "%sshadow.heads", prefix);
@@ -497,6 +526,7 @@ sotto_status run_config_read(struct run_config *out, char **resolved, const char
         TRY(copy(out->public_set, sizeof out->public_set, c, "data.public_set"));
     for (int part = 0; part < SOTTO_PARTS; part++)
         out->sizes[part] = config_whole(c, "%s", parts[part]);
+    out->classes = config_whole(c, "data.classes");
     TRY(read_pretrain(out, c));
     TRY(read_cases(out, c, rows.row));
     TRY(read_rest(out, c));

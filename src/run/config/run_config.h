@@ -8,6 +8,7 @@
 #include "sotto/head.h"
 #include "sotto/io.h"
 #include "sotto/ssl.h"
+#include "sotto/train.h"
 
 #include <stdbool.h>
 
@@ -15,6 +16,7 @@ enum {
     RUN_NAME = 64,
     RUN_CASES = 32,
     RUN_PROTECTIONS = 32,
+    RUN_NETWORKS = 64,
     RUN_CONDITIONS = 8,
     RUN_ATTACKS = 16,
     RUN_RATES = 8,
@@ -22,11 +24,19 @@ enum {
     RUN_SWEEP_MECHANISMS = 8
 };
 
+/** A whole network that is trained by DP-SGD on the records of a case: of a model of its own, or from the experiment's
+ * encoder. Zeros are stated (sotto/base.h), `from` and the backend are not final. */
+struct run_network {
+    struct sotto_train_options training;
+    struct sotto_train_privacy privacy; /* without target and spending */
+    char texts[6][32];
+};
 /** One protected head: noise on the trained one, of a scale or for a target; or a private training of its own. */
 struct run_protection {
     char mechanism[24]; /* the trainer's name, if the head is trained privately */
     bool trained;       /* by `recipe`, for the release's target */
     struct sotto_head_recipe recipe;
+    const struct run_network *network; /* instead of a head, by `recipe.trainer`; of the same configuration */
     char texts[1][32], conditions[RUN_CONDITIONS][32];
     const char *read_from_data[RUN_CONDITIONS + 1]; /* the conditions, NULL-terminated */
     /** Points to mechanism and conditions above, so protections are not copied; numbers are NAN where not given, norms
@@ -60,12 +70,15 @@ struct run_config {
     uint64_t seed;
     char data_set[512], public_set[512]; /* the latter "" for a part of the former */
     size_t sizes[SOTTO_PARTS];
+    size_t classes; /* 0: those of the data set's description */
     struct sotto_pretrain_options pretrain; /* texts point into the arrays below */
     char pretrain_texts[8][32];
     char dtype[16], backend[16]; /* of pre-training; "auto" until a stage has chosen */
     int evaluate_encoder;        /* k-NN and a linear probe on the private part */
     struct run_case cases[RUN_CASES];
     size_t case_count;
+    struct run_network networks[RUN_NETWORKS];
+    size_t network_count;
     char attacks[RUN_ATTACKS][32];
     size_t attack_count;
     size_t draws;

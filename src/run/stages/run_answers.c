@@ -36,6 +36,18 @@ done:
     return status;
 }
 
+sotto_status run_answers_ask_network(struct run_answers *a, const struct run *r, size_t index,
+                                     const struct sotto_network *network)
+{
+    sotto_status status = SOTTO_OK;
+    const int64_t *private = r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, index);
+    TRY(sotto_network_predict_data(a->member, network, r->data, private, a->n_member, 1, a->ctx));
+    TRY(sotto_network_predict_data(a->nonmember, network, r->data, r->split.rows[SOTTO_PART_HELDOUT],
+                                   a->n_nonmember, 1, a->ctx));
+done:
+    return status;
+}
+
 void run_answers_clear(struct run_answers *a)
 {
     base_free(a->member);

@@ -3,6 +3,7 @@
 #define RUN_STAGES_RUN_ANSWERS_H
 
 #include "run/stages/run_stages.h"
+#include "sotto/train.h"
 
 struct run_answers {
     const struct sotto_context *ctx;
@@ -15,6 +16,9 @@ struct run_answers {
 /** A case with shadow heads has as many non-members as members, all others every held-out record. ENOMEM. */
 sotto_status run_answers_make(struct run_answers *a, const struct run *r, size_t index);
 sotto_status run_answers_ask(struct run_answers *a, const struct sotto_head *head);
+/** The same of a network, which reads the images themselves. */
+sotto_status run_answers_ask_network(struct run_answers *a, const struct run *r, size_t index,
+                                     const struct sotto_network *network);
 void run_answers_clear(struct run_answers *a);
 /** 1 - accuracy / unprotected (Def. 6.1 of the additive logistic mechanism paper): negative where noise
  * helped, NAN where the unprotected head was never right. */

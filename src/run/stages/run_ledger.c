@@ -17,14 +17,43 @@ static bool releases_something(const struct run *r)
     return false;
 }
 
+/* The number of classes, and which number stands for which, must not depend on private records. */
+static sotto_status check_classes(const struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    if (!r->data->memory ||
+        r->data->classes_by[0]) /* stated by the program, or by whoever filled the set in */
+        goto done;
+    if (!r->config.classes)
+        FAIL(SOTTO_EUSAGE,
+             "%s: its classes were derived from its records, so they are not public, which 'protect' needs; "
+             "state their number in the experiment (data.classes)",
+             r->data->name);
+    if (r->data->class_names)
+        FAIL(SOTTO_EUSAGE,
+             "%s: its class numbers were derived from its records at import, so they are not public, which "
+             "'protect' needs; import it with labels that are numbers from 0",
+             r->data->name);
+done:
+    return status;
+}
+
+const char *run_classes_by(const struct run *r)
+{
+    return r->config.classes ? "the experiment (data.classes)" : r->data->classes_by;
+}
+
 sotto_status run_check_identity(const struct run *r)
 {
     sotto_status status = SOTTO_OK;
-    if (releases_something(r) && !r->data->dataset_id[0])
+    if (!releases_something(r))
+        return SOTTO_OK;
+    if (!r->data->dataset_id[0])
         FAIL(SOTTO_EUSAGE,
              "%s: has no identity (it was opened by its path, or imported by version 1), so no ledger can be "
              "charged for 'protect'; import the set with 'sotto data import'",
              r->data->name);
+    TRY(check_classes(r));
 done:
     return status;
 }

@@ -69,8 +69,10 @@ sotto_status run_stage_sweep(struct run *r, size_t index);
 enum { RUN_NORMS = 2 }; /* entrywise, and the ones the paper seems to have used */
 /** The stage of one mechanism of a sweep with one kind of norms. */
 void run_sweep_name(char out[RUN_NAME + 80], const struct run_case *c, size_t mechanism, size_t norms);
-/** EUSAGE: a case releases something, and the set has no identity, so no ledger to charge. */
+/** EUSAGE: a case releases something, and the set has no identity, so no ledger to charge, or its classes are not public. */
 sotto_status run_check_identity(const struct run *r);
+/** Who stated the number of classes, for certificates. */
+const char *run_classes_by(const struct run *r);
 /** The records of a case, and the ledger that is charged for them. */
 struct run_source {
     struct sotto_source_records records;

@@ -93,6 +93,7 @@ sotto_status run_stage_pretrain(struct run *r)
     struct run_stage stage;
     struct sotto_encoder *encoder = NULL;
     struct sotto_pretrain_result done_so_far = {0};
+    struct sotto_provenance whose = {0};
     char path[RUN_PATH], checkpoint[RUN_PATH], metrics[RUN_PATH], name[64];
     static const char *const outputs[] = {"models/encoder.safetensors", NULL};
     TRY(resolve_auto(r));
@@ -113,6 +114,9 @@ sotto_status run_stage_pretrain(struct run *r)
     TRY(sotto_pretrain(&encoder, &done_so_far, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],
                        r->split.n[SOTTO_PART_PUBLIC], &options, r->ctx));
     TRY(sotto_encoder_save(path, encoder));
+    TRY(sotto_provenance_of_rows(&whose, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],
+                                 r->split.n[SOTTO_PART_PUBLIC]));
+    TRY(sotto_provenance_save(path, &whose));
     struct json *result = json_make_object();
     json_put_integer(&result, "steps", (int64_t)done_so_far.steps);
     json_put_real(&result, "loss", done_so_far.loss);
@@ -124,6 +128,7 @@ sotto_status run_stage_pretrain(struct run *r)
     json_put_text(&result, "backend", done_so_far.backend);
     TRY(run_stage_end(&stage, &r->folder, outputs, result));
 done:
+    sotto_provenance_clear(&whose);
     sotto_encoder_free(encoder);
     return status;
 }

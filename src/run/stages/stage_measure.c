@@ -1,5 +1,6 @@
 /* What one head gives away and how useful it is: membership attacks on its answers, accuracy with an
  * interval, and for a noise setting the spread over many draws (drawn to measure, never released). */
+#include "run/stages/run_network.h"
 #include "run/stages/run_shadow.h"
 
 #include "audit/audit_document.h"
@@ -226,24 +227,42 @@ done:
     return status;
 }
 
+/* Its answers on members and non-members. */
+static sotto_status ask_model(struct run_answers *a, const struct run *r, const struct run_model *m)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_head *head = NULL;
+    struct sotto_network *network = NULL;
+    char name[RUN_PATH], path[RUN_PATH];
+    run_model_file(name, m);
+    TRY(run_folder_path(path, &r->folder, name));
+    if (run_network_of(r, m)) {
+        TRY(sotto_network_load(&network, path));
+        TRY(run_answers_ask_network(a, r, m->index, network));
+    } else {
+        TRY(sotto_head_load(&head, path));
+        TRY(run_answers_ask(a, head));
+    }
+done:
+    sotto_head_free(head);
+    sotto_network_free(network);
+    return status;
+}
+
 sotto_status run_stage_measure(struct run *r, const struct run_model *m)
 {
     sotto_status status = SOTTO_OK;
     struct run_stage stage;
     struct run_answers a = {0};
     struct run_shadow shadow = {0};
-    struct sotto_head *head = NULL;
     struct json *result = NULL, *attacks = NULL;
-    char name[RUN_PATH], path[RUN_PATH], stage_name[RUN_NAME + 32], output[RUN_NAME + 64];
+    char path[RUN_PATH], stage_name[RUN_NAME + 32], output[RUN_NAME + 64];
     snprintf(stage_name, sizeof stage_name, "measure/%s", m->name);
     TRY(run_stage_begin(&stage, &r->folder, stage_name, measure_key(r, m)));
     if (stage.reused)
         goto done;
-    run_model_file(name, m);
-    TRY(run_folder_path(path, &r->folder, name));
-    TRY(sotto_head_load(&head, path));
     TRY(run_answers_make(&a, r, m->index));
-    TRY(run_answers_ask(&a, head));
+    TRY(ask_model(&a, r, m));
     TRY(ask_shadow(&shadow, r, m, &a));
     /* Once for each model without noise, and only where the encoder never saw the private records: a
      * fine-tuned one may tell members apart, which is a leak and no difference of the sets. */
@@ -277,7 +296,6 @@ sotto_status run_stage_measure(struct run *r, const struct run_model *m)
 done:
     json_free(result);
     json_free(attacks);
-    sotto_head_free(head);
     run_answers_clear(&a);
     run_shadow_clear(&shadow);
     return status;

@@ -1,10 +1,12 @@
-/* One private release per protection setting: the noisy head, its certificate, its ledger entry. An
- * interrupted release is drawn again and charged again; a finished one is reused. */
-#include "run/stages/run_stages.h"
+/* One private release per protection setting: a noisy head, or a head or network that was trained privately; its
+ * certificate, its ledger entry. What an interrupted release still had to draw is drawn and charged again, by DP-SGD from
+ * its checkpoint on; a finished one is reused. */
+#include "run/stages/run_network.h"
 
 #include "dp/certificate/certificate_json.h"
 #include "dp/release/charge_hint.h"
 #include "sotto/io.h"
+#include "sotto/train.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,23 +56,39 @@ static void put_recipe(struct json **key, const struct sotto_head_recipe *r)
                  (double[]){r->lr, r->clip, r->bias, r->lambda, r->cross, r->max_grad_norm, r->momentum}, 7));
 }
 
-static struct json *protect_key(const struct run *r, const struct run_model *m)
+/* What a release is made of: of a private training the records alone, so that another recipe of the head beside it does
+ * not train and charge anew what is finished. */
+static void put_inputs(struct json **key, const struct run *r, const struct run_model *m)
 {
     const struct run_case *c = &r->config.cases[m->index];
-    const struct run_protection *p = &c->protections[m->protection];
+    const struct run_network *network = run_network_of(r, m);
     char stage[RUN_NAME + 16];
-    struct json *key = json_make_object();
+    if (run_is_trained(r, m)) {
+        json_put_text(key, "records_of", run_stage_hash(&r->folder, network ? "split" : "embed"));
+        json_put_integer(key, "first", (int64_t)run_case_first(r, m->index));
+        json_put_integer(key, "records", (int64_t)c->records);
+        return;
+    }
     snprintf(stage, sizeof stage, "head/%s", c->name);
-    json_put_text(&key, "head", run_stage_hash(&r->folder, stage));
+    json_put_text(key, "head", run_stage_hash(&r->folder, stage));
     snprintf(stage, sizeof stage, "sensitivity/%s", c->name);
-    json_put_text(&key, "sensitivity", run_stage_hash(&r->folder, stage));
+    json_put_text(key, "sensitivity", run_stage_hash(&r->folder, stage));
+}
+
+static struct json *protect_key(const struct run *r, const struct run_model *m)
+{
+    const struct run_protection *p = &r->config.cases[m->index].protections[m->protection];
+    struct json *key = json_make_object();
+    put_inputs(&key, r, m);
     json_put_text(&key, "mechanism", p->mechanism);
     json_put_real(&key, "scale", p->release.scale);
     json_put_real(&key, "epsilon", p->release.target.epsilon);
     json_put_real(&key, "delta", p->release.target.delta);
     json_put_real(&key, "l1", p->release.sensitivity.l1);
     json_put_real(&key, "l2", p->release.sensitivity.l2);
-    if (p->trained)
+    if (p->network)
+        run_network_key(&key, r, p->network);
+    else if (p->trained)
         put_recipe(&key, &p->recipe);
     if (p->read_from_data[0]) {
         struct json *names = json_make_array();
@@ -88,11 +106,28 @@ struct protection {
     const struct run_protection *settings;
     struct run_source source;
     char name[RUN_PATH], certificate_name[RUN_PATH + 32], output[RUN_PATH], purpose[RUN_NAME * 2 + 32];
+    struct sotto_provenance whose; /* unit of privacy of the imported set */
     struct sotto_spend spend;
-    size_t parameters; /* of a head of its own */
+    size_t parameters;         /* of a head or network of its own */
+    char checkpoint[RUN_PATH]; /* of DP-SGD; "": none */
 };
 
-static sotto_status describe(struct protection *out, struct run *r, const struct run_model *m)
+/* The stage's hash in the name: another recipe never meets this one's. */
+static sotto_status name_checkpoint(struct protection *out, const struct run *r, const struct run_model *m,
+                                    const struct run_stage *stage)
+{
+    sotto_status status = SOTTO_OK;
+    char name[RUN_NAME + 80];
+    if (!out->settings->trained || strncmp(out->settings->mechanism, "dp-", 3) != 0)
+        goto done;
+    snprintf(name, sizeof name, "checkpoints/%s-%.16s.safetensors", m->name, stage->hash);
+    TRY(run_folder_path(out->checkpoint, &r->folder, name));
+done:
+    return status;
+}
+
+static sotto_status describe(struct protection *out, struct run *r, const struct run_model *m,
+                             const struct run_stage *stage)
 {
     sotto_status status = SOTTO_OK;
     out->settings = &r->config.cases[m->index].protections[m->protection];
@@ -100,8 +135,13 @@ static sotto_status describe(struct protection *out, struct run *r, const struct
     TRY(run_folder_path(out->output, &r->folder, out->name));
     snprintf(out->certificate_name, sizeof out->certificate_name, "%s.certificate.json", out->name);
     snprintf(out->purpose, sizeof out->purpose, "run %s, %s", r->config.name, m->name);
+    TRY(name_checkpoint(out, r, m, stage));
     TRY(run_source_make(&out->source, r, m->index));
+    TRY(sotto_provenance_of_rows(&out->whose, r->data,
+                                 r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, m->index),
+                                 r->config.cases[m->index].records));
     out->spend = (struct sotto_spend){.dataset_id = r->data->dataset_id,
+                                      .provenance = &out->whose,
                                       .ledger = out->source.ledger[0] ? out->source.ledger : NULL,
                                       .source = &out->source.records,
                                       .purpose = out->purpose,
@@ -136,12 +176,17 @@ done:
     return status;
 }
 
-/* A stage that has not ended is made anew. */
-static const char again[] = "the stage did not end; the same command releases anew and is charged again";
+/* A stage that has not ended is made anew, or goes on from its checkpoint. */
+static const char *again(const struct protection *p)
+{
+    return p->checkpoint[0]
+               ? "the stage did not end; the same command continues it, and is charged for what it draws anew"
+               : "the stage did not end; the same command releases anew and is charged again";
+}
 
 /* A head of its own, with noise in its training. */
-static sotto_status train_privately(struct sotto_certificate **out, struct run *r, size_t index,
-                                    struct protection *p)
+static sotto_status train_head(struct sotto_certificate **out, struct run *r, size_t index,
+                               struct protection *p)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *head = NULL;
@@ -150,14 +195,15 @@ static sotto_status train_privately(struct sotto_certificate **out, struct run *
     const struct sotto_head_privacy privacy = {.target = p->settings->release.target,
                                                .spend = p->spend,
                                                .output = p->output,
-                                               .classes_by = r->data->classes_by};
+                                               .checkpoint = p->checkpoint[0] ? p->checkpoint : NULL,
+                                               .classes_by = run_classes_by(r)};
     TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
     TRY(sha256_file_asking(hash, path, r->ctx));
     TRY(sotto_head_train_private(&head, &made, run_case_x(r, index), run_case_y(r, index),
                                  r->config.cases[index].records, r->width, r->classes, &p->settings->recipe,
                                  &privacy, r->ctx));
     if ((status = sotto_head_set_encoder(head, hash)) != SOTTO_OK) {
-        charge_name_certificate(made, again);
+        charge_name_certificate(made, again(p));
         goto done;
     }
     (void)sotto_head_parameters(head, &p->parameters);
@@ -168,6 +214,15 @@ done:
     sotto_head_free(head);
     sotto_certificate_free(made);
     return status;
+}
+
+static sotto_status make_release(struct sotto_certificate **out, struct run *r, const struct run_model *m,
+                                 struct protection *p)
+{
+    if (p->settings->network)
+        return run_network_train(out, &p->parameters, r, m, &p->spend,
+                                 &(struct run_network_files){p->output, p->checkpoint});
+    return p->settings->trained ? train_head(out, r, m->index, p) : add_noise(out, r, m->index, p);
 }
 
 sotto_status run_stage_protect(struct run *r, const struct run_model *m)
@@ -181,15 +236,17 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     TRY(run_stage_begin(&stage, &r->folder, stage_name, protect_key(r, m)));
     if (stage.reused)
         goto done;
-    TRY(describe(&p, r, m));
-    TRY(p.settings->trained ? train_privately(&certificate, r, m->index, &p)
-                            : add_noise(&certificate, r, m->index, &p));
+    TRY(describe(&p, r, m, &stage));
+    TRY(make_release(&certificate, r, m, &p));
     TRY(run_stage_end(&stage, &r->folder, (const char *const[]){p.name, p.certificate_name, NULL},
                       release_facts(certificate, p.parameters)));
+    if (p.checkpoint[0])
+        sotto_train_forget(p.checkpoint);
 done:
     if (status != SOTTO_OK && certificate)
-        charge_name_certificate(certificate, again);
+        charge_name_certificate(certificate, again(&p));
     run_source_clear(&p.source);
+    sotto_provenance_clear(&p.whose);
     sotto_certificate_free(certificate);
     return status;
 }

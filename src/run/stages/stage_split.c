@@ -64,7 +64,7 @@ sotto_status run_stage_split(struct run *r)
     static const char *const outputs[] = {"splits/public.npy", "splits/private.npy", "splits/heldout.npy",
                                           "splits/shadow.npy", NULL};
     TRY(sotto_dataset_open(&r->data, r->config.data_set, r->ctx));
-    r->classes = r->data->classes;
+    r->classes = r->config.classes ? r->config.classes : r->data->classes;
     if (!r->data->images)
         FAIL(SOTTO_EINVAL, "%s: has no images, which pre-training needs", r->data->name);
     if (r->classes < 2)

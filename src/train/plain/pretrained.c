@@ -14,7 +14,7 @@ static bool has_noise(const struct sotto_residual_noise *r)
     return r->kind || r->input_noise != 0 || r->radius != 0 || r->no_skip || r->members > 1;
 }
 
-static sotto_status check_options(const struct sotto_train_options *o)
+sotto_status pretrained_check(const struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
     if (!o->from) {
@@ -38,7 +38,7 @@ sotto_status pretrained_open(struct sotto_encoder **out, struct sotto_train_opti
     sotto_status status = SOTTO_OK;
     struct sotto_encoder *e = NULL;
     const char *model;
-    TRY(check_options(o));
+    TRY(pretrained_check(o));
     if (!o->from)
         goto done;
     TRY(sotto_encoder_load(&e, o->from));

@@ -6,9 +6,10 @@
 #include "ssl/encoder.h"
 #include "train/network/network.h"
 
+/** EINVAL: options that need an encoder without one, or that do not go with one. */
+sotto_status pretrained_check(const struct sotto_train_options *o);
 /** Loads o->from (NULL: *out is NULL) and lets it decide model and norm of the options. Free *out with
- * sotto_encoder_free(). EINVAL: options that need an encoder without one, or that do not go with one; the images do not
- * fit; errors of sotto_encoder_load(). */
+ * sotto_encoder_free(). EINVAL: as above, or the images do not fit; errors of sotto_encoder_load(). */
 sotto_status pretrained_open(struct sotto_encoder **out, struct sotto_train_options *o,
                              const struct sotto_dataset *data, struct nn_shape record);
 /** What `freeze` of struct sotto_train_options freezes. */

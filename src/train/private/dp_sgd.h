@@ -40,6 +40,14 @@ sotto_status train_privacy_resolve(struct sotto_train_privacy *out, const struct
 /** Static texts, every member checked (EINVAL), noise_multiplier and steps worked out for n records. */
 sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_train_options *o, size_t n,
                             const struct sotto_context *ctx);
+/** Can this network be trained by DP-SGD on the records of `data`? For callers that have much to do before they train.
+ *
+ *  In:      o        as train_options_check() leaves it
+ *           encoder  model of the encoder that the training will start from, which need not exist yet; NULL: none
+ *  Returns: EINVAL   the records do not fit, or no encoder has so many blocks to freeze
+ *           ENOTSUP  a layer that is trained mixes records */
+sotto_status dp_sgd_check_model(const struct sotto_train_options *o, const char *encoder,
+                                const struct sotto_dataset *data);
 /** Lines "key=value" of all that decides the run. */
 sotto_status dp_sgd_describe(char out[DP_SGD_TEXT], const struct sotto_train_privacy *p);
 /** The inverse, of a network trained by `o`; all but the number of records is checked as dp_sgd_resolve()

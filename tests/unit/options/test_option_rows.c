@@ -98,7 +98,7 @@ static void every_option_stands_in_a_table(void **state)
 }
 
 /* Sections of an experiment that are structs, and the verbs that take the same structs. */
-enum { TABLES = 3 };
+enum { TABLES = 5 };
 static const struct {
     const char *section;
     struct {
@@ -110,7 +110,9 @@ static const struct {
                 {"protect[].",
                  {{"protect", sotto_release_option_table},
                   {"protect", sotto_spend_option_table},
-                  {"head", sotto_head_recipe_options}}},
+                  {"head", sotto_head_recipe_options},
+                  {"train", sotto_train_privacy_options},
+                  {"train", sotto_train_option_table}}},
                 {"report.", {{"audit", sotto_audit_option_table}}}};
 
 static const struct option_row *option_of(const char *verb, const struct sotto_option *member)

@@ -114,13 +114,88 @@ static void mistakes_name_their_place(void **state)
         {"name: x\nprotect: [{trainer: adam, epsilon: 1}]\n", "protect[0].trainer"},
         {"name: x\ndata: {private: 10}\nprotect: [{trainer: dp-sgd, epsilon: 1, batch: 11}]\n",
          "protect[0].batch is 11, but the case has only 10 records"},
+        {"name: x\nprotect:\n  - {trainer: dp-sgd, model: cnm, epsilon: 1}\n",
+         "run.yaml:3:6: protect[0]: model 'cnm' is unknown"},
+        {"name: x\nprotect:\n  - {trainer: dp-sgd, model: cnn, epsilom: 1}\n",
+         "run.yaml:3:35: unknown key 'epsilom' under protect[0]; did you mean 'epsilon'?"},
+        {"name: x\nprotect: [{trainer: dp-sgd, model: cnn}]\n",
+         "protect[0].epsilon is missing; a private training needs it"},
+        {"name: x\nprotect: [{trainer: dp-sgd, model: cnn, epsilon: -1}]\n", "protect[0].epsilon must be"},
+        {"name: x\nprotect: [{trainer: covariance, model: cnn, epsilon: 1}]\n",
+         "protect[0].trainer is 'covariance', which trains heads only"},
+        {"name: x\nprotect: [{model: cnn, epsilon: 1}]\n", "protect[0] has no mechanism and no trainer"},
+        {"name: x\nprotect: [{mechanism: logistic, scale: 1, l1: 1, model: cnn}]\n",
+         "protect[0].model is of a private training; expected it beside 'trainer'"},
+        {"name: x\nprotect: [{trainer: dp-sgd, model: cnn, epsilon: 1, lambda: 1}]\n",
+         "protect[0].lambda is of a head; expected it without 'model' and 'from'"},
+        {"name: x\nprotect: [{trainer: dp-sgd, epsilon: 1, crop: 2}]\n",
+         "protect[0].crop is of a whole network; expected it beside 'model' or 'from'"},
+        {"name: x\nprotect: [{trainer: dp-sgd, from: other, epsilon: 1}]\n",
+         "protect[0].from is 'other'; expected 'encoder'"},
+        {"name: x\nprotect: [{trainer: dp-sgd, from: encoder, model: cnn, epsilon: 1}]\n",
+         "protect[0].from: an encoder decides its model"},
+        {"name: x\nprotect: [{trainer: dp-sgd, model: cnn, freeze: all, epsilon: 1}]\n",
+         "protect[0]: freeze 'all' needs a pre-trained encoder"},
+        {"name: x\nprotect: [{trainer: dp-sgd, from: encoder, freeze: some, epsilon: 1}]\n",
+         "protect[0]: freeze 'some' is unknown; expected one of: none, norm, all"},
+        {"name: x\nprotect: [{trainer: dp-sgd, from: encoder, hidden: [8], epsilon: 1}]\n",
+         "protect[0]: hidden widths are those of the pre-trained encoder"},
+        {"name: x\nprotect: [{trainer: dp-adam, model: mlp, momentum: 0.9, epsilon: 1}]\n",
+         "protect[0]: momentum cannot be given for optimizer adam"},
+        {"name: x\nprotect: [{trainer: dp-sgd, model: cnn, clipping: soft, epsilon: 1}]\n",
+         "protect[0]: clipping 'soft' is unknown"},
+        {"name: x\nprotect: [{trainer: dp-sgd, model: cnn, noise: laplace, epsilon: 1}]\n", "protect[0]"},
+        {"name: x\nprotect: [{trainer: dp-sgd, model: cnn, views: 2, epsilon: 1}]\n",
+         "protect[0]: views: 2 views without flip or crop are all the same"},
+        {"name: x\nprotect: [{trainer: dp-sgd, model: cnn, sampling: some, epsilon: 1}]\n",
+         "protect[0].sampling"},
+        {"name: x\ndata: {private: 10}\nprotect: [{trainer: dp-sgd, model: cnn, epsilon: 1, batch: 11}]\n",
+         "protect[0]: batch 11, the expected size of a sample, is larger than the 10 records"},
+        {"name: x\ndata: {classes: 1}\n", "data.classes must be"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct run_config c;
+        static struct run_config c;
         assert_int_equal(read_text(&c, rows[i].text, NULL), SOTTO_ECONFIG);
         if (!strstr(sotto_error_text(), rows[i].error))
             fail_msg("'%s' does not contain '%s'", sotto_error_text(), rows[i].error);
     }
+}
+
+static void a_row_may_train_a_network(void **state)
+{
+    (void)state;
+    static struct run_config c;
+    static const char text[] =
+        "name: x\n"
+        "seed: 0\n"
+        "data: {classes: 7}\n"
+        "protect:\n"
+        "  - {trainer: dp-sgd, model: resnet8, epsilon: 1, batch: 50, lr: 2, momentum: 0.9, max_grad_norm: "
+        "0.5,\n"
+        "     clipping: quantile, quantile: 0.25, views: 2, flip: true, crop: 3, sampling: fixed, average: "
+        "0.99}\n"
+        "  - {trainer: dp-adam, from: encoder, freeze: 2, warm_up: 5, epsilon: 3, delta: 1.0e-4}\n"
+        "  - {trainer: dp-sgd, epsilon: 1}\n";
+    assert_int_equal(read_text(&c, text, NULL), SOTTO_OK);
+    assert_int_equal(c.classes, 7);
+    const struct run_protection *p = c.cases[0].protections;
+    const struct run_network *n = p[0].network;
+    assert_true(p[0].trained && n && p[1].network && !p[2].network);
+    assert_string_equal(n->training.model, "resnet8");
+    assert_string_equal(n->training.norm, "group");
+    assert_string_equal(n->training.optimizer, "sgd");
+    assert_string_equal(n->training.dtype, "f32");
+    assert_true(n->training.seed == SOTTO_SEED_ZERO && n->training.batch == 50 && n->training.lr == 2);
+    assert_true(n->training.flip == 1 && n->training.crop == 3 && n->privacy.views == 2);
+    assert_string_equal(n->privacy.clipping, "quantile");
+    assert_true(n->privacy.quantile == 0.25 && n->privacy.max_grad_norm == 0.5);
+    assert_true(n->privacy.average == 0.99 && n->privacy.sampling == SOTTO_SAMPLING_FIXED);
+    n = p[1].network;
+    assert_string_equal(n->training.from, "encoder");
+    assert_string_equal(n->training.freeze, "2");
+    assert_string_equal(n->training.optimizer, "adam");
+    assert_true(n->training.warm_up == 5 && !n->training.model);
+    assert_true(p[1].release.target.epsilon == 3 && p[1].release.target.delta == 1e-4);
 }
 
 static void utility_loss_at_its_edges(void **state)
@@ -246,6 +321,7 @@ int main(void)
         cmocka_unit_test(the_demo_is_a_valid_experiment),
         cmocka_unit_test(a_resolved_config_reads_back_the_same),
         cmocka_unit_test(mistakes_name_their_place),
+        cmocka_unit_test(a_row_may_train_a_network),
         cmocka_unit_test_setup_teardown(stages_are_reused_only_while_nothing_changed, make_folder,
                                         remove_folder),
         cmocka_unit_test(utility_loss_at_its_edges),

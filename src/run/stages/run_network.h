@@ -1,0 +1,24 @@
+/* run_network.h - whole networks that an experiment trains by DP-SGD. */
+#ifndef RUN_STAGES_RUN_NETWORK_H
+#define RUN_STAGES_RUN_NETWORK_H
+
+#include "run/stages/run_stages.h"
+
+/** The network that a row of `protect` trains; NULL: a head, or noise on one. */
+const struct run_network *run_network_of(const struct run *r, const struct run_model *m);
+/** "cnn", or "fine-tuned encoder". */
+const char *run_network_title(const struct run_network *n);
+/** Before anything is computed: every network fits the records, and DP-SGD can train it. ECONFIG. */
+sotto_status run_check_networks(const struct run *r);
+/** Its part of a stage's key. */
+void run_network_key(struct json **key, const struct run *r, const struct run_network *n);
+
+struct run_network_files {
+    const char *output, *checkpoint;
+};
+/** Trains it on the records of a case, and saves it with its certificate, which the caller frees. */
+sotto_status run_network_train(struct sotto_certificate **out, size_t *parameters, const struct run *r,
+                               const struct run_model *m, const struct sotto_spend *spend,
+                               const struct run_network_files *files);
+
+#endif

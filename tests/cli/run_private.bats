@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# sotto run: heads and networks that are trained privately. Certificates, reuse, kill and resume, neighbours.
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || exit 1
+  export XDG_DATA_HOME=$PWD/share
+  unset SOTTO_DATA_DIR
+  cat > private.yaml <<'Y'
+name: private
+data: {set: synthetic-images, public: 64, private: 120, heldout: 100}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
+encoder: {evaluate: false}
+head: {epochs: 2}
+protect:
+  - {trainer: dp-sgd, epsilon: 1, batch: 60, epochs: 2, lr: 4}
+  - {trainer: dp-sgd, model: cnn, hidden: [8, 8, 16], epsilon: 1, batch: 60, epochs: 2, lr: 1, max_grad_norm: 0.5}
+  - {trainer: dp-adam, from: encoder, freeze: all, epsilon: 2, batch: 60, epochs: 2}
+attack: {names: [loss]}
+Y
+}
+entries() { grep -c '"event":"reserve"' "$1" || :; }
+
+@test "private heads, networks and a fine-tuned encoder: certified, proved on the page, attacked, never made twice" {
+  "$SOTTO" run private.yaml
+  cd runs/private
+  for i in 1 2 3; do
+    "$SOTTO" verify protected/head-p$i.safetensors --ledger ledger.jsonl > out
+    grep -q 'proved       sensitivity and account' out
+    grep -q "ledger's chain is whole and holds this release" out
+    grep -q '"name":"Loss threshold"\|"loss"' attacks/head-p$i.json
+    [ ! -e protected/head-p$i.safetensors.provenance.json ] # it would tell which records they are
+  done
+  grep -q 'no record that trained it is among the private ones' out
+  [ "$(ls checkpoints)" = "$(basename checkpoints/pretrain-*)" ]
+  python3 - <<'P'
+import json
+rows = json.load(open("report.json"))["rows"]
+assert [("proved" in r, "conditional" in r) for r in rows] == [(False, False)] + 3 * [(True, False)], rows
+assert [r["title"] for r in rows[1:]] == ["head, trained by dp-sgd for epsilon 1", "head: cnn, trained by dp-sgd for epsilon 1",
+                                          "head: fine-tuned encoder, trained by dp-adam for epsilon 2"]
+for r, epsilon in zip(rows[1:], (1, 1, 2)):
+    assert r["proved"]["adjacency"] == "replace-one" and 0.9 * epsilon < r["proved"]["epsilon"]["upper"] <= epsilon, r["proved"]
+    assert 0 <= r["utility"]["accuracy"]["estimate"] <= 1 and r["measured"]["attacks"], r
+assert len({r["group"] for r in rows}) == 4
+P
+  grep -q '<h1 data-verdict>Proved for 3 of 4 settings, at best: ' report.html
+  cd ../..
+  sha256sum runs/private/protected/* runs/private/ledger.jsonl runs/private/run.json > before
+  "$SOTTO" run private.yaml
+  sha256sum -c --quiet before
+  # Another recipe of the head beside them trains and charges nothing anew.
+  "$SOTTO" run private.yaml -s head.epochs=1
+  sed -i '/run.json/d' before
+  sha256sum -c --quiet before
+  # Another recipe of one network: that one only.
+  "$SOTTO" run private.yaml -s 'protect[1].epochs=1'
+  [ "$(sha256sum -c before 2> /dev/null | grep -c FAILED)" -eq 3 ] # network, certificate, ledger
+}
+
+# interrupt SIGNAL OPTIONS...: a run that gets the signal once the network, the second of the private rows, is charged
+interrupt() {
+  local signal=$1 pid
+  shift
+  "$SOTTO" run private.yaml "$@" 2> error &
+  pid=$!
+  for _ in $(seq 2400); do
+    [ -e runs/private/ledger.jsonl ] && [ "$(entries runs/private/ledger.jsonl)" = 2 ] && break
+    sleep 0.02
+  done
+  kill -"$signal" $pid
+  code=0
+  wait $pid || code=$?
+  [ "$code" -ne 0 ]
+  [ ! -e runs/private/protected/head-p2.safetensors ]
+  sha256sum runs/private/protected/head-p1* runs/private/models/* > before
+}
+every_release_verifies() { for i in 1 2 3; do "$SOTTO" verify runs/private/protected/head-p$i.safetensors --ledger runs/private/ledger.jsonl > /dev/null; done; }
+
+@test "killed with -9 in a private stage: what was finished stays, the rest is drawn and charged again" {
+  interrupt KILL -s 'protect[1].epochs=200'
+  "$SOTTO" run private.yaml -s 'protect[1].epochs=200'
+  sha256sum -c --quiet before
+  [ "$(entries runs/private/ledger.jsonl)" = 4 ] # the head once, the network twice, the encoder once
+  every_release_verifies
+}
+
+@test "stopped after the charge: the error names it, and the same command continues from the checkpoint" {
+  interrupt INT -s 'protect[1].epochs=200'
+  [ "$code" -eq 75 ] || [ "$code" -eq 130 ] || { echo "exit $code"; cat error; false; }
+  grep -q "epsilon .* at delta 0.0001 (replace-one) was charged: entry .* of the ledger; the same command continues" error || { cat error; false; }
+  [ "$(ls runs/private/checkpoints/head-p2-*.safetensors | wc -l)" -eq 1 ]
+  run "$SOTTO" run private.yaml -s 'protect[1].epochs=200'
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"the remaining steps are charged again"* ]]
+  sha256sum -c --quiet before
+  [ "$(entries runs/private/ledger.jsonl)" = 4 ]
+  [ -z "$(ls runs/private/checkpoints | grep head-p2 || :)" ]
+  every_release_verifies
+}
+
+@test "what is wrong with a private row is said before anything is computed or charged" {
+  refused() { # CODE TEXT OPTIONS...
+    local code=$1 text=$2
+    shift 2
+    run "$SOTTO" run private.yaml --quiet "$@"
+    [ "$status" -eq "$code" ] && [[ "$output" == *"$text"* ]] && [ "$(wc -l <<< "$output")" -eq 1 ] || { echo "exit $status: $output"; return 1; }
+    [ ! -e runs/private/models ] && [ ! -e runs/private/ledger.jsonl ]
+  }
+  refused 78 "protect[1].epsilon must be" -s 'protect[1].epsilon=0'
+  refused 78 "protect[1]: model 'tree' is unknown" -s 'protect[1].model=tree'
+  refused 78 "protect[2].from is 'other'" -s 'protect[2].from=other'
+  refused 78 "protect[2].trainer is 'covariance', which trains heads only" -s 'protect[2].trainer=covariance'
+  # These need the records' shape.
+  refused 78 "head, protect[1]: " -s 'protect[1].model=mobilenetv2' -s 'protect[1].hidden='
+  refused 78 "batch norm computes with the mean of the whole batch" -s pretrain.encoder=resnet8 -s 'protect[2].freeze=none'
+  refused 78 "protect[2]: " -s 'protect[2].freeze=32'
+}
