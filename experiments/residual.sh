@@ -13,6 +13,8 @@
 # usage: experiments/residual.sh FOLDER CONFIG.yaml [PRESET [ROW...]]      PRESET: scaled (default) or full
 #   SOTTO (sotto), THREADS (1), JOBS (1: targets of a seed that are trained side by side and share the threads), SEEDS (as
 #   configured), REPEATS (10); TABLE=1: only the table of what is there
+# Writes results.csv, and the paper's figures as plots: figures.json and figures.html (accuracy and areas against gamma for one network
+# and ensembles, against the size of the ensemble, ROC curves).
 set -euo pipefail
 sotto=${SOTTO:-sotto} threads=${THREADS:-1} jobs=${JOBS:-1} repeats=${REPEATS:-10}
 out=$1 config=$2 preset=${3:-scaled}
@@ -155,3 +157,58 @@ awk -F, 'NR > 1 { if (!($1 in n)) order[++rows] = $1; n[$1]++
     for (i = 1; i <= rows; i++) { r = order[i]
       printf "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r, n[r], cell(r, 3, 3), cell(r, 4, 3), cell(r, 5, 3), cell(r, 6, 3), cell(r, 7, 3),
         cell(r, 8, 3), cell(r, 12, 3), m[r, 10] ? cell(r, 10, 3) : cell(r, 9, 3), cell(r, 11, 0) } }' "$out/results.csv"
+
+# points COLUMN PATTERN NAME [X]: a line of a figure, one point for each row whose name matches: its number (gamma; X 2: size of the
+# ensemble), mean and t-interval over the seeds. The row without noise stands at 0. Nothing where there is no point.
+points() {
+  awk -F, -v c="$1" -v pattern="$2" -v name="$3" -v by="${4:-1}" 'NR > 1 && $1 ~ pattern && $c != "nan" && $c != "" {
+      split($1, part, "-"); x = $1 == "plain" ? 1 - (by == 1) : by == 2 ? (part[1] ~ /^en/ ? substr(part[1], 3) : 1) : part[2]
+      x += 0; n[x]++; s[x] += $c; q[x] += $c * $c }
+    END { split("0 12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262", t, " ")
+      for (x in n) at[++count] = x + 0
+      for (i = 2; i <= count; i++) for (k = i; k > 1 && at[k - 1] > at[k]; k--) { h = at[k]; at[k] = at[k - 1]; at[k - 1] = h }
+      for (i = 1; i <= count; i++) { x = at[i]; m = s[x] / n[x]; v = n[x] > 1 ? (q[x] - n[x] * m * m) / (n[x] - 1) : 0
+        h = n[x] > 1 && n[x] <= 10 ? t[n[x]] * sqrt((v > 0 ? v : 0) / n[x]) : 0
+        line = line (i > 1 ? ", " : "") (h > 0 ? sprintf("[%g, %.4f, %.4f, %.4f]", x, m, m - h, m + h) : sprintf("[%g, %.4f]", x, m)) }
+      if (count) printf "{\"name\": \"%s\", \"points\": [%s]}\n", name, line }' "$out/results.csv"
+}
+# curve ROW ATTACK NAME: the ROC curve of that attack on the row of the first seed
+curve() {
+  local result=$out/$1-${seeds%% *}/plain/result.json part roc
+  [ -e "$result" ] || return 0
+  part=$(sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' "$result" | grep "^{\"name\":\"$2\"")
+  roc=$(grep -o '"roc":\[\[[^a-z]*\]\]' <<< "$part" | sed 's/"roc"://')
+  echo "{\"name\": \"$3 (AUC $(grep -o '"auc":{"estimate":[0-9.e-]*' <<< "$part" | grep -o '[0-9.e-]*$' | cut -c 1-5))\", \"points\": $roc}"
+}
+# figure TITLE X Y < lines
+figure() {
+  local lines
+  lines=$(paste -sd ,)
+  [ -z "$lines" ] || echo "{\"title\": \"$1\", \"x\": \"$2\", \"y\": \"$3\", \"lines\": [$lines]}"
+}
+figures() {
+  local e size first
+  { points 3 '^(plain|add-)' 'one network, training'; points 4 '^(plain|add-)' 'one network, test'
+    for e in 2 5; do points 3 "^en$e-" "$e networks, training"; points 4 "^en$e-" "$e networks, test"; done; } |
+    figure 'Accuracy against additive noise' 'gamma' 'accuracy'
+  { points 5 '^(plain|add-)' 'shadow without noise (the attack of the paper)'; points 6 '^(plain|add-)' 'shadow trained as the target'
+    points 8 '^(plain|add-)' 'loss, no shadow'; points 12 '^(plain|add-)' 'LiRA'
+    for e in 2 5; do points 5 "^en$e-" "$e networks, shadow without noise"; points 8 "^en$e-" "$e networks, loss"; done; } |
+    figure 'Attacks against additive noise' 'gamma' 'area under the ROC curve'
+  { points 4 '^(plain|mul-)' 'test accuracy'; points 5 '^(plain|mul-)' 'area, shadow without noise'; points 8 '^(plain|mul-)' 'area, loss'; } |
+    figure 'Multiplicative noise' 'gamma' 'accuracy, area'
+  size='^(add|en[0-9]+)-0.5$'
+  { points 3 "$size" 'training accuracy' 2; points 4 "$size" 'test accuracy' 2; points 5 "$size" 'area, shadow without noise' 2
+    points 8 "$size" 'area, loss' 2; } | figure 'Size of the ensemble, additive noise, gamma 0.5' 'networks' 'accuracy, area'
+  first='seed '${seeds%% *}
+  { for r in plain add-0.5 mul-0.5 en5-0.5 dpsgd; do curve "$r" residual-mia "$r"; done; } |
+    figure "ROC curves of the attack of the paper, $first" 'false-positive rate' 'true-positive rate'
+  { for r in plain add-0.5 mul-0.5 en5-0.5 dpsgd; do curve "$r" loss "$r"; done; } |
+    figure "ROC curves of the loss attack, $first" 'false-positive rate' 'true-positive rate'
+}
+{
+  echo "{\"schema\": \"sotto.figures/1\", \"title\": \"Residual perturbation: $set, preset $preset\", \"statement\": \"Measured, not proved: resistance to these attacks is no differential privacy. Means over the seeds $seeds; bars are 95 % t-intervals over them. The row without noise stands at gamma 0.\", \"figures\": ["
+  figures | paste -sd ,
+  echo "]}"
+} > "$out/figures.json"
+"$sotto" report "$out/figures.json" -o "$out/figures.html" --quiet > /dev/null

@@ -40,14 +40,15 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     return status;
 }
 
-const struct verb verb_report = {.name = "report",
-                                 .summary = "render the report.json of a run, or a document of randomised "
-                                            "smoothing, as one HTML page for use offline",
-                                 .arguments = "RUN_FOLDER",
-                                 .min_arguments = 1,
-                                 .max_arguments = 1,
-                                 .examples = "  sotto report runs/demo\n  sotto report smooth.json -o "
-                                             "curve.html\n  sotto report report.json -o page.html\n"
-                                             "  sotto report attack1 --monitor monitor.json",
-                                 .options = rows,
-                                 .run = run};
+const struct verb verb_report = {
+    .name = "report",
+    .summary = "render the report.json of a run, or a document of randomised "
+               "smoothing or figures, as one HTML page for use offline",
+    .arguments = "RUN_FOLDER",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .examples = "  sotto report runs/demo\n  sotto report smooth.json -o "
+                "curve.html\n  sotto report figures.json\n  sotto report report.json -o page.html\n"
+                "  sotto report attack1 --monitor monitor.json",
+    .options = rows,
+    .run = run};

@@ -4,6 +4,8 @@
     streams.py data FOLDER IMAGES_GZ LABELS_GZ   Fashion-MNIST at 14 x 14 without equal images: the parts, and what is left
     streams.py layers HEAD.safetensors OUT.npz   the head as examples/serve_numpy.py reads it
     streams.py benign FOLDER S                   a benign stream and a calibration of its own: calibration-S.npy, benign-S.log
+    streams.py cover FOLDER                      benign rows that are in no calibration, for attackers that hide
+    streams.py cut FOLDER LABEL                  one line: the attack with all answers, and with those before the alarm
     streams.py vary FOLDER ATTACK                logs of that attack's rows as other attackers would send them
     streams.py row FOLDER ATTACK                 one line of the first table
     streams.py alarms LABEL LOG.json...          how many clients of each log raise an alarm, and when
@@ -35,8 +37,9 @@ def data(folder, images, labels):
         np.save(f"{folder}/{name}.npy", x[part])
         np.save(f"{folder}/{name}-labels.npy", y[part])
     for name in ("member", "nonmember"):  # for attacks that ask hundreds of times for each record
-        np.save(f"{folder}/few-{name}.npy", np.load(f"{folder}/{name}.npy")[:50])
-        np.save(f"{folder}/few-{name}-labels.npy", np.load(f"{folder}/{name}-labels.npy")[:50])
+        for some, n in (("few", 50), ("some", 200)):
+            np.save(f"{folder}/{some}-{name}.npy", np.load(f"{folder}/{name}.npy")[:n])
+            np.save(f"{folder}/{some}-{name}-labels.npy", np.load(f"{folder}/{name}-labels.npy")[:n])
 
 
 def layers(head, out):
@@ -61,6 +64,11 @@ def benign(folder, s):
     np.save(f"{folder}/calibration-{s}-answers.npy", answers(folder, c))
     write(f"{folder}/benign-{s}.log", [("client", life, answers(folder, life))])
     np.save(f"{folder}/calibration-{s}.npy", c)
+
+
+def cover(folder):
+    pool = np.load(f"{folder}/pool.npy")
+    np.save(f"{folder}/cover.npy", pool[np.random.default_rng((2, 0)).permutation(len(pool))[CALIBRATION + LIFE:]])
 
 
 def write(path, parts):
@@ -128,6 +136,23 @@ def row(folder, attack):
     share = f"{c['alarm'] / c['rows']:.3f}" if c["alarm"] else "1"
     print(f"| {attack} | {auc['estimate']:.3f} [{auc['lower']:.3f}, {auc['upper']:.3f}] | {c['rows']:,} | **{shown(c['alarm'])}** | "
           + " | ".join(shown(n) for n in reached) + f" | {share} |")
+
+
+def cut(folder, label):
+    """Alarms are those of the run in which all answers are given; the other one is found at the same rows."""
+    m = json.load(open(f"{folder}/{label}-log.json"))
+    cells = []
+    for what in ("log", "withhold"):
+        r = json.load(open(f"{folder}/{label}-{what}/result.json"))["attacks"][0]
+        rate = next(t["tpr"] for t in r["tpr_at_fpr"] if t["fpr"] == .01)
+        for e in (r["auc"], rate):
+            cells.append(f"{e['estimate']:.3f} [{e['lower']:.3f}, {e['upper']:.3f}]" if e else "-")
+    clients = m["clients"]
+    asked = sum(c["rows"] for c in clients)
+    before = sum(c["alarm"] or c["rows"] for c in clients)
+    at = sorted(c["alarm"] for c in clients if c["alarm"])
+    found = f"{len(at)} of {len(clients)}, row {at[len(at) // 2]:,}" if at else "never"
+    print(f"| {label} | {asked:,} | {found} | {before / asked:.3f} | " + " | ".join(cells) + " |")
 
 
 def alarms(label, *logs):

@@ -22,8 +22,9 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_html(char **html, const cha
  *  Returns: EFORMAT, ENOMEM  as above
  *           ECREATE, EIO */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_report_render(const char *html_path, const char *report_json);
-/** Reads the document from json_path, a report or a "sotto.smooth/1" object (sotto/smoothing.h), and writes its page to
- *  html_path; the latter is a page of its own, with the certified-accuracy curve.
+/** Reads the document from json_path and writes its page to html_path. It is a report, or has a page of its own: a
+ *  "sotto.smooth/1" object (sotto/smoothing.h), the certified-accuracy curve, or a "sotto.figures/1" object (docs/FORMATS.md),
+ *  the plots of an experiment.
  *  In:      monitor_path: a "sotto.monitor/1" object (sotto/monitor.h) that the page shows too; NULL: none
  *  Returns: ENOENT, EIO      json_path, monitor_path
  *           EFORMAT, ENOMEM  as above, with json_path in front

@@ -1,4 +1,5 @@
 /* The template names its parts in double braces; each name is one row of the table below. */
+#include "report/page/figures_page.h"
 #include "report/page/page.h"
 #include "report/page/smoothing_page.h"
 
@@ -98,16 +99,22 @@ done:
     return status;
 }
 
-/* The page of a report, with what a monitor found (taken), or of a document of randomised smoothing. */
+/* Documents with a page of their own; NULL: a report. */
+static sotto_status (*page_maker(const struct json *doc))(char **, const struct json *)
+{
+    return smoothing_is_document(doc) ? smoothing_page : figures_is_document(doc) ? figures_page : NULL;
+}
+
+/* The page of a report, with what a monitor found (taken), or of a document of randomised smoothing or of figures. */
 static sotto_status page_of(char **html, const char *text, size_t size, struct json **monitor)
 {
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     struct report r = {0};
     TRY(json_parse(&doc, text, size, "report"));
-    if (smoothing_is_document(doc)) {
-        REQUIRE(!*monitor, "report: a page of randomised smoothing shows no monitor; omit it");
-        TRY(smoothing_page(html, doc));
+    if (page_maker(doc)) {
+        REQUIRE(!*monitor, "report: a page of randomised smoothing or of figures shows no monitor; omit it");
+        TRY(page_maker(doc)(html, doc));
         goto done;
     }
     if (*monitor)

@@ -28,6 +28,20 @@ teardown_file() { rm -rf "$dir"; }
   [ "$(wc -l < "$dir/f/synthetic-faces-n512-scaled/results.csv")" -eq 11 ]
 }
 
+@test "the figures of the paper are plots on a page" {
+  page=$dir/f/synthetic-faces-n512-scaled/figures.html json=$dir/f/synthetic-faces-n512-scaled/figures.json
+  [ "$(grep -c '<svg viewBox' "$page")" -eq 6 ]
+  for title in 'Accuracy against additive noise' 'Attacks against additive noise' 'Multiplicative noise' 'Size of the ensemble' 'ROC curves of the attack of the paper' 'ROC curves of the loss attack'; do
+    grep -q "<h2>$title" "$page"
+  done
+  # a mean over both seeds, at gamma 0 and .5, as the table says
+  mean=$(awk '/^\| add-0.5 / { print $8 }' "$dir/table")
+  grep -o '"name": "one network, test", "points": \[\[0, [^}]*' "$json" | sed 's/.*\[0.5, //; s/[],].*//' |
+    awk -v m="$mean" '{ if ($1 - m > 0.0006 || m - $1 > 0.0006) exit 1 } END { exit NR != 1 }'
+  grep -q '"name": "plain (AUC 0\.[0-9]*)", "points": \[\[' "$json"
+  if command -v python3 > /dev/null; then "$BATS_TEST_DIRNAME/../../tools/check-schema" "$json"; fi
+}
+
 @test "existing results are not computed again" {
   made() { find "$dir/f" -name '*.safetensors' -o -name '*.npy' -o -name result.json | sort | xargs stat -c '%n %Y %s'; }
   made > "$dir/before"

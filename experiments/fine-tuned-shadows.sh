@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Membership in the fine-tuning set of a network: shadows that start from the target's encoder, as it did (sotto attack --from).
+# Fashion-MNIST: SimCLR on 10,000 public images; targets are fine-tuned on 1,000 others and attacked with 1,000 more as non-members.
+#   last-block  'train --from --freeze 3', Adam, 40 epochs      all  all weights but batch norm (--freeze norm)
+#   private     last-block by DP-SGD, epsilon 3 (zero-out), delta 1e-5
+#   scratch     the same records, a network of its own (cnn), for comparison
+#   control     last-block, 1,000 fresh records in the members' place
+# Attacks: loss and correctness (no shadow), LiRA on $SHADOWS (16) shadows of halves of the records, Shokri on as many of the attacker's 2,000.
+# Prints a line for each target and attack: accuracies, AUC, TPR at FPR 1 %, with 95 % intervals. Results: docs/RESULTS.md.
+# usage: experiments/fine-tuned-shadows.sh FOLDER [last-block|all|private|scratch|control]...
+#   SOTTO (sotto), THREADS (1), SEED (1), SHADOWS (16). What is there is kept: a killed run goes on.
+set -euo pipefail
+sotto=${SOTTO:-sotto} threads=${THREADS:-1} seed=${SEED:-1} shadows=${SHADOWS:-16} set=fashion-mnist
+out=$1
+shift
+[ $# -gt 0 ] || set -- last-block all private scratch control
+mkdir -p "$out"
+parts=$out/parts encoder=$out/encoder.safetensors public=$out/public.npy
+rows() { echo "$parts/$1-rows.npy"; }
+[ -e "$(rows control)" ] || "$sotto" data split $set --parts public=10000,member=1000,nonmember=1000,attacker=2000,control=1000 --seed 1 -o "$parts" > /dev/null
+[ -e "$encoder.provenance.json" ] || "$sotto" pretrain --data $set --indices "$(rows public)" --method simclr --encoder keras-simclr --epochs 8 --batch 256 --seed 1 \
+  --threads "$threads" --quiet -o "$encoder" > /dev/null
+[ -e "$public" ] || "$sotto" embed --encoder "$encoder" --data $set --indices "$(rows public)" --threads "$threads" --quiet --labels-out "$out/public-labels.npy" \
+  -o "$public" > /dev/null
+
+# train WAY
+train() {
+  local from=(--from "$encoder" --standardise "$public") how=(--optimizer adam --lr 1e-3 --batch 50 --epochs 40)
+  case $1 in
+    last-block | control) how+=("${from[@]}" --freeze 3) ;;
+    all) how+=("${from[@]}" --freeze norm) ;;
+    private) how=("${from[@]}" --freeze 3 --warm-up 20 --dp-sgd --classes 10 --epsilon 3 --delta 1e-5 --adjacency zero-out --max-grad-norm 0.1 --optimizer sgd --momentum 0.9
+      --lr 4 --batch 250 --epochs 30 --ledger "$out/private.jsonl") ;;
+    scratch) how+=(--model cnn) ;;
+    *) echo "fine-tuned-shadows.sh: unknown target '$1'" >&2; exit 64 ;;
+  esac
+  "$sotto" train --data $set --indices "$(rows member)" "${how[@]}" --seed "$seed" --threads "$threads" --quiet -o "$out/$1-$seed.safetensors" > /dev/null
+}
+
+# attack WAY NAME OPTIONS...
+attack() {
+  local to=$out/$1-$seed-$2 way=$1 name=$2 members=member
+  shift 2
+  [ "$way" != control ] || members=control
+  [ -e "$to/result.json" ] || "$sotto" attack "$name" --target "$out/$way-$seed.safetensors" --member-features "$parts/$members-features.npy" \
+    --member-labels "$parts/$members-labels.npy" --nonmember-features "$parts/nonmember-features.npy" --nonmember-labels "$parts/nonmember-labels.npy" \
+    --attacker-features "$parts/attacker-features.npy" --attacker-labels "$parts/attacker-labels.npy" --shadows "$shadows" --cache "$out/shadows" \
+    --seed "$seed" --threads "$threads" --quiet "$@" -o "$to" > /dev/null
+  sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' "$to/result.json" | grep '^{"name":"[a-z-]*","title' | grep -o '^{"name":"[a-z-]*"\|"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' |
+    tr -d '"{' | paste -sd ' ' | sed "s/^/$way $seed $name: /; s/name:/\n  /g"
+}
+
+for way; do
+  [ -e "$out/$way-$seed.safetensors" ] || train "$way"
+  from=(--from "$encoder" --standardise "$public")
+  [ "$way" != scratch ] || from=()
+  attack "$way" lira "${from[@]}"
+  [ "$way" = control ] || attack "$way" shokri "${from[@]}"
+  grep -o '"accuracy":{"member":{[^}]*},"nonmember":{[^}]*}' "$out/$way-$seed-lira/result.json" | tr -d '"'
+done
