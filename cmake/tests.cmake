@@ -142,6 +142,9 @@ endif()
 # Exact noise again, with 24 times as many draws.
 add_test(NAME slow/floored_law COMMAND test_floored_law)
 set_tests_properties(slow/floored_law PROPERTIES LABELS slow TIMEOUT 3600 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_FLOORED_ROUNDS=24")
+# Intervals of audits again, with 2,000 audits a cell and three seeds.
+add_test(NAME slow/audit_coverage COMMAND test_audit_coverage_of_rates)
+set_tests_properties(slow/audit_coverage PROPERTIES LABELS slow TIMEOUT 7200 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_COVERAGE_AUDITS=2000;SOTTO_COVERAGE_SEEDS=3")
 add_test(NAME check/includes COMMAND ${CMAKE_SOURCE_DIR}/tools/check-includes ${CMAKE_SOURCE_DIR})
 add_test(NAME check/symbols COMMAND ${CMAKE_SOURCE_DIR}/tools/check-symbols $<TARGET_FILE:sotto_shared> ${SOTTO_STATIC})
 add_test(NAME check/globals COMMAND ${CMAKE_SOURCE_DIR}/tools/check-globals ${CMAKE_BINARY_DIR})

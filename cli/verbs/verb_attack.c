@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_attack_option_table, "image|views|layers|explain|queries|shadows|shadow-records|"
                                             "disjoint|shadow-data|synthetic-records|flip"),
     OPTION_TABLE(sotto_shadow_option_table, NULL),
-    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|cache|shard"),
+    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|known-start|cache|shard"),
     OPTION_TABLE(sotto_disguise_option_table, NULL),
     {"cover", OPTION_TEXT, "ARRAY", NULL,
      "benign rows that --dilute and --decoys send, in this order, again from the first one after the last"},

@@ -24,20 +24,27 @@ struct sotto_audit_flagged {
     struct sotto_estimate ppv[3]; /**< share of members among the flagged if .5, .1, .01 of all are members */
     size_t n_member, n_nonmember; /**< records that were scored */
 };
-/** A threshold chosen on all records, and again in every draw of a bootstrap. */
-struct sotto_audit_bootstrap {
-    struct sotto_estimate tpr;
-    double realised_fpr;
-    size_t draws, n_member, n_nonmember;
+/** The true-positive rate at a false-positive rate, from all records. The threshold with that rate is unknown; its chance is
+ *  part of the interval. */
+struct sotto_audit_tpr {
+    struct sotto_estimate
+        rate; /**< estimate: at the lowest threshold that flags no larger share of non-members */
+    double confidence, realised_fpr;
+    const char *method;                  /**< "bootstrap" or "order statistics" */
+    const char *no_lower;                /**< why `lower` is 0 whatever the scores are; NULL: it is a bound */
+    size_t draws, n_member, n_nonmember; /**< draws 0: no bootstrap */
 };
-/** The true-positive rate at one false-positive rate. */
+/** What was measured for one false-positive rate. */
 struct sotto_audit_rate {
-    double fpr;                    /**< the rate of the options */
-    const char *refused;           /**< why it cannot be measured; NULL: the rest is filled in */
-    struct sotto_audit_flagged at; /**< .tpr is the result */
-    int weak;                      /**< 1: fewer than 10 / fpr non-members */
-    double least_detectable; /**< smallest true rate that 4 of 5 audits of this size tell from guessing */
-    struct sotto_audit_bootstrap bootstrap;
+    double fpr;                          /**< the rate of the options */
+    const char *refused;                 /**< why it cannot be measured; NULL: the rest is filled in */
+    struct sotto_audit_tpr tpr;          /**< the result */
+    struct sotto_audit_tpr simultaneous; /**< the same with an interval that holds for all attacks at once */
+    struct sotto_audit_flagged
+        fixed; /**< at a threshold fixed beforehand (on other records), which has another FPR */
+    int weak;  /**< 1: fewer than 10 / fpr non-members */
+    double
+        least_detectable; /**< smallest true rate at `fixed` that 4 of 5 audits of this size tell from guessing */
 };
 struct sotto_audit_auc {
     struct sotto_estimate area;
@@ -62,10 +69,16 @@ struct sotto_audit_bound {
     size_t n_member, n_nonmember, group_size; /**< group_size 0: single records */
     const char *assumption;
 };
+/** The largest of several lower bounds on epsilon, which share the error probability. */
+struct sotto_audit_best {
+    double lower_bound, delta, confidence;
+    const char *bound; /**< which: "Clopper-Pearson", "one run" or "odds ratio" */
+    size_t bounds;     /**< that were tried */
+};
 /** What one attack says of a claimed epsilon. */
 struct sotto_audit_attack_claim {
-    struct sotto_audit_bound bound; /**< at this attack's share of the error probability */
-    int contradicted;               /**< 1: the lower bound is above the claimed epsilon */
+    struct sotto_audit_best best; /**< at this attack's share of the error probability */
+    int contradicted;             /**< 1: the lower bound is above the claimed epsilon */
 };
 /** A lower bound on epsilon from guesses about the records of one training. */
 struct sotto_audit_one_run {
@@ -122,6 +135,12 @@ struct sotto_audit_generative {
     struct sotto_estimate set_accuracy;
     size_t set_draws, set_size;
 };
+/** Intervals that hold for all attacks at once: the error probability is shared (Bonferroni). Gates use these. */
+struct sotto_audit_simultaneous {
+    double confidence; /**< of each single interval */
+    struct sotto_estimate auc, balanced_accuracy;
+    struct sotto_audit_best epsilon;
+};
 /** One attack on membership. */
 struct sotto_audit_attack {
     const char *name, *title, *source;
@@ -131,8 +150,10 @@ struct sotto_audit_attack {
     size_t rate_count;
     struct sotto_audit_flagged at_zero; /**< above every non-member of the calibration half */
     struct sotto_audit_balanced balanced;
-    double advantage; /**< largest TPR - FPR over all thresholds; optimistic */
-    struct sotto_audit_bound epsilon;
+    double advantage;                     /**< largest TPR - FPR over all thresholds; optimistic */
+    struct sotto_audit_bound epsilon;     /**< Clopper-Pearson */
+    struct sotto_audit_best epsilon_best; /**< of all bounds that hold here */
+    struct sotto_audit_simultaneous simultaneous;
     struct sotto_audit_decision *decision;  /**< NULL: the attack does not decide by itself */
     struct sotto_audit_attack_claim *claim; /**< NULL: no claim was tested */
     struct sotto_audit_one_run *one_run;    /**< NULL: not asked for */
@@ -186,6 +207,7 @@ struct sotto_audit_claim {
     double epsilon, delta, lower_bound, confidence;
     int contradicted;   /**< 1: at least one lower bound is above the claimed epsilon */
     const char *attack; /**< with the largest bound; NULL: none ran */
+    const char *bound;  /**< which bound that was */
     size_t attacks;
 };
 
@@ -348,11 +370,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_summary(char **text, const s
 /** Decides one gate.
  *  In:      rule: METRIC[.lower|.upper][@RATE], then > or <, then a number. METRIC is auc, tpr (needs @RATE),
  *                 balanced_accuracy, advantage or epsilon, each the largest over all attacks; claim (1 if contradicted); or
- *                 lint (number of warnings)
+ *                 lint (number of warnings). .lower, .upper and epsilon are those that hold for all attacks at once
  *           r: NULL: only the rule is checked
  *  Out:     *failed: 1 when the rule holds, or when what it asks for was not measured
  *           *line: one line that says so; free with sotto_text_free()
- *  Returns: EUSAGE  not a rule
+ *  Returns: EUSAGE   not a rule
+ *           EDOMAIN  tpr.lower at a rate for which there are too few non-members: no result could make it pass or fail
  *           ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_gate(int *failed, char **line,
                                                          const struct sotto_audit_result *r,

@@ -222,6 +222,9 @@ struct sotto_attack_options {
     /** 1: the records to judge are asked about in a random order, not members first. If answers end early, what is left to the
      *  attack then does not depend on the order in which records were given. */
     int shuffle;
+    /** lira, rmia: 1: shadows start from the target's own seed (initial weights and batch orders), which an attacker rarely
+     *  knows: the worst case; [0]: each from a seed of its own. */
+    int known_start;
     /** [1] */
     uint64_t seed;
     /** fpr, confidence, delta; names and seed are not used. */

@@ -1,6 +1,7 @@
 /* The life of an audit: check the arrays, pick the attacks that they allow, measure each, and say what could
  * not be said. */
 #include "audit/audit_private.h"
+#include "audit/measure/tpr_interval.h"
 #include "audit/score/posterior.h"
 #include "base/reserved.h"
 #include "num/beta.h"
@@ -62,8 +63,18 @@ static sotto_status collect_warnings(struct sotto_audit_result *r, const struct 
     char text[256];
     double n = (double)arrays->nonmember.n, all = n + (double)arrays->member.n;
     for (size_t i = 0; i < settings->fpr_count; i++) {
-        if (n >= ceil(1 / settings->fpr[i] - 1e-9))
+        const double least = tpr_ranks_least(settings->fpr[i], settings->shared_confidence);
+        if (n >= ceil(1 / settings->fpr[i] - 1e-9) && (n >= least || n * settings->fpr[i] >= 10))
             continue;
+        if (n >= ceil(1 / settings->fpr[i] - 1e-9)) {
+            snprintf(
+                text, sizeof text,
+                "%.0f non-members are too few for a lower bound on the TPR at %.3g %% FPR that holds for "
+                "all attacks: it needs %.0f",
+                n, 100 * settings->fpr[i], least);
+            TRY(warn(r, ctx, text));
+            continue;
+        }
         snprintf(
             text, sizeof text,
             "%.0f non-members: the smallest measurable FPR is %.3g %%, so TPR at %.3g %% FPR is not reported "
@@ -277,9 +288,12 @@ static sotto_status set_claim(struct sotto_audit_result *r, const struct audit_s
                                     .confidence = settings->confidence,
                                     .attacks = r->attack_count};
     for (size_t i = 0; i < r->attack_count; i++) {
-        const double bound = r->attacks[i].claim->bound.lower_bound;
-        if (bound > c->lower_bound || !c->attack)
-            c->lower_bound = bound, c->attack = r->attacks[i].name;
+        const struct sotto_audit_best *best = &r->attacks[i].claim->best;
+        if (best->lower_bound > c->lower_bound || !c->attack) {
+            c->lower_bound = best->lower_bound;
+            c->attack = r->attacks[i].name;
+            c->bound = best->bound;
+        }
     }
     c->contradicted = c->lower_bound > settings->claim_epsilon;
     r->claim = c;
@@ -316,7 +330,7 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     TRY(check_names(names, arrays.have));
     TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings->seed));
     TRY(plan_jobs(&jobs, in, &arrays, names));
-    settings->claim_confidence = 1 - (1 - settings->confidence) / (double)(jobs.count ? jobs.count : 1);
+    settings->shared_confidence = 1 - (1 - settings->confidence) / (double)(jobs.count ? jobs.count : 1);
     r->classes = arrays.have & NEED_OUTPUTS ? in->classes : 0;
     TRY(set_accuracies(r, &arrays, settings->confidence));
     TRY(set_generator(r, in->generative));

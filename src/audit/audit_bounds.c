@@ -34,21 +34,6 @@ static void set_epsilon(struct sotto_audit_attack *out, const struct audit_curve
             : "one trained model; its records are treated as independent trials of the mechanism";
 }
 
-/* The claim forbids TPR > e^epsilon FPR + delta (and the same with the roles of the sides exchanged) at every
- * threshold. */
-static sotto_status set_claim(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
-                              const struct audit_curves *c, const struct audit_settings *settings)
-{
-    sotto_status status = SOTTO_OK;
-    const double delta = settings->claim_delta, confidence = settings->claim_confidence,
-                 threshold = roc_threshold_epsilon(&c->calibration, delta, confidence);
-    TAKE(memory, out->claim, 1);
-    out->claim->bound = bound_at(&c->evaluation, threshold, delta, confidence, settings->group_size);
-    out->claim->contradicted = out->claim->bound.lower_bound > settings->claim_epsilon;
-done:
-    return status;
-}
-
 /* The most member-like k scores are guessed "in", the least member-like k "out"; where scores tie at the
  * border, the non-members among them are taken for "in" guesses and the members for "out", which can only
  * cost the attacker. */
@@ -90,24 +75,132 @@ done:
     return status;
 }
 
+static sotto_status odds_at(struct sotto_estimate *out, const struct roc *evaluation, double threshold,
+                            double confidence)
+{
+    const struct rates r = roc_rates(evaluation, threshold, confidence);
+    const size_t hits = (size_t)llround(r.tpr.estimate * (double)r.n_member),
+                 false_alarms = (size_t)llround(r.fpr.estimate * (double)r.n_nonmember);
+    return odds_ratio_interval(out, hits, r.n_member, false_alarms, r.n_nonmember, confidence);
+}
+
 static sotto_status set_odds(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
                              const struct audit_curves *c, const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    double threshold = roc_threshold_balanced(&c->calibration);
-    struct rates r = roc_rates(&c->evaluation, threshold, settings->confidence);
+    const double threshold = roc_threshold_balanced(&c->calibration);
     struct sotto_estimate e;
-    size_t hits = (size_t)llround(r.tpr.estimate * (double)r.n_member),
-           false_alarms = (size_t)llround(r.fpr.estimate * (double)r.n_nonmember);
-    TRY(odds_ratio_interval(&e, hits, r.n_member, false_alarms, r.n_nonmember, settings->confidence));
+    TRY(odds_at(&e, &c->evaluation, threshold, settings->confidence));
     TAKE(memory, out->odds, 1);
     *out->odds = (struct sotto_audit_odds){
         .ln_odds_ratio = e,
         .threshold = threshold,
         .of = "ln of the odds ratio of true- and false-positive rate; at most L1 / scale for additive "
-              "logistic noise",
+              "logistic noise, at most 2 epsilon for any epsilon-DP mechanism",
         .n_member = c->evaluation.n_member,
         .n_nonmember = c->evaluation.n_nonmember};
+done:
+    return status;
+}
+
+/* ---- every bound on the epsilon of any (epsilon, delta)-DP mechanism ---- */
+
+struct bound_task {
+    const struct sotto_audit_attack *found;
+    const struct audit_curves *curves;
+    const struct audit_settings *settings;
+    double delta, confidence,
+        threshold; /* the last: of the rates, chosen on the calibration half for this delta */
+};
+
+static bool rates_apply(const struct bound_task *t)
+{
+    (void)t;
+    return true;
+}
+
+static sotto_status rates_bound(double *out, const struct bound_task *t)
+{
+    *out = bound_at(&t->curves->evaluation, t->threshold, t->delta, t->confidence, t->settings->group_size)
+               .lower_bound;
+    return SOTTO_OK;
+}
+
+/* The records of one run; scores of runs (a group size) are something else. */
+static bool one_run_applies(const struct bound_task *t)
+{
+    return t->found->one_run && !t->settings->group_size;
+}
+
+static sotto_status one_run_bound(double *out, const struct bound_task *t)
+{
+    const struct sotto_audit_one_run *r = t->found->one_run;
+    *out = one_run_epsilon(t->delta, r->records, r->guesses, r->right, t->confidence);
+    return SOTTO_OK;
+}
+
+/* TPR <= e^epsilon FPR and 1 - FPR <= e^epsilon (1 - TPR) give an odds ratio of at most e^(2 epsilon); delta > 0 breaks
+ * both. */
+static bool odds_apply(const struct bound_task *t)
+{
+    return t->settings->odds_ratio && t->delta == 0;
+}
+
+/* One end of the interval is used, so it may have all of the error. */
+static sotto_status odds_bound(double *out, const struct bound_task *t)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t group = t->settings->group_size ? t->settings->group_size : 1;
+    struct sotto_estimate e;
+    TRY(odds_at(&e, &t->curves->evaluation, roc_threshold_balanced(&t->curves->calibration),
+                2 * t->confidence - 1));
+    *out = isfinite(e.lower) ? fmax(0, e.lower / (2 * (double)group)) : 0;
+done:
+    return status;
+}
+
+static const struct {
+    const char *name;
+    bool (*applies)(const struct bound_task *t);
+    sotto_status (*lower)(double *out, const struct bound_task *t);
+} epsilon_bounds[] = {{"Clopper-Pearson", rates_apply, rates_bound},
+                      {"one run", one_run_applies, one_run_bound},
+                      {"odds ratio", odds_apply, odds_bound}};
+enum { BOUNDS = sizeof epsilon_bounds / sizeof *epsilon_bounds };
+
+/* Which bounds apply does not depend on the scores, so their number may share the error. */
+static sotto_status best_bound(struct sotto_audit_best *out, const struct sotto_audit_attack *found,
+                               const struct audit_curves *c, const struct audit_settings *settings,
+                               double delta, double confidence)
+{
+    sotto_status status = SOTTO_OK;
+    struct bound_task t = {found, c, settings, delta, confidence, found->epsilon.threshold};
+    if (delta != settings->delta) /* any threshold of the other half is valid; the search is not cheap */
+        t.threshold = roc_threshold_epsilon(&c->calibration, delta, confidence);
+    struct sotto_audit_best best = {.delta = delta, .confidence = confidence};
+    for (size_t i = 0; i < BOUNDS; i++)
+        best.bounds += epsilon_bounds[i].applies(&t);
+    t.confidence = 1 - (1 - confidence) / (double)best.bounds;
+    for (size_t i = 0; i < BOUNDS; i++) {
+        double lower = 0;
+        if (!epsilon_bounds[i].applies(&t))
+            continue;
+        TRY(epsilon_bounds[i].lower(&lower, &t));
+        if (lower > best.lower_bound || !best.bound)
+            best.lower_bound = lower, best.bound = epsilon_bounds[i].name;
+    }
+    *out = best;
+done:
+    return status;
+}
+
+static sotto_status set_claim(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
+                              const struct audit_curves *c, const struct audit_settings *settings)
+{
+    sotto_status status = SOTTO_OK;
+    TAKE(memory, out->claim, 1);
+    TRY(best_bound(&out->claim->best, out, c, settings, settings->claim_delta, settings->shared_confidence));
+    out->claim->contradicted = out->claim->best.lower_bound > settings->claim_epsilon;
 done:
     return status;
 }
@@ -118,12 +211,15 @@ sotto_status audit_measure_bounds(struct sotto_audit_attack *out, struct sotto_a
 {
     sotto_status status = SOTTO_OK;
     set_epsilon(out, c, settings);
-    if (settings->has_claim)
-        TRY(set_claim(out, memory, c, settings));
     if (settings->one_run_guesses)
         TRY(set_one_run(out, memory, s, settings));
     if (settings->odds_ratio)
         TRY(set_odds(out, memory, c, settings));
+    TRY(best_bound(&out->epsilon_best, out, c, settings, settings->delta, settings->confidence));
+    TRY(best_bound(&out->simultaneous.epsilon, out, c, settings, settings->delta,
+                   settings->shared_confidence));
+    if (settings->has_claim)
+        TRY(set_claim(out, memory, c, settings));
 done:
     return status;
 }

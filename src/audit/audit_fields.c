@@ -68,20 +68,29 @@ static const struct field transferred[] = {THRESHOLD(T, threshold),
                                            COUNT("n_nonmember", T, n_nonmember),
                                            END};
 #undef T
-#define T struct sotto_audit_bootstrap
-static const struct field bootstrap[] = {
-    MERGED(T, tpr, audit_estimate_fields), REAL("realised_fpr", T, realised_fpr), COUNT("draws", T, draws),
-    COUNT("n_member", T, n_member),        COUNT("n_nonmember", T, n_nonmember),  END};
+#define T struct sotto_audit_tpr
+static const struct field tpr[] = {MERGED(T, rate, audit_estimate_fields),
+                                   REAL("confidence", T, confidence),
+                                   TEXT("method", T, method),
+                                   VALUE("no_lower", FIELD_TEXT, FIELD_OPTIONAL, T, no_lower),
+                                   REAL("realised_fpr", T, realised_fpr),
+                                   VALUE("draws", FIELD_COUNT, FIELD_OPTIONAL, T, draws),
+                                   COUNT("n_member", T, n_member),
+                                   COUNT("n_nonmember", T, n_nonmember),
+                                   END};
 #undef T
 #define T struct sotto_audit_rate
-static const struct field rate[] = {MERGED(T, at, flagged), FLAG("weak", T, weak),
-                                    REAL("least_detectable", T, least_detectable), END};
+static const struct field rate[] = {MERGED(T, tpr, tpr), FLAG("weak", T, weak), END};
+static const struct field fixed[] = {MERGED(T, fixed, flagged), REAL("least_detectable", T, least_detectable),
+                                     END};
 static const struct field rates_measured[] = {
     REAL(NULL, T, fpr), {NULL, FIELD_PART, FIELD_NULLABLE, 0, 0, 0, rate}, END};
 static const struct field rates_refused[] = {REAL(NULL, T, fpr),
                                              VALUE(NULL, FIELD_TEXT, FIELD_OPTIONAL, T, refused), END};
-static const struct field rates_bootstrap[] = {REAL(NULL, T, fpr),
-                                               PART(NULL, FIELD_NULLABLE, T, bootstrap, bootstrap), END};
+static const struct field rates_simultaneous[] = {REAL(NULL, T, fpr),
+                                                  PART(NULL, FIELD_NULLABLE, T, simultaneous, tpr), END};
+static const struct field rates_fixed[] = {
+    REAL(NULL, T, fpr), {NULL, FIELD_PART, FIELD_NULLABLE, 0, 0, 0, fixed}, END};
 #undef T
 #define T struct sotto_audit_auc
 static const struct field auc[] = {MERGED(T, area, audit_estimate_fields), TEXT("method", T, method), END};
@@ -119,10 +128,22 @@ static const struct field bound[] = {{NULL, FIELD_MERGED, 0, 0, 0, 0, bound_rate
                                      VALUE("group_size", FIELD_COUNT, FIELD_OPTIONAL, T, group_size),
                                      END};
 #undef T
+#define T struct sotto_audit_best
+static const struct field best[] = {REAL("epsilon_lower_bound", T, lower_bound),
+                                    TEXT("bound", T, bound),
+                                    COUNT("bounds", T, bounds),
+                                    REAL("delta", T, delta),
+                                    REAL("confidence", T, confidence),
+                                    END};
+#undef T
 #define T struct sotto_audit_attack_claim
-static const struct field attack_claim[] = {MERGED(T, bound, bound_rates),
-                                            REAL("epsilon_lower_bound", T, bound.lower_bound),
-                                            FLAG("contradicted", T, contradicted), END};
+static const struct field attack_claim[] = {MERGED(T, best, best), FLAG("contradicted", T, contradicted),
+                                            END};
+#undef T
+#define T struct sotto_audit_simultaneous
+static const struct field simultaneous[] = {REAL("confidence", T, confidence), ESTIMATE("auc", T, auc),
+                                            ESTIMATE("balanced_accuracy", T, balanced_accuracy),
+                                            PART("epsilon", 0, T, epsilon, best), END};
 #undef T
 #define T struct sotto_audit_one_run
 static const struct field one_run[] = {
@@ -178,7 +199,8 @@ static const struct field attack[] = {
     PART("auc", 0, T, auc, auc),
     MANY("tpr_at_fpr", FIELD_MAP, 0, T, rates, rate_count, rates_measured),
     MANY("tpr_at_fpr_refused", FIELD_MAP, FIELD_SAME_COUNT, T, rates, rate_count, rates_refused),
-    MANY("tpr_at_fpr_bootstrap", FIELD_MAP, FIELD_SAME_COUNT, T, rates, rate_count, rates_bootstrap),
+    MANY("tpr_at_fpr_simultaneous", FIELD_MAP, FIELD_SAME_COUNT, T, rates, rate_count, rates_simultaneous),
+    MANY("tpr_at_threshold", FIELD_MAP, FIELD_SAME_COUNT, T, rates, rate_count, rates_fixed),
     PART("tpr_at_zero_false_positives", 0, T, at_zero, flagged),
     REAL("balanced_accuracy", T, balanced.accuracy.estimate),
     PART("balanced_accuracy_detail", 0, T, balanced, balanced),
@@ -186,6 +208,8 @@ static const struct field attack[] = {
     POINTER("own_decision", FIELD_OPTIONAL, T, decision, decision),
     REAL("epsilon_lower_bound", T, epsilon.lower_bound),
     PART("epsilon_detail", 0, T, epsilon, bound),
+    PART("epsilon_best", 0, T, epsilon_best, best),
+    PART("simultaneous", 0, T, simultaneous, simultaneous),
     POINTER("claim", FIELD_OPTIONAL, T, claim, attack_claim),
     POINTER("one_run", FIELD_OPTIONAL, T, one_run, one_run),
     POINTER("odds_ratio", FIELD_OPTIONAL, T, odds, odds),
@@ -239,6 +263,7 @@ static const struct field claim[] = {REAL("epsilon", T, epsilon),
                                      FLAG("contradicted", T, contradicted),
                                      REAL("epsilon_lower_bound", T, lower_bound),
                                      TEXT("attack", T, attack),
+                                     TEXT("bound", T, bound),
                                      REAL("confidence", T, confidence),
                                      COUNT("attacks", T, attacks),
                                      END};

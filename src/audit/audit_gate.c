@@ -93,32 +93,58 @@ static double end_of(const struct rule *r, const struct sotto_estimate *e)
     return strcmp(r->end, "lower") == 0 ? e->lower : strcmp(r->end, "upper") == 0 ? e->upper : e->estimate;
 }
 
-static double tpr_of(const struct rule *r, const struct sotto_audit_attack *attack)
+/* The ends of an interval are those that hold for all attacks at once: the worst attack was picked after looking. */
+static double end_of_both(const struct rule *r, const struct sotto_estimate *alone,
+                          const struct sotto_estimate *simultaneous)
+{
+    return end_of(r, isnan(simultaneous->estimate) ? alone : simultaneous);
+}
+
+/* The rate of the rule; NULL: the attack has none. */
+static const struct sotto_audit_rate *rate_of(const struct rule *r, const struct sotto_audit_attack *attack)
 {
     for (size_t i = attack->rate_count; i-- > 0;) {
         char rate[32];
         snprintf(rate, sizeof rate, "%.12g", attack->rates[i].fpr);
         if (strcmp(rate, r->rate) == 0)
-            return attack->rates[i].refused ? NAN : end_of(r, &attack->rates[i].at.tpr);
+            return attack->rates[i].refused ? NULL : &attack->rates[i];
     }
-    return NAN;
+    return NULL;
 }
 
 /* NAN: not measured. */
 static double value_of(const struct rule *r, const struct sotto_audit_attack *attack)
 {
+    const struct sotto_audit_rate *rate;
     switch (find_metric(r->metric)) {
     case AUC:
-        return end_of(r, &attack->auc.area);
+        return end_of_both(r, &attack->auc.area, &attack->simultaneous.auc);
     case TPR:
-        return tpr_of(r, attack);
+        rate = rate_of(r, attack);
+        return rate ? end_of_both(r, &rate->tpr.rate, &rate->simultaneous.rate) : NAN;
     case BALANCED:
-        return end_of(r, &attack->balanced.accuracy);
+        return end_of_both(r, &attack->balanced.accuracy, &attack->simultaneous.balanced_accuracy);
     case ADVANTAGE:
         return attack->advantage;
     default:
-        return attack->epsilon.lower_bound;
+        return attack->simultaneous.epsilon.lower_bound;
     }
+}
+
+/* A gate on a bound that is 0 whatever the scores are decides nothing. */
+static sotto_status require_lower(const struct rule *r, const struct sotto_audit_result *audit,
+                                  const char *text)
+{
+    for (size_t i = 0; strcmp(r->end, "lower") == 0 && i < audit->attack_count; i++) {
+        const struct sotto_audit_rate *rate = rate_of(r, &audit->attacks[i]);
+        if (rate && rate->simultaneous.no_lower)
+            return status_fail(
+                SOTTO_EDOMAIN,
+                "--fail-if: '%s' cannot be decided: attack '%s': %s; give more non-members, a larger "
+                "rate or fewer attacks (--attack)",
+                text, audit->attacks[i].name, rate->simultaneous.no_lower);
+    }
+    return SOTTO_OK;
 }
 
 static double value_of_audit(const struct rule *r, const struct sotto_audit_result *audit)
@@ -142,6 +168,7 @@ sotto_status sotto_audit_gate(int *failed, char **line, const struct sotto_audit
     TRY(parse(&r, rule));
     if (!audit)
         goto done;
+    TRY(require_lower(&r, audit, rule));
     const bool of_attacks = metrics[find_metric(r.metric)].of_attacks;
     if (!of_attacks)
         worst = value_of_audit(&r, audit);

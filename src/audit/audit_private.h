@@ -23,8 +23,9 @@ struct audit_settings {
     const char *const *params;
     size_t draws, one_run_guesses, group_size, most_vulnerable;
     bool has_claim, odds_ratio, include_indices;
-    const struct sotto_context *ctx;                     /* to ask whether to stop, from any thread */
-    double claim_epsilon, claim_delta, claim_confidence; /* the last: shared by all attacks (Bonferroni) */
+    const struct sotto_context *ctx; /* to ask whether to stop, from any thread */
+    double claim_epsilon, claim_delta;
+    double shared_confidence; /* of an interval that holds for all attacks at once (Bonferroni) */
 };
 sotto_status audit_settings_resolve(struct audit_settings *out, const struct sotto_audit_options *options);
 

@@ -1,6 +1,7 @@
 /* Rates at low false-positive rates, and what they mean for a flagged record. */
 #include "audit/audit_private.h"
 #include "audit/measure/bootstrap.h"
+#include "audit/measure/tpr_interval.h"
 #include "num/beta.h"
 
 #include <math.h>
@@ -54,18 +55,45 @@ static double least_detectable(double fpr, size_t n, double confidence)
     return low > n ? NAN : beta_quantile(power, (double)low, (double)(n - low) + 1);
 }
 
-/* The threshold chosen on all records, and again in every draw. */
-static sotto_status resample(struct sotto_audit_bootstrap *out, const struct audit_curves *c, double fpr,
-                             uint64_t stream, const struct audit_settings *settings)
+/* The percentile bootstrap covers where the threshold rests on ten non-members or more, and where enough draws lie
+ * beyond the percentiles (docs/RESULTS.md); elsewhere the interval is one that is proved. */
+static bool bootstrap_holds(const struct roc *c, double fpr, size_t draws, double confidence)
+{
+    return (double)c->n_nonmember * fpr >= 10 * (1 - 1e-12) && (double)draws * (1 - confidence) / 2 >= 20;
+}
+
+static sotto_status explain_no_lower(struct sotto_audit_tpr *out, struct sotto_audit_memory **memory,
+                                     double fpr)
+{
+    char text[160];
+    snprintf(text, sizeof text, "too few non-members for a lower bound at this FPR: %zu given, %.0f needed",
+             out->n_nonmember, tpr_ranks_least(fpr, out->confidence));
+    out->no_lower = audit_keep_text(memory, text);
+    return out->no_lower ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "audit: out of memory for a rate");
+}
+
+static sotto_status measure_tpr(struct sotto_audit_tpr *out, struct sotto_audit_memory **memory,
+                                const struct roc *c, double fpr, uint64_t stream, double confidence,
+                                const struct audit_settings *settings)
 {
     sotto_status status = SOTTO_OK;
-    const struct rates r = roc_rates(&c->all, roc_threshold_at_fpr(&c->all, fpr), settings->confidence);
-    TRY(bootstrap_tpr(&out->tpr, &c->all, fpr, settings->draws, settings->confidence, settings->seed, stream,
-                      settings->ctx));
-    out->realised_fpr = r.fpr.estimate;
-    out->draws = settings->draws;
-    out->n_member = c->all.n_member;
-    out->n_nonmember = c->all.n_nonmember;
+    bool has_lower = true;
+    *out = (struct sotto_audit_tpr){.confidence = confidence,
+                                    .realised_fpr =
+                                        roc_rates(c, roc_threshold_at_fpr(c, fpr), confidence).fpr.estimate,
+                                    .method = "order statistics",
+                                    .n_member = c->n_member,
+                                    .n_nonmember = c->n_nonmember};
+    if (bootstrap_holds(c, fpr, settings->draws, confidence)) {
+        out->method = "bootstrap";
+        out->draws = settings->draws;
+        TRY(bootstrap_tpr(&out->rate, c, fpr, settings->draws, confidence, settings->seed, stream,
+                          settings->ctx));
+    } else {
+        out->rate = tpr_by_ranks(c, fpr, confidence, &has_lower);
+    }
+    if (!has_lower)
+        TRY(explain_no_lower(out, memory, fpr));
 done:
     return status;
 }
@@ -75,7 +103,8 @@ static sotto_status refuse(struct sotto_audit_rate *out, struct sotto_audit_memo
 {
     char reason[128];
     snprintf(reason, sizeof reason, "needs at least %.0f non-members (%zu given)", needed, given);
-    out->at.tpr.estimate = out->bootstrap.tpr.estimate = out->least_detectable = NAN;
+    out->tpr.rate.estimate = out->simultaneous.rate.estimate = out->fixed.tpr.estimate =
+        out->least_detectable = NAN;
     out->refused = audit_keep_text(memory, reason);
     return out->refused ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "audit: out of memory for a rate");
 }
@@ -96,11 +125,16 @@ sotto_status audit_measure_rates(struct sotto_audit_attack *out, struct sotto_au
             TRY(refuse(r, memory, needed, n));
             continue;
         }
-        r->at =
+        r->fixed =
             audit_flagged(&c->evaluation, roc_threshold_at_fpr(&c->calibration, fpr), settings->confidence);
         r->weak = (double)n < 10 * needed;
         r->least_detectable = least_detectable(fpr, c->evaluation.n_member, settings->confidence);
-        TRY(resample(&r->bootstrap, c, fpr, (uint64_t)(1 + index) * 64 + i, settings));
+        const uint64_t stream = (uint64_t)(1 + index) * 64 + i;
+        TRY(measure_tpr(&r->tpr, memory, &c->all, fpr, stream, settings->confidence, settings));
+        r->simultaneous = r->tpr;
+        if (settings->shared_confidence != settings->confidence)
+            TRY(measure_tpr(&r->simultaneous, memory, &c->all, fpr, stream, settings->shared_confidence,
+                            settings));
     }
     out->at_zero =
         audit_flagged(&c->evaluation, roc_threshold_at_fpr(&c->calibration, 0), settings->confidence);

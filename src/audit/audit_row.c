@@ -27,6 +27,15 @@ static void set_balanced(struct sotto_audit_attack *out, const struct audit_curv
                                       .n_nonmember = c->evaluation.n_nonmember};
 }
 
+/* The same intervals with this attack's share of the error. */
+static void set_simultaneous(struct sotto_audit_attack *out, const struct audit_curves *c, double confidence)
+{
+    bool exact;
+    out->simultaneous.confidence = confidence;
+    out->simultaneous.auc = roc_auc(&c->all, confidence, &exact);
+    out->simultaneous.balanced_accuracy = roc_balanced(&c->evaluation, out->balanced.threshold, confidence);
+}
+
 /* The attack decided by itself, from other data: all records may be scored. */
 static sotto_status set_own_decision(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
                                      const struct audit_scored *s, const struct roc *all, double confidence)
@@ -166,6 +175,7 @@ sotto_status audit_row(struct sotto_audit_attack *out, struct sotto_audit_memory
     a.auc = auc_of(&c.all, settings->confidence);
     TRY(audit_measure_rates(&a, memory, &c, index, settings));
     set_balanced(&a, &c, settings->confidence);
+    set_simultaneous(&a, &c, settings->shared_confidence);
     if (!isnan(s->own_threshold))
         TRY(set_own_decision(&a, memory, s, &c.all, settings->confidence));
     TRY(audit_measure_bounds(&a, memory, &c, s, settings));

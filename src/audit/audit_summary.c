@@ -19,8 +19,19 @@ static void rate_cell(char out[CELL], const struct sotto_audit_rate *r)
 {
     if (r->refused)
         snprintf(out, CELL, "not measurable");
+    else if (r->tpr.no_lower)
+        snprintf(out, CELL, "%.3g [-, %.3g] %%", 100 * r->tpr.rate.estimate, 100 * r->tpr.rate.upper);
     else
-        percent_cell(out, &r->at.tpr);
+        percent_cell(out, &r->tpr.rate);
+}
+
+/* The largest bound, and which one it is where there was a choice. */
+static void epsilon_cell(char out[CELL], const struct sotto_audit_best *best)
+{
+    if (best->bounds > 1 && best->lower_bound > 0)
+        snprintf(out, CELL, "%.3g (%.40s)", best->lower_bound, best->bound);
+    else
+        snprintf(out, CELL, "%.3g", best->lower_bound);
 }
 
 /* Rates of the columns: none twice. */
@@ -106,7 +117,7 @@ static void membership_cell(char out[CELL], const void *of, long row, size_t col
     else if (column == 2 + m->count)
         snprintf(out, CELL, "%.3f", a->balanced.accuracy.estimate);
     else if (column == 3 + m->count)
-        snprintf(out, CELL, "%.3g", a->epsilon.lower_bound);
+        epsilon_cell(out, &a->epsilon_best);
     else if (rate < a->rate_count)
         rate_cell(out, &a->rates[rate]);
     else
@@ -195,9 +206,9 @@ static void add_claim(char **text, size_t *used, const struct sotto_audit_claim 
     if (!c)
         return;
     snprintf(line, sizeof line,
-             "\nclaim of epsilon %g, delta %g: %s (lower bound %.3g at %g %% over %zu attacks)\n", c->epsilon,
-             c->delta, c->contradicted ? "CONTRADICTED" : "not contradicted, which is no proof",
-             c->lower_bound, 100 * c->confidence, c->attacks);
+             "\nclaim of epsilon %g, delta %g: %s (lower bound %.3g by %.40s at %g %% over %zu attacks)\n",
+             c->epsilon, c->delta, c->contradicted ? "CONTRADICTED" : "not contradicted, which is no proof",
+             c->lower_bound, c->bound ? c->bound : "none", 100 * c->confidence, c->attacks);
     add(text, used, line);
 }
 

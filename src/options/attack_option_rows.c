@@ -86,6 +86,9 @@ static const struct sotto_option attack_rows[] = {
      .help = "permission for shadow models trained differently from the target"},
     {"plain-shadows", FLAG(plain_shadows), .value = "0", .group = "Shadow models",
      .help = "shadow networks without the target's residual perturbation (an attacker unaware of it)"},
+    {"known-start", FLAG(known_start), .value = "0", .group = "Shadow models",
+     .help =
+         "lira, rmia: shadow models with the target's own seed, the worst case (default: independent seeds)"},
     {"cache", TEXT(cache, "DIR"), .group = "Shadow models",
      .help = "folder in which shadow models are kept and reused"},
     {"shard", INPUT(shard, "I/N"), .group = "Shadow models",

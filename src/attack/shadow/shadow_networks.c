@@ -37,7 +37,7 @@ static struct sotto_train_options options_of(const struct network_trainer *t, si
     struct sotto_train_options o = *p->network;
     struct rng draw = rng_stream(p->seed, RNG_SPLIT, 3, model);
     o.backend = nn_backend_name(t->backend);
-    if (!p->same_start)
+    if (!p->known_start)
         o.seed = rng_u64(&draw) >> 1;
     return o;
 }

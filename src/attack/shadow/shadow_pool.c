@@ -34,7 +34,7 @@ struct sotto_head_recipe shadow_recipe(const struct shadow_plan *p, size_t model
 {
     struct sotto_head_recipe r = *p->recipe;
     struct rng draw = rng_stream(p->seed, RNG_SPLIT, 3, model);
-    if (!p->same_start && !head_recipe_convex(&r))
+    if (!p->known_start && !head_recipe_convex(&r))
         r.seed = rng_u64(&draw) >> 1;
     return r;
 }
@@ -45,10 +45,10 @@ static bool in_blocks(const struct shadow_plan *p)
 }
 
 /* Linear heads share batches over all records, so a batch is larger by the share that a head does not see (on
- * average: all heads of a plan have the same batch). */
+ * average: all heads of a plan have the same batch), and one seed: the plan's, unless the target's is known. */
 static struct sotto_head_recipe block_recipe(const struct shadow_plan *p)
 {
-    struct sotto_head_recipe r = *p->recipe;
+    struct sotto_head_recipe r = shadow_recipe(p, 0);
     double in = 0, all = (double)p->models * (double)p->data->n;
     for (size_t i = 0; i < p->models * p->data->n; i++)
         in += p->use[i] == SHADOW_IN;
@@ -426,6 +426,7 @@ void shadow_pool_describe(struct facts *out, const struct shadow_pool *s, const 
     fact_count(out, "missing", s->missing);
     fact_real(out, "train_accuracy", mean_of(s->train_accuracy, s));
     fact_real(out, "test_accuracy", mean_of(s->test_accuracy, s));
+    fact_text(out, "start", p->known_start ? "the target's own seed" : "seeds of their own");
     fact_text(out, "recipe", recipe);
     if (p->privacy && dp_sgd_describe(recipe, p->privacy) == SOTTO_OK)
         fact_text(out, "private_recipe", recipe);

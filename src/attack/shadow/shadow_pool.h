@@ -21,7 +21,7 @@ struct shadow_plan {
     const struct sotto_train_options *network; /* of networks, checked, without files; dtype resolved; backend
                                                   NULL, "auto": the first that there is, not measured */
     const struct sotto_train_privacy *privacy; /* of networks trained by DP-SGD, else NULL */
-    bool same_start; /* all with the recipe's own initial weights and orders: the strongest attacker */
+    bool known_start; /* all with the recipe's own seed, which is the target's: the worst case */
     size_t shard, shards;
     const char *cache; /* folder, or NULL */
     uint64_t seed;     /* that made `use`; of the shadows' own seeds */

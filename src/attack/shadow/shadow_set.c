@@ -82,7 +82,7 @@ static sotto_status train_shadows(struct shadow_set *a, const struct query_input
                                    .use = a->use,
                                    .models = models,
                                    .recipe = shadow_spec.recipe ? &a->recipe : NULL,
-                                   .same_start = halves,
+                                   .known_start = halves && o->known_start,
                                    .shard = o->shard,
                                    .shards = o->shards,
                                    .cache = o->cache,

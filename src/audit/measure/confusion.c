@@ -1,6 +1,7 @@
 #include "audit/measure/confusion.h"
 
 #include "audit/measure/bootstrap.h"
+#include "num/beta.h"
 
 #include <math.h>
 
@@ -94,6 +95,7 @@ sotto_status confusion_measure(struct confusion_scores *out, const int64_t *trut
     measure(one, &t, counts);
     for (int k = 0; k < SCORES; k++)
         into[k]->estimate = one[k];
+    const double accuracy = one[ACCURACY];
     for (size_t i = 0; i < draws; i++) {
         struct rng r = rng_stream(seed, RNG_BOOTSTRAP, stream, i);
         draw_counts(counts, &t, &r);
@@ -103,6 +105,8 @@ sotto_status confusion_measure(struct confusion_scores *out, const int64_t *trut
     }
     for (size_t k = 0; k < SCORES; k++)
         bootstrap_percentiles(into[k], x + k * draws, draws, x + SCORES * draws, confidence);
+    /* Percentiles of a share near 0 or 1 cover far less than they say; this one has an exact interval. */
+    clopper_pearson(&out->accuracy.lower, &out->accuracy.upper, accuracy * (double)n, (double)n, confidence);
 done:
     table_clear(&t);
     base_free(x);

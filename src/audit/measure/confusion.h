@@ -8,7 +8,7 @@
 struct confusion_scores {
     struct sotto_estimate accuracy, balanced, macro_f1; /* balanced: mean recall of the classes that occur */
 };
-/* truth, guess (n), both 0 .. classes-1. Percentile intervals of `draws` draws: resampling n records is a multinomial draw
+/* truth, guess (n), both 0 .. classes-1. Accuracy: Clopper-Pearson. The others: percentile intervals of `draws` draws; resampling n records is a multinomial draw
  * over the cells of the confusion table. ENOMEM. */
 sotto_status confusion_measure(struct confusion_scores *out, const int64_t *truth, const int64_t *guess,
                                size_t n, size_t classes, size_t draws, double confidence, uint64_t seed,

@@ -1,5 +1,5 @@
-/* BASE: ln p_y under the target minus the logarithm of its mean over all reference models, IN and OUT
- * alike. */
+/* BASE: ln p_y under the target minus the logarithm of its mean over the reference models, the mean of the IN models
+ * and that of the OUT models weighing the same. */
 #include "audit/score/posterior.h"
 #include "audit/score/reference.h"
 

@@ -7,14 +7,26 @@
 
 ISA_TABLE(reference_kernel, reference_kernel, reference_kernel_best);
 
-/* Where probabilities themselves would vanish, relative to the largest. */
-static double log_mean_of_tiny(const struct reference_row *r, size_t left_out, double top, double count)
+/* Logarithm of the mean of the sides' means; a side without models has no say. */
+static double log_mean_of(const double sum[2], const uint32_t count[2])
 {
-    double log_top = log_probability_of_signal(top), sum = 0;
+    double means = 0, sides = 0;
+    for (int side = 0; side < 2; side++)
+        if (count[side])
+            means += sum[side] / count[side], sides++;
+    return log(means / sides);
+}
+
+/* Where probabilities themselves would vanish, relative to the largest. */
+static double log_mean_of_tiny(const struct reference_row *r, size_t left_out, double top,
+                               const uint32_t count[2])
+{
+    const double log_top = log_probability_of_signal(top);
+    double sum[2] = {0, 0};
     for (size_t m = 0; m < r->models; m++)
         if (m != left_out)
-            sum += exp(log_probability_of_signal(r->signals[m]) - log_top);
-    return log_top + log(sum / count);
+            sum[r->trained && r->trained[m]] += exp(log_probability_of_signal(r->signals[m]) - log_top);
+    return log_top + log_mean_of(sum, count);
 }
 
 struct reference_summary reference_summary_lane(const struct reference_sums *s, const struct reference_row *r,
@@ -28,10 +40,9 @@ struct reference_summary reference_summary_lane(const struct reference_sums *s, 
         out.probability[side] = s->probability[side][lane];
         out.count[side] = s->count[side][lane];
     }
-    const double count = (double)(out.count[0] + out.count[1]);
     if (r->probabilities)
-        out.log_mean = s->top[lane] < tiny ? log_mean_of_tiny(r, r->left_out[lane], s->top[lane], count)
-                                           : log(s->all[lane] / count);
+        out.log_mean = s->top[lane] < tiny ? log_mean_of_tiny(r, r->left_out[lane], s->top[lane], out.count)
+                                           : log_mean_of(out.probability, out.count);
     return out;
 }
 

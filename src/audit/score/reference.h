@@ -17,8 +17,11 @@ enum reference_side_index { REFERENCE_OUT, REFERENCE_IN };
 struct reference_summary {
     double mean[2], squares[2]; /* of signals; squares: sum of squared residuals about that mean */
     double probability[2];      /* sum of probabilities of the record's label */
-    double log_mean;            /* logarithm of the mean of all probabilities */
-    double below;               /* OUT models with a lower signal than the target's; ties count half */
+    /* Logarithm of the mean of the IN models' mean probability and the OUT models'. Equal weights: in a pool where each
+     * record trained half of the models, a plain mean over all models but one tells by its counts whether that one was
+     * trained on the record. */
+    double log_mean;
+    double below; /* OUT models with a lower signal than the target's; ties count half */
     uint32_t count[2];
 };
 /* In a table: what it holds, or computed into *own. EITHER of the two parts may be asked for alone: */

@@ -23,7 +23,7 @@ struct reference_row {
 /* Index 0 of the first: OUT models. mean: the sum where there are no models, 0. */
 struct reference_sums {
     double mean[2][REFERENCE_LANES], squares[2][REFERENCE_LANES], probability[2][REFERENCE_LANES],
-        all[REFERENCE_LANES], top[REFERENCE_LANES], below[REFERENCE_LANES];
+        top[REFERENCE_LANES], below[REFERENCE_LANES];
     uint32_t count[2][REFERENCE_LANES];
 };
 typedef void reference_kernel(struct reference_sums *out, const struct reference_row *row);

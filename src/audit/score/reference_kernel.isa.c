@@ -90,7 +90,6 @@ INLINE void add_probabilities(struct reference_sums *s, const struct reference_r
         visit(&w, r, m);
         const double p = probability_of_signal(w.x);
         add(s->probability[w.side], p, w.skip);
-        add(s->all, p, w.skip);
         lift(s->top, w.x, w.skip);
     }
 }

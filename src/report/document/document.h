@@ -32,6 +32,9 @@ struct attack_result {
     double advantage, epsilon; /* epsilon: lower bound, NAN if none */
     size_t n_member, n_nonmember, scored_member, scored_nonmember;
     const struct json *rates, *refused, *roc, *histogram;
+    double best_epsilon;    /* the largest of several bounds that share the error, NAN if absent */
+    const char *best_bound; /* its name, or NULL */
+    size_t run_records, run_guesses, run_right; /* of guesses in one run; 0: none */
     double tpr, fpr;         /* at the threshold of the epsilon bound, NAN if absent; of scored_... records */
     double adjusted;         /* lower end of the AUC's interval, widened for the number of attacks */
     double adjusted_epsilon; /* lower bound on epsilon at the proved delta, widened likewise; 0 if none */
@@ -56,7 +59,7 @@ struct report_row {
     struct attack_result *attacks;
     bool claimed, claim_contradicted; /* a claim of the caller's, tested here, proved nowhere */
     double claim_epsilon, claim_delta, claim_bound;
-    const char *claim_attack; /* NULL if none */
+    const char *claim_attack, *claim_bound_name; /* NULL if none */
     const char *draws_attack;
     struct draws auc_draws, accuracy_draws;
     struct estimate accuracy, unprotected;

@@ -214,6 +214,19 @@ static const struct json *histogram_of(const struct json *attack)
     return good ? h : NULL;
 }
 
+static sotto_status read_one_run(struct attack_result *a, const struct reader *at)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(read_size_if(&a->run_records, at, "records"));
+    TRY(read_size_if(&a->run_guesses, at, "guesses"));
+    TRY(read_size_if(&a->run_right, at, "right"));
+    if (a->run_right > a->run_guesses || a->run_guesses > a->run_records)
+        FAIL(SOTTO_EFORMAT, "%s: '%s' has %zu right of %zu guesses about %zu records", document, at->path,
+             a->run_right, a->run_guesses, a->run_records);
+done:
+    return status;
+}
+
 static sotto_status read_attack(struct attack_result *a, const struct reader *at)
 {
     sotto_status status = SOTTO_OK;
@@ -237,6 +250,10 @@ static sotto_status read_attack(struct attack_result *a, const struct reader *at
     TRY(read_number_if(&a->fpr, &bound, "fpr"));
     TRY(check_fraction(a->tpr, &bound, "tpr"));
     TRY(check_fraction(a->fpr, &bound, "fpr"));
+    struct reader best = enter(at, "epsilon_best"), run = enter(at, "one_run");
+    TRY(read_number_if(&a->best_epsilon, &best, "epsilon_lower_bound"));
+    TRY(read_text_if(&a->best_bound, &best, "bound"));
+    TRY(read_one_run(a, &run));
     struct reader tpr = enter(at, "tpr_at_fpr");
     if (here(&tpr))
         TRY(json_get_object(&a->rates, at->doc, document, tpr.path));
@@ -269,6 +286,7 @@ static sotto_status read_claim(struct report_row *row, const struct reader *r)
     TRY(check_fraction(row->claim_delta, &at, "delta"));
     TRY(read_number(&row->claim_bound, &at, "epsilon_lower_bound"));
     TRY(read_text_if(&row->claim_attack, &at, "attack"));
+    TRY(read_text_if(&row->claim_bound_name, &at, "bound"));
     TRY(json_get_boolean(&row->claim_contradicted, r->doc, document, flag.path));
     if (row->claim_contradicted != (row->claim_bound > row->claim_epsilon))
         FAIL(SOTTO_EFORMAT, "%s: '%s' does not match its numbers (bound %g, claim %g)", document, flag.path,

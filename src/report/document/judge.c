@@ -3,6 +3,7 @@
  * found. */
 #include "report/document/document.h"
 
+#include "audit/measure/epsilon_bounds.h"
 #include "audit/measure/metrics.h"
 #include "num/beta.h"
 
@@ -39,18 +40,20 @@ static double widened_lower(const struct attack_result *a, double confidence, si
     return 1 / (1 + exp(-(middle - stretch * (middle - low))));
 }
 
-/* The bound of the audit, again from its counts, at the claim's own delta and with the error shared by k
- * attacks. */
+/* The bounds of the audit, again from their counts, at the proof's own delta and with the error shared by k attacks and
+ * by the bounds. */
 static double widened_epsilon(const struct attack_result *a, double confidence, double delta, size_t k)
 {
     double m = (double)a->scored_member, n = (double)a->scored_nonmember;
-    if (isnan(a->tpr) || isnan(a->fpr) || m < 1 || n < 1)
-        return 0;
-    double each = 1 - (1 - confidence) / (double)k;
+    const bool by_rates = !isnan(a->tpr) && !isnan(a->fpr) && m >= 1 && n >= 1, by_run = a->run_guesses > 0;
+    const double each = 1 - (1 - confidence) / (double)k / (by_rates && by_run ? 2 : 1);
+    double run = by_run ? one_run_epsilon(delta, a->run_records, a->run_guesses, a->run_right, each) : 0;
+    if (!by_rates)
+        return run;
     struct rates r = {.tpr = {.estimate = a->tpr}, .fpr = {.estimate = a->fpr}};
     clopper_pearson(&r.tpr.lower, &r.tpr.upper, round(a->tpr * m), m, each);
     clopper_pearson(&r.fpr.lower, &r.fpr.upper, round(a->fpr * n), n, each);
-    return rates_epsilon(&r, delta);
+    return fmax(run, rates_epsilon(&r, delta));
 }
 
 /* What noise left of the accuracy above chance, 0 to 1 or so; 1 if unknown. */

@@ -33,16 +33,12 @@ static void rate_cell(struct page *p, const struct attack_result *a, const char 
     if (json_kind(found) == JSON_KIND_OBJECT) {
         struct estimate e = {true, part_number(found, "estimate"), part_number(found, "lower"),
                              part_number(found, "upper"), 0};
-        double realised = part_number(found, "realised_fpr.estimate");
         bool weak = false;
         if (part(found, "weak") && json_get_boolean(&weak, found, "report", "weak") == SOTTO_OK && weak)
             page_html(p, "<abbr title=\"fewer than 10/FPR non-members\">weak</abbr> ");
         page_percent_estimate(p, &e);
-        if (!isnan(realised)) {
-            page_html(p, " <span class=\"ci\">at ");
-            page_percent(p, realised);
-            page_html(p, " realised</span>");
-        }
+        if (part(found, "no_lower"))
+            page_html(p, " <span class=\"ci\">too few non-members for a lower bound</span>");
     } else {
         double rate = strtod(key, NULL);
         page_html(p, "<span class=\"none\">not measured</span>");
@@ -72,7 +68,12 @@ static void attack_line(struct page *p, const struct report_row *row, size_t i, 
     page_html(p, "</td><td class=\"number\">");
     page_fraction(p, a->advantage);
     page_html(p, "</td><td class=\"number\">");
-    page_significant(p, a->epsilon, 3);
+    page_significant(p, isnan(a->best_epsilon) ? a->epsilon : a->best_epsilon, 3);
+    if (a->best_bound && a->best_epsilon > 0) {
+        page_html(p, " <span class=\"ci\">");
+        page_name(p, a->best_bound);
+        page_html(p, "</span>");
+    }
     page_html(p, "</td></tr>\n");
 }
 
@@ -175,8 +176,12 @@ void section_attacks(struct page *p, const struct report *r)
     page_percent_plain(p, confidence);
     page_html(
         p,
-        " confidence, each for one number alone. Thresholds were chosen on the calibration half of the "
-        "records and evaluated on the other half. The advantage is the maximum over all thresholds and "
+        " confidence, each for one number alone. TPR at an FPR: from all records; the interval includes the "
+        "chance of "
+        "the threshold (bootstrap, or order statistics where it rests on few non-members). Balanced "
+        "accuracy: the "
+        "threshold was chosen on the calibration half of the records and evaluated on the other half. The "
+        "advantage is the maximum over all thresholds and "
         "therefore optimistic. Random guessing: AUC 0.5, balanced accuracy 0.5, TPR = FPR, advantage "
         "0.</caption>\n<thead><tr><th scope=\"col\">Attack</th><th scope=\"col\" class=\"number\">AUC</th>");
     for (size_t k = 0; k < rate_count; k++) {
@@ -189,10 +194,14 @@ void section_attacks(struct page *p, const struct report *r)
                  "least</th></tr></thead>\n");
     for (size_t i = 0; i < r->row_count; i++)
         row_group(p, &r->rows[i], rates, rate_count);
-    page_html(p, "</table></div>\n<p class=\"note\">\xce\xb5 is at least: lower bound on \xce\xb5 from the "
-                 "success of the attack (Clopper-Pearson on both rates, at one threshold chosen on the "
-                 "calibration half). The bound treats the records of one trained model as independent "
-                 "trials. It is a measurement and never proves privacy.</p>\n");
+    page_html(
+        p,
+        "</table></div>\n<p class=\"note\">\xce\xb5 is at least: lower bound on \xce\xb5 from the "
+        "success of the attack: Clopper-Pearson on both rates, at one threshold chosen on the "
+        "calibration half, and where asked for the bounds from guesses in one run and from the odds ratio. "
+        "They share the error, and the name beside the number says which is the largest. The bound treats "
+        "the records of one trained model as independent "
+        "trials. It is a measurement and never proves privacy.</p>\n");
     section_most_vulnerable(p, r);
     page_html(p, "</section>\n");
 }

@@ -128,10 +128,15 @@ static void claimed(struct page *p, const struct report_row *r)
     page_name(p, r->claim_attack ? r->claim_attack : "none");
     page_html(p, "', \xce\xb5 \xe2\x89\xa5 ");
     page_significant(p, r->claim_bound, 3);
+    if (r->claim_bound_name) {
+        page_html(p, " (");
+        page_name(p, r->claim_bound_name);
+        page_html(p, ")");
+    }
     page_html(p, " at ");
     page_percent_plain(p, r->confidence);
-    page_html(p, " over all attacks together (each threshold chosen on one half of the records and evaluated "
-                 "on the other).</p>\n");
+    page_html(p, " over all attacks and bounds together (each threshold chosen on one half of the records and "
+                 "evaluated on the other).</p>\n");
 }
 
 void section_claim(struct page *p, const struct report *r)

@@ -58,24 +58,27 @@ static const struct json *find_attack(const struct json *audit, const char *name
 static void flags(struct page *p, const struct json *audit, const char *name)
 {
     static const char *const priors[] = {"0.5", "0.1", "0.01"};
-    const struct json *attack = find_attack(audit, name), *rates = part(attack, "tpr_at_fpr"),
-                      *resampled = part(attack, "tpr_at_fpr_bootstrap");
+    const struct json *attack = find_attack(audit, name), *rates = part(attack, "tpr_at_threshold");
     if (!rates)
         return;
     page_table(p, "Meaning of a flag", "Meaning of a flag by the attack '", NULL);
     page_name(p, name);
-    page_html(p, "': precision, the share of members among the flagged records, if 1/2, 1/10 or 1/100 of all "
-                 "records are members. Resampled: bootstrap interval (2 000 draws of the records unless set "
-                 "otherwise), with a new threshold in each draw. Detectable: smallest true-positive rate "
-                 "that an audit of this size distinguishes from guessing with probability 0.8.");
-    page_columns(p, "False-positive rate|^TPR|^Resampled|^Detectable|^Precision at 1/2|^at 1/10|^at 1/100");
+    page_html(
+        p,
+        "' at thresholds fixed beforehand: each was chosen on the calibration half of the records for the "
+        "false-positive rate in the first column, and both rates were measured on the other half. Precision: "
+        "the share of members among the flagged records, if 1/2, 1/10 or 1/100 of all records are members. "
+        "Detectable: smallest true-positive rate that such a threshold distinguishes from guessing with "
+        "probability 0.8.");
+    page_columns(p,
+                 "Threshold chosen for|^Realised FPR|^TPR|^Detectable|^Precision at 1/2|^at 1/10|^at 1/100");
     for (const char *key = json_first_key(rates); key; key = json_next_key(rates, key)) {
         const struct json *rate = json_member(rates, key), *ppv = part(rate, "ppv");
         page_html(p, "<tr><th scope=\"row\">");
         page_percent_plain(p, strtod(key, NULL));
         page_html(p, "</th>");
+        percent_cell(p, part(rate, "realised_fpr"));
         percent_cell(p, rate);
-        percent_cell(p, json_member(resampled, key));
         page_html(p, "<td class=\"number\">");
         page_percent(p, part_number(rate, "least_detectable"));
         page_html(p, "</td>");

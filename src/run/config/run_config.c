@@ -53,6 +53,8 @@ static const struct config_row case_rows[] = {
 static const struct config_row case_rows_after[] = {
     {"shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",
      .help = "number of shadow heads on random halves, for LiRA and RMIA; even; 0: none"},
+    {"shadow.known_start", CONFIG_FLAG, .fallback = "false",
+     .help = "shadow heads with the target's own seed, the worst case"},
     {"sweep.mechanisms", CONFIG_TEXTS, .fallback = "[logistic, laplace, gaussian]"},
     {"sweep.epsilons", CONFIG_REALS, .fallback = "[]", .range = "(0,inf)",
      .help = "target epsilons, measured over draws of the noise, never released"},
@@ -380,6 +382,7 @@ static sotto_status read_case(struct run_case *out, struct run_config *config, c
     for (size_t i = 0; i < out->protection_count; i++)
         TRY(read_protection(&out->protections[i], config, out, c, prefix, i));
     out->references = config_whole(c, "%sshadow.heads", prefix);
+    out->known_start = config_flag(c, "%sshadow.known_start", prefix);
     if (out->references % 2 != 0 || out->references == 2) {
         snprintf(path, sizeof path, "%sshadow.heads", prefix);
         TRY(config_fail(c, path, "%s is %zu; expected 0 or an even number >= 4", path, out->references));

@@ -63,6 +63,7 @@ struct run_case {
     struct run_protection protections[RUN_PROTECTIONS];
     size_t protection_count;
     size_t references; /* shadow heads of the attacker; 0: none */
+    bool known_start;  /* they have the target's own seed */
     struct run_sweep sweep;
 };
 struct run_config {

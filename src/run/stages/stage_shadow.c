@@ -68,8 +68,7 @@ done:
     return status;
 }
 
-/* Heads on halves of members and non-members, started as the target was: the strongest attacker knows
- * that. */
+/* Heads on halves of members and non-members; shadow.known_start: started as the target was, the worst case. */
 static sotto_status train_heads(const char *path, const struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
@@ -87,7 +86,7 @@ static sotto_status train_heads(const char *path, const struct run *r, size_t in
                                .use = use,
                                .models = c->references,
                                .recipe = &recipe,
-                               .same_start = true,
+                               .known_start = c->known_start,
                                .shards = 1,
                                .seed = r->config.seed,
                                .ctx = r->ctx};
@@ -115,6 +114,7 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
     struct json *key = run_head_key(r, index);
     json_put_integer(&key, "references", (int64_t)c->references);
     json_put_text(&key, "engine", "pool"); /* stages of before trained on other halves */
+    json_put_text(&key, "start", c->known_start ? "target" : "own"); /* before: always the target's */
     json_put_integer(&key, "own", (int64_t)own_records(r, index));
     TRY(run_stage_begin(&stage, &r->folder, stage_name, key));
     if (stage.reused)

@@ -99,10 +99,10 @@ static void whole_audits_of_exchangeable_sets(void **state)
         area += json_number(json_find(doc, "attacks[0].auc.lower")) <= 0.5 &&
                 json_number(json_find(doc, "attacks[0].auc.upper")) >= 0.5;
         epsilon += json_number(json_find(doc, "attacks[0].epsilon_lower_bound")) <= 0;
-        double threshold = json_number(json_find(doc, "attacks[0].tpr_at_fpr.0.01.threshold"));
+        double threshold = json_number(json_find(doc, "attacks[0].tpr_at_threshold.0.01.threshold"));
         double truth = 0.5 * erfc(threshold * M_SQRT1_2);
-        transferred += json_number(json_find(doc, "attacks[0].tpr_at_fpr.0.01.lower")) <= truth &&
-                       truth <= json_number(json_find(doc, "attacks[0].tpr_at_fpr.0.01.upper"));
+        transferred += json_number(json_find(doc, "attacks[0].tpr_at_threshold.0.01.lower")) <= truth &&
+                       truth <= json_number(json_find(doc, "attacks[0].tpr_at_threshold.0.01.upper"));
         json_free(doc);
     }
     assert_true(fits(area, 0.95, 0.95));

@@ -50,7 +50,7 @@ static sotto_status train(struct halves *h, const struct head_data *pool, const 
                                .use = h->use,
                                .models = models,
                                .recipe = r,
-                               .same_start = true,
+                               .known_start = true,
                                .shards = 1,
                                .seed = 3,
                                .ctx = ctx};

@@ -201,7 +201,7 @@ static void signals_do_not_depend_on_threads(void **state)
     struct shadow_plan p = plan(&r, NULL);
     struct shadow_pool s;
     double one[N * MODELS], two[N * MODELS];
-    p.same_start = true;
+    p.known_start = true;
     assert_int_equal(shadow_pool_make(&s, &p), SOTTO_OK);
     assert_int_equal(shadow_pool_signals(one, &s, &data, NULL, NULL), SOTTO_OK);
     assert_int_equal(shadow_pool_signals(two, &s, &data, NULL, &many), SOTTO_OK);

@@ -69,8 +69,10 @@ static void a_planted_leak_is_found(void **state)
     }
     struct json *doc = audit_scores(member, 2000, nonmember, 2000, NULL);
     assert_true(value(doc, "attacks[0].auc.lower") > 0.51);
-    assert_true(value(doc, "attacks[0].tpr_at_fpr.0.001.lower") > 0.07);
-    assert_true(value(doc, "attacks[0].tpr_at_fpr.0.001.upper") < 0.13);
+    assert_true(value(doc, "attacks[0].tpr_at_fpr.0.01.lower") > 0.07);
+    assert_true(value(doc, "attacks[0].tpr_at_fpr.0.01.upper") < 0.16);
+    assert_true(value(doc, "attacks[0].tpr_at_threshold.0.001.lower") > 0.07);
+    assert_true(value(doc, "attacks[0].tpr_at_threshold.0.001.upper") < 0.13);
     assert_true(value(doc, "attacks[0].epsilon_lower_bound") > 2);
     json_free(doc);
 }
@@ -145,7 +147,7 @@ static void thresholds_come_from_the_other_half(void **state)
     assert_int_equal(roc_make(&scored, m[1], M - M / 2, n[1], N - N / 2), SOTTO_OK);
     struct sotto_audit_options options = {.seed = 77};
     struct json *doc = audit_scores(member, M, nonmember, N, &options);
-    static const char *const places[] = {"attacks[0].tpr_at_fpr.0.01.threshold",
+    static const char *const places[] = {"attacks[0].tpr_at_threshold.0.01.threshold",
                                          "attacks[0].balanced_accuracy_detail.threshold",
                                          "attacks[0].epsilon_detail.threshold"};
     const double chosen[] = {roc_threshold_at_fpr(&choosing, 0.01), roc_threshold_balanced(&choosing),
@@ -157,8 +159,8 @@ static void thresholds_come_from_the_other_half(void **state)
         assert_true(chosen[i] != in_place[i]); /* else the check above could not tell */
     }
     struct rates rates = roc_rates(&scored, chosen[0], 0.95), bound = roc_rates(&scored, chosen[2], 0.95);
-    near(value(doc, "attacks[0].tpr_at_fpr.0.01.estimate"), rates.tpr.estimate, 0);
-    near(value(doc, "attacks[0].tpr_at_fpr.0.01.realised_fpr.estimate"), rates.fpr.estimate, 0);
+    near(value(doc, "attacks[0].tpr_at_threshold.0.01.estimate"), rates.tpr.estimate, 0);
+    near(value(doc, "attacks[0].tpr_at_threshold.0.01.realised_fpr.estimate"), rates.fpr.estimate, 0);
     near(value(doc, "attacks[0].balanced_accuracy"), roc_balanced(&scored, chosen[1], 0.95).estimate, 0);
     near(value(doc, "attacks[0].epsilon_lower_bound"), rates_epsilon(&bound, 0), 0);
     roc_clear(&choosing);

@@ -44,13 +44,13 @@ static void a_c_user_reads_numbers(void **state)
     assert_memory_equal(&a->auc.area, &auc, sizeof auc);
     assert_int_equal(a->rate_count, 2);
     assert_true(a->rates[0].fpr == 0.05 && !a->rates[0].refused && a->rates[0].weak == 0);
-    assert_true(a->rates[0].at.tpr.lower < a->rates[0].at.tpr.estimate);
-    assert_true(a->rates[0].at.n_member == SIDE / 2);
+    assert_true(a->rates[0].tpr.rate.lower < a->rates[0].tpr.rate.estimate);
+    assert_true(a->rates[0].fixed.n_member == SIDE / 2 && a->rates[0].tpr.n_member == SIDE);
     assert_string_equal(a->rates[1].refused, "needs at least 1000 non-members (200 given)");
-    assert_true(isnan(a->rates[1].at.tpr.estimate));
+    assert_true(isnan(a->rates[1].tpr.rate.estimate));
     assert_true(a->roc[0].fpr == 0 && a->roc[a->roc_count - 1].tpr == 1);
     assert_true(a->advantage > 0.3 && a->balanced.accuracy.estimate > 0.6);
-    assert_true(r.claim && r.claim->contradicted && r.claim->lower_bound == a->claim->bound.lower_bound);
+    assert_true(r.claim && r.claim->contradicted && r.claim->lower_bound == a->claim->best.lower_bound);
     assert_int_equal(r.check_count, 4);
     assert_int_equal(r.checks[1].level, SOTTO_CHECK_UNKNOWN);
     assert_true(r.vulnerable && r.vulnerable->count == 3 && r.vulnerable->members[0].row == SIDE - 1);

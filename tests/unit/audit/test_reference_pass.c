@@ -55,20 +55,26 @@ static struct reference_source source_of(const struct world *w)
     return (struct reference_source){.self = w, .n = N, .models = MODELS, .masked = true, .read = read_rows};
 }
 
+static double mean_of_sides(const double sum[2], const uint32_t count[2])
+{
+    if (!count[0] || !count[1])
+        return count[0] ? sum[0] / count[0] : sum[1] / count[1];
+    return (sum[0] / count[0] + sum[1] / count[1]) / 2;
+}
+
 /* What one target's attacks ask of record i, by the book. */
 static struct reference_summary plain(const struct world *w, size_t i, size_t left_out, double target)
 {
     const double *x = w->signals + i * MODELS;
     const uint8_t *trained = w->trained + i * MODELS;
     struct reference_summary s = {0};
-    double all = 0, top = -INFINITY;
+    double top = -INFINITY;
     for (size_t m = 0; m < MODELS; m++) {
         if (m == left_out)
             continue;
         s.mean[trained[m]] += x[m];
         s.probability[trained[m]] += probability_of_signal(x[m]);
         s.count[trained[m]]++;
-        all += probability_of_signal(x[m]);
         top = fmax(top, x[m]);
         if (!trained[m])
             s.below += x[m] < target ? 1 : x[m] == target ? 0.5 : 0;
@@ -78,12 +84,12 @@ static struct reference_summary plain(const struct world *w, size_t i, size_t le
     for (size_t m = 0; m < MODELS; m++)
         if (m != left_out)
             s.squares[trained[m]] += (x[m] - s.mean[trained[m]]) * (x[m] - s.mean[trained[m]]);
-    s.log_mean = log(all / (s.count[0] + s.count[1]));
+    s.log_mean = log(mean_of_sides(s.probability, s.count));
     if (top < -600) { /* p is e^x here: the mean of e^(x - top), times e^top */
-        double sum = 0;
+        double sum[2] = {0, 0};
         for (size_t m = 0; m < MODELS; m++)
-            sum += m == left_out ? 0 : exp(x[m] - top);
-        s.log_mean = top + log(sum / (s.count[0] + s.count[1]));
+            sum[trained[m]] += m == left_out ? 0 : exp(x[m] - top);
+        s.log_mean = top + log(mean_of_sides(sum, s.count));
     }
     return s;
 }
