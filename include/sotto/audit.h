@@ -191,15 +191,23 @@ struct sotto_audit_classes {
     double p; /**< p-value of equal shares of the classes on both sides */
     size_t classes, *member, *nonmember;
 };
-/** A check that comes before any claim. Of the four pointers below, the one that `name` says is set. */
+/** Rounded probabilities: of how many records a signal lies beyond what the rounding left. */
+struct sotto_audit_rounding {
+    double step; /**< that they were rounded to */
+    size_t saturated_members, saturated_nonmembers;
+};
+/** A check that comes before any claim. Of the five pointers below, the one that `name` says is set. */
 struct sotto_audit_check {
-    const char *name; /**< "duplicates", "distribution", "classes" or "generalisation" */
+    /** "duplicates", "distribution", "classes" or "generalisation"; where there is something to say, also "rounding", "logits",
+     *  "losses" and "constant". */
+    const char *name;
     enum sotto_check_level level;
     const char *text;
     struct sotto_audit_duplicates *duplicates;
     struct sotto_audit_shift *shift;
     struct sotto_audit_classes *classes;
     struct sotto_estimate *gap; /**< of the two accuracies */
+    struct sotto_audit_rounding *rounding;
 };
 
 /** One verdict on the claim, over all attacks. A claim that is not contradicted is not proved. */

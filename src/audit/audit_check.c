@@ -2,6 +2,7 @@
  * range. */
 #include "audit/audit_duplicates.h"
 #include "audit/audit_private.h"
+#include "audit/score/resolution.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,8 +28,10 @@ static sotto_status check_finite(const double *x, size_t n, size_t classes, cons
                        bad, n, nan ? "NaN" : "an infinity", first_row, first_column, what);
 }
 
-static sotto_status check_probabilities(const double *p, size_t n, size_t classes, const char *side)
+static sotto_status check_probabilities(const double *p, size_t n, size_t classes, double step,
+                                        const char *side)
 {
+    const double slack = resolution_slack(step, classes);
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (size_t k = 0; k < classes; k++) {
@@ -38,11 +41,11 @@ static sotto_status check_probabilities(const double *p, size_t n, size_t classe
                                    side, i, k, x);
             sum += x;
         }
-        if (fabs(sum - 1) > 1e-3)
+        if (fabs(sum - 1) > slack)
             return status_fail(
                 SOTTO_EINVAL,
-                "%s: row %zu sums to %g; probabilities must sum to 1 within 0.001 (are these logits?)", side,
-                i, sum);
+                "%s: row %zu sums to %g; probabilities must sum to 1 within %g (are these logits?)", side, i,
+                sum, slack);
     }
     return SOTTO_OK;
 }
@@ -79,7 +82,7 @@ static sotto_status check_side(const struct attack_input *s, const char *side)
     if (s->outputs) {
         TRY(check_finite(s->outputs, s->n, s->classes, side, s->probabilities ? "probabilities" : "logits"));
         if (s->probabilities)
-            TRY(check_probabilities(s->outputs, s->n, s->classes, side));
+            TRY(check_probabilities(s->outputs, s->n, s->classes, s->step, side));
         if (s->labels)
             TRY(check_labels(s->labels, s->n, s->classes, side));
     }
@@ -203,7 +206,7 @@ done:
     return status;
 }
 
-static sotto_status check_shadow(const struct sotto_audit_input *in)
+static sotto_status check_shadow(const struct sotto_audit_input *in, double step)
 {
     sotto_status status = SOTTO_OK;
     size_t trained = 0;
@@ -215,6 +218,7 @@ static sotto_status check_shadow(const struct sotto_audit_input *in)
         FAIL(SOTTO_EUSAGE, "audit: a shadow model needs the target's logits or probabilities, with labels");
     TRY(check_side(&(struct attack_input){.outputs = in->shadow,
                                           .probabilities = in->probabilities != 0,
+                                          .step = step,
                                           .labels = in->shadow_labels,
                                           .n = in->n_shadow,
                                           .classes = in->classes},
@@ -230,9 +234,10 @@ done:
 }
 
 /* (models, n, classes); reported by model and row. */
-static sotto_status check_reference_outputs(const struct sotto_audit_input *in)
+static sotto_status check_reference_outputs(const struct sotto_audit_input *in, double step)
 {
     sotto_status status = SOTTO_OK;
+    const double slack = resolution_slack(step, in->classes);
     size_t n = in->n_member + in->n_nonmember;
     for (size_t m = 0; m < in->reference_models; m++)
         for (size_t i = 0; i < n; i++) {
@@ -246,12 +251,11 @@ static sotto_status check_reference_outputs(const struct sotto_audit_input *in)
             }
             if (!isfinite(sum))
                 FAIL(SOTTO_EINVAL, "reference outputs: model %zu, row %zu is not finite", m, i);
-            if (in->probabilities && (least < 0 || fabs(sum - 1) > 1e-3))
+            if (in->probabilities && (least < 0 || fabs(sum - 1) > slack))
                 FAIL(SOTTO_EINVAL,
                      "reference outputs: model %zu, row %zu sums to %g; probabilities must be >= 0 and sum "
-                     "to 1 within "
-                     "0.001 (are these logits?)",
-                     m, i, sum);
+                     "to 1 within %g (are these logits?)",
+                     m, i, sum, slack);
         }
     if (in->reference_outputs_trained)
         TRY(check_trained(in->reference_outputs_trained, n * in->reference_models, "reference models"));
@@ -431,6 +435,31 @@ done:
     return status;
 }
 
+static double step_of(const float *narrow, const double *wide, size_t n)
+{
+    struct resolution r = resolution_start();
+    if (narrow)
+        resolution_see_single(&r, narrow, n);
+    if (wide)
+        resolution_see(&r, wide, n);
+    return resolution_step(&r);
+}
+
+/* The coarsest of all models' answers: what one rounded away is compared with what another kept. */
+static double find_step(const struct sotto_audit_input *in)
+{
+    const size_t k = in->classes, records = in->n_member + in->n_nonmember;
+    double step = 0;
+    if (!in->probabilities)
+        return 0;
+    step = fmax(step, step_of(in->member, in->member_f8, in->n_member * k));
+    step = fmax(step, step_of(in->nonmember, in->nonmember_f8, in->n_nonmember * k));
+    step = fmax(step,
+                step_of(in->reference_outputs, in->reference_outputs_f8, in->reference_models * records * k));
+    step = fmax(step, step_of(NULL, in->shadow, in->n_shadow * k));
+    return fmax(step, step_of(NULL, in->population, in->n_population * k));
+}
+
 sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
                          const struct sotto_context *ctx)
 {
@@ -438,8 +467,10 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
     struct audit_arrays s = {0};
     bool references = in->member_reference || in->reference_outputs || in->reference_outputs_f8;
     TRY(check_shape(in));
-    TRY(check_shadow(in));
+    const double step = find_step(in);
+    TRY(check_shadow(in, step));
     s.all = (struct attack_input){.probabilities = in->probabilities != 0,
+                                  .step = step,
                                   .n = in->n_member + in->n_nonmember,
                                   .classes = in->classes,
                                   .models = references ? in->reference_models : 0,
@@ -466,7 +497,7 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
     TRY(check_generated(&s));
     TRY(check_named(in));
     if (in->reference_outputs || in->reference_outputs_f8)
-        TRY(check_reference_outputs(in));
+        TRY(check_reference_outputs(in, step));
     if (in->population || in->population_losses) {
         TRY(check_side(&s.population, "population"));
         TRY(check_features(s.population.features, s.population.n, s.population.width, "population"));

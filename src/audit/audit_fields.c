@@ -247,6 +247,11 @@ static const struct field classes[] = {
     REAL("p", T, p), MANY("member", FIELD_COUNTS, 0, T, member, classes, NULL),
     MANY("nonmember", FIELD_COUNTS, FIELD_SAME_COUNT, T, nonmember, classes, NULL), END};
 #undef T
+#define T struct sotto_audit_rounding
+static const struct field rounding[] = {REAL("step", T, step),
+                                        COUNT("saturated_members", T, saturated_members),
+                                        COUNT("saturated_nonmembers", T, saturated_nonmembers), END};
+#undef T
 #define T struct sotto_audit_check
 static const struct field check[] = {VALUE("name", FIELD_TEXT, FIELD_REQUIRED, T, name),
                                      VALUE("level", FIELD_LEVEL, FIELD_REQUIRED, T, level),
@@ -255,6 +260,7 @@ static const struct field check[] = {VALUE("name", FIELD_TEXT, FIELD_REQUIRED, T
                                      MERGED_POINTER(T, shift, shift),
                                      MERGED_POINTER(T, classes, classes),
                                      POINTER("gap", FIELD_OPTIONAL, T, gap, audit_estimate_fields),
+                                     POINTER("rounding", FIELD_OPTIONAL, T, rounding, rounding),
                                      END};
 #undef T
 #define T struct sotto_audit_claim

@@ -57,6 +57,7 @@ struct columns {
     double *signals;
     uint8_t *trained;
     size_t n;
+    double step; /* of rounded probabilities */
 };
 
 enum { BLOCK = 512 }; /* records whose cache lines are filled together */
@@ -69,7 +70,8 @@ static sotto_status fill_block(void *arg, size_t block, int thread)
     size_t classes = c->in->classes, models = c->in->reference_models;
     size_t first = block * BLOCK, last = first + BLOCK < c->n ? first + BLOCK : c->n;
     double *row = NULL;
-    struct attack_input one = {.probabilities = c->in->probabilities != 0, .n = 1, .classes = classes};
+    struct attack_input one = {
+        .probabilities = c->in->probabilities != 0, .step = c->step, .n = 1, .classes = classes};
     NEW(row, classes);
     for (size_t m = 0; m < models; m++)
         for (size_t i = first; i < last; i++) {
@@ -79,7 +81,7 @@ static sotto_status fill_block(void *arg, size_t block, int thread)
                     row[k] = c->in->reference_outputs[at + k];
             one.outputs = c->in->reference_outputs ? row : c->in->reference_outputs_f8 + at;
             one.labels = &c->labels[i];
-            c->signals[i * models + m] = posterior_signal(&one, 0);
+            c->signals[i * models + m] = signal_of_rounded(posterior_signal(&one, 0), c->step);
             if (c->trained)
                 c->trained[i * models + m] = c->in->reference_outputs_trained[m * c->n + i];
         }
@@ -96,7 +98,7 @@ static sotto_status join_references(struct audit_arrays *s, const struct sotto_a
     TRY(take(&signals, s, ARRAY_REFERENCE, s->all.n, in->reference_models, sizeof(double)));
     if (in->reference_outputs_trained)
         TRY(take(&trained, s, ARRAY_TRAINED, s->all.n, in->reference_models, 1));
-    struct columns c = {in, s->all.labels, signals, trained, s->all.n};
+    struct columns c = {in, s->all.labels, signals, trained, s->all.n, s->all.step};
     TRY(par_each((s->all.n + BLOCK - 1) / BLOCK, ctx, fill_block, &c));
     s->all.reference = signals;
     s->all.trained = trained;
@@ -111,6 +113,7 @@ static sotto_status join_population(struct audit_arrays *s, const struct sotto_a
     void *copy = NULL;
     s->population = (struct attack_input){.outputs = in->population,
                                           .probabilities = in->probabilities != 0,
+                                          .step = s->all.step,
                                           .labels = in->population_labels,
                                           .losses = in->population_losses,
                                           .reference = in->population_reference,
@@ -205,11 +208,10 @@ sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_au
 {
     if (in->reference_outputs || in->reference_outputs_f8)
         return join_references(s, in, ctx);
-    if (in->reference_losses && s->owned[ARRAY_REFERENCE]) {
-        double *signal = s->owned[ARRAY_REFERENCE];
-        for (size_t i = 0; i < s->all.n * s->all.models; i++)
-            signal[i] = signal_of_loss(signal[i]);
-    }
+    double *signal = s->owned[ARRAY_REFERENCE];
+    for (size_t i = 0; signal && i < s->all.n * s->all.models; i++)
+        signal[i] =
+            signal_of_rounded(in->reference_losses ? signal_of_loss(signal[i]) : signal[i], s->all.step);
     return SOTTO_OK;
 }
 

@@ -2,6 +2,7 @@
  * numbers. */
 #include "audit/audit_duplicates.h"
 #include "audit/audit_private.h"
+#include "audit/audit_sanity_values.h"
 #include "audit/distribution_shift_test.h"
 #include "audit/score/posterior.h"
 #include "num/beta.h"
@@ -13,7 +14,7 @@
 /* Room for every check. */
 struct findings {
     struct sotto_audit_memory **memory;
-    struct sotto_audit_check check[4];
+    struct sotto_audit_check check[8];
     size_t count;
 };
 
@@ -161,6 +162,58 @@ done:
     return status;
 }
 
+/* A record that was rounded to certainty scores like all others that were. */
+static sotto_status check_rounding(struct findings *list, const struct audit_arrays *arrays)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_audit_rounding r = {.step = arrays->all.step};
+    struct sotto_audit_check *c;
+    char text[256];
+    if (!(r.step > 0) || !arrays->all.labels || !arrays->all.outputs)
+        return SOTTO_OK;
+    r.saturated_members = audit_count_saturated(&arrays->member);
+    r.saturated_nonmembers = audit_count_saturated(&arrays->nonmember);
+    const size_t saturated = r.saturated_members + r.saturated_nonmembers;
+    snprintf(text, sizeof text,
+             "probabilities are rounded to steps of %.3g: %zu of %zu records are saturated (all or nothing "
+             "on their "
+             "label); they, and the references, are taken at half a step",
+             r.step, saturated, arrays->all.n);
+    TRY(add(&c, list, "rounding", warning_if(saturated > 0), text));
+    TAKE(list->memory, c->rounding, 1);
+    *c->rounding = r;
+done:
+    return status;
+}
+
+/* Arrays that are something else than they were called. */
+static sotto_status check_meaning(struct findings *list, const struct audit_arrays *arrays)
+{
+    sotto_status status = SOTTO_OK;
+    const struct attack_input *all = &arrays->all;
+    char text[256];
+    if (audit_logits_are_probabilities(all))
+        TRY(add(
+            NULL, list, "logits", SOTTO_CHECK_WARNING,
+            "no logit is negative and every row sums to 1: are these probabilities (--member-probabilities, "
+            "--nonmember-probabilities)?"));
+    const size_t negative = audit_count_negative(all);
+    snprintf(
+        text, sizeof text,
+        "%zu of %zu losses are negative, which a cross-entropy never is: are these log-likelihoods (change "
+        "their sign) or scores (--scores)?",
+        negative, all->n);
+    if (negative)
+        TRY(add(NULL, list, "losses", SOTTO_CHECK_WARNING, text));
+    if (audit_answers_are_constant(all))
+        TRY(add(
+            NULL, list, "constant", SOTTO_CHECK_WARNING,
+            "the model gives the same answer for every record: no attack can tell them apart, and that is no "
+            "sign of privacy"));
+done:
+    return status;
+}
+
 sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_arrays *arrays,
                           const struct audit_settings *settings, const struct sotto_context *ctx)
 {
@@ -171,6 +224,8 @@ sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_array
     TRY(check_distribution(&list, arrays, settings, ctx));
     TRY(check_classes(&list, arrays));
     TRY(check_gap(&list, arrays, settings->confidence));
+    TRY(check_rounding(&list, arrays));
+    TRY(check_meaning(&list, arrays));
     TAKE(&r->memory, checks, list.count);
     memcpy(checks, list.check, list.count * sizeof *checks);
     r->checks = checks;

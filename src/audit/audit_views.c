@@ -2,6 +2,7 @@
  * reference models. */
 #include "audit/audit_private.h"
 #include "audit/score/posterior.h"
+#include "audit/score/resolution.h"
 #include "audit/score/views.h"
 #include "par/par.h"
 
@@ -18,6 +19,7 @@ struct views {
     const int64_t *labels;
     const char *what;
     size_t n;
+    double step; /* of rounded probabilities */
 };
 
 static double value_at(const struct answers *a, size_t at)
@@ -33,6 +35,7 @@ static sotto_status signal_of(double *out, const struct views *s, const struct a
     double sum = 0, least = 0;
     struct attack_input one = {.outputs = row,
                                .probabilities = s->in->probabilities != 0,
+                               .step = s->step,
                                .labels = &s->labels[i],
                                .n = 1,
                                .classes = classes};
@@ -43,12 +46,12 @@ static sotto_status signal_of(double *out, const struct views *s, const struct a
     }
     if (!isfinite(sum))
         return status_fail(SOTTO_EINVAL, "%s: row %zu, view %zu is not finite", s->what, i, v);
-    if (one.probabilities && (least < 0 || fabs(sum - 1) > 1e-3))
+    if (one.probabilities && (least < 0 || fabs(sum - 1) > resolution_slack(s->step, classes)))
         return status_fail(
             SOTTO_EINVAL,
-            "%s: row %zu, view %zu sums to %g; probabilities must be >= 0 and sum to 1 within 0.001 "
+            "%s: row %zu, view %zu sums to %g; probabilities must be >= 0 and sum to 1 within %g "
             "(are these logits?)",
-            s->what, i, v, sum);
+            s->what, i, v, sum, resolution_slack(s->step, classes));
     *out = posterior_signal(&one, 0);
     return SOTTO_OK;
 }
@@ -131,10 +134,11 @@ sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_i
     if (!in->member_views)
         return SOTTO_OK;
     TRY(take(&own, s, ARRAY_VIEW_SIGNALS, in->views, n, 1));
-    struct views members = {in, s->all.labels, "views of members", in->n_member},
-                 others = {in, s->all.labels + in->n_member, "views of non-members", in->n_nonmember},
-                 all = {in, s->all.labels, "views of reference models", n},
-                 population = {in, s->population.labels, "views of the population", z};
+    struct views members = {in, s->all.labels, "views of members", in->n_member, s->all.step},
+                 others = {in, s->all.labels + in->n_member, "views of non-members", in->n_nonmember,
+                           s->all.step},
+                 all = {in, s->all.labels, "views of reference models", n, s->all.step},
+                 population = {in, s->population.labels, "views of the population", z, s->all.step};
     TRY(fill(own, n, 0, 1, &members, &(struct answers){.f8 = in->member_views}));
     TRY(fill(own, n, in->n_member, 1, &others, &(struct answers){.f8 = in->nonmember_views}));
     TRY(take(&of_models, s, ARRAY_VIEW_REFERENCE, in->views, n, models));

@@ -3,6 +3,7 @@
 #include "attack/query_attack.h"
 
 #include "audit/score/posterior.h"
+#include "audit/score/resolution.h"
 #include "attack/shadow/shadow_set.h"
 #include "train/network/record_input.h"
 
@@ -52,7 +53,8 @@ done:
 }
 
 /* Signals of the target on records x: its posteriors' log odds of the true class. */
-static sotto_status ask_target(double *signals, const struct query_input *in, const float *x, float *answers)
+static sotto_status ask_target(double *signals, const struct query_input *in, const float *x, float *answers,
+                               double step)
 {
     sotto_status status = SOTTO_OK;
     size_t n = in->records.n, k = in->records.classes;
@@ -60,8 +62,12 @@ static sotto_status ask_target(double *signals, const struct query_input *in, co
     NEW(row, k);
     TRY(sotto_target_query(in->target, answers, x, n));
     for (size_t i = 0; i < n; i++) {
-        struct attack_input one = {
-            .outputs = row, .probabilities = true, .labels = in->records.y + i, .n = 1, .classes = k};
+        struct attack_input one = {.outputs = row,
+                                   .probabilities = true,
+                                   .step = step,
+                                   .labels = in->records.y + i,
+                                   .n = 1,
+                                   .classes = k};
         for (size_t j = 0; j < k; j++)
             row[j] = (double)answers[i * k + j];
         signals[i] = posterior_signal(&one, 0);
@@ -71,9 +77,30 @@ done:
     return status;
 }
 
+/* Of the shadows, as the target would have rounded them. */
+static sotto_status reference_signals(double *signals, const struct shadow_set *a,
+                                      const struct head_data *data, double step,
+                                      const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(shadow_pool_signals(signals, &a->pool, data, NULL, ctx));
+    for (size_t i = 0; i < data->n * a->pool.models; i++)
+        signals[i] = signal_of_rounded(signals[i], step);
+done:
+    return status;
+}
+
+static double step_of(const struct query_input *in)
+{
+    struct resolution r = resolution_start();
+    resolution_see(&r, in->posteriors, in->records.n * in->records.classes);
+    return resolution_step(&r);
+}
+
 /* Every view of every record, asked of the target and of the shadows. */
 struct view_table {
     size_t views;
+    double step;                 /* that the target's answers were rounded to; 0: they were not */
     double *signals, *reference; /* (views, n), (views, n, models) */
     float *moved, *planar, *answers;
 };
@@ -125,8 +152,8 @@ static sotto_status view_table_make(struct view_table *t, const struct query_inp
         record_input_fill(t->moved, &source, rows, n, views);
         to_planes(t->planar, t->moved, n, shape);
         moved.x = t->planar;
-        TRY(ask_target(t->signals + v * n, in, t->planar, t->answers));
-        TRY(shadow_pool_signals(t->reference + v * n * a->pool.models, &a->pool, &moved, NULL, in->ctx));
+        TRY(ask_target(t->signals + v * n, in, t->planar, t->answers, t->step));
+        TRY(reference_signals(t->reference + v * n * a->pool.models, a, &moved, t->step, in->ctx));
     }
 done:
     base_free(views);
@@ -138,7 +165,7 @@ static sotto_status judge(double *scores, const struct query_input *in, const ch
                           const struct shadow_set *shadows, const uint8_t *trained, struct nn_shape shape)
 {
     sotto_status status = SOTTO_OK;
-    struct view_table table = {.views = in->options->views};
+    struct view_table table = {.views = in->options->views, .step = step_of(in)};
     double *signals = NULL;
     char key[64];
     size_t n = in->records.n;
@@ -146,6 +173,7 @@ static sotto_status judge(double *scores, const struct query_input *in, const ch
     snprintf(key, sizeof key, "%s%s", name, several ? "-views" : "");
     struct attack_input arrays = {.outputs = in->posteriors,
                                   .probabilities = true,
+                                  .step = table.step,
                                   .labels = in->records.y,
                                   .trained = trained,
                                   .n = n,
@@ -159,7 +187,7 @@ static sotto_status judge(double *scores, const struct query_input *in, const ch
         arrays.reference = table.reference;
     } else {
         NEW_ROWS(signals, n, shadows->pool.models);
-        TRY(shadow_pool_signals(signals, &shadows->pool, &in->records, NULL, in->ctx));
+        TRY(reference_signals(signals, shadows, &in->records, table.step, in->ctx));
         arrays.reference = signals;
     }
     TRY(attack_run(scores, attack_find(key), &arrays));

@@ -38,6 +38,7 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     size_t n = in->n, m = in->shadow_n, d = 2 * in->classes;
     struct attack_input shadow = {.outputs = in->shadow_outputs,
                                   .probabilities = in->probabilities,
+                                  .step = in->step,
                                   .labels = in->shadow_labels,
                                   .n = m,
                                   .classes = in->classes};

@@ -13,6 +13,7 @@ struct attack_input shadow_input(const struct attack_input *in)
 {
     return (struct attack_input){.outputs = in->shadow_outputs,
                                  .probabilities = in->probabilities,
+                                 .step = in->step,
                                  .labels = in->shadow_labels,
                                  .n = in->shadow_n,
                                  .classes = in->classes};

@@ -8,9 +8,11 @@
 
 static const double smallest = 1e-30;
 
-static double clamp(double p)
+/* Rounded probabilities: half a step, which is what a rounded 0 may have been. */
+static double clamp(const struct attack_input *in, double p)
 {
-    return p < smallest ? smallest : p;
+    const double least = in->step > 0 ? in->step / 2 : smallest;
+    return p > least ? p : least > smallest ? least : smallest;
 }
 
 /* The largest logit and the sum of exp(z_k - top) over all classes but `top_class`, whose term is 1. */
@@ -63,7 +65,7 @@ double posterior_log(const struct attack_input *in, size_t row, size_t k)
 {
     const double *z = in->outputs + row * in->classes;
     if (in->probabilities)
-        return log(clamp(z[k]));
+        return log(clamp(in, z[k]));
     struct tops t = find_top(z, in->classes);
     return log_p_of(z, k, &t);
 }
@@ -79,7 +81,7 @@ double posterior_entropy(const struct attack_input *in, size_t row)
     struct tops t = find_top(z, in->classes); /* of probabilities: unused */
     double sum = 0;
     for (size_t k = 0; k < in->classes; k++) {
-        double log_p = in->probabilities ? log(clamp(z[k])) : log_p_of(z, k, &t);
+        double log_p = in->probabilities ? log(clamp(in, z[k])) : log_p_of(z, k, &t);
         double p = in->probabilities ? z[k] : exp(log_p);
         sum -= p * log_p;
     }
@@ -93,14 +95,14 @@ double posterior_modified_entropy(const struct attack_input *in, size_t row)
     struct tops t = find_top(z, in->classes); /* of probabilities: unused */
     double sum = 0;
     for (size_t k = 0; k < in->classes; k++) {
-        double log_p = in->probabilities ? log(clamp(z[k])) : log_p_of(z, k, &t);
+        double log_p = in->probabilities ? log(clamp(in, z[k])) : log_p_of(z, k, &t);
         double p = in->probabilities ? z[k] : exp(log_p), q, log_q; /* q = 1 - p */
         if (p <= 0.5) {
             q = 1 - p;
             log_q = log1p(-p);
         } else if (in->probabilities) {
             q = others(z, in->classes, k);
-            log_q = log(clamp(q));
+            log_q = log(clamp(in, q));
         } else {
             log_q = log_others(z, in->classes, &t) - log1p(t.rest); /* p > 1/2: k is the top class */
             q = exp(log_q);
@@ -125,6 +127,12 @@ double log_probability_of_signal(double signal)
     return signal > 0 ? -log1p(exp(-signal)) : signal - log1p(exp(signal));
 }
 
+double signal_of_rounded(double signal, double step)
+{
+    const double most = step > 0 ? -log(fmax(step / 2, smallest)) : INFINITY;
+    return fmin(fmax(signal, -most), most);
+}
+
 double posterior_signal(const struct attack_input *in, size_t row)
 {
     if (in->signals)
@@ -134,7 +142,7 @@ double posterior_signal(const struct attack_input *in, size_t row)
     const double *z = in->outputs + row * in->classes;
     size_t y = (size_t)in->labels[row];
     if (in->probabilities)
-        return log(clamp(z[y])) - log(clamp(others(z, in->classes, y)));
+        return log(clamp(in, z[y])) - log(clamp(in, others(z, in->classes, y)));
     double top = -INFINITY, sum = 0;
     for (size_t k = 0; k < in->classes; k++)
         if (k != y && z[k] > top)

@@ -5,7 +5,7 @@
 #include "audit/score/score_attack.h"
 
 /* Everything the metric attacks read. From logits nothing is ever clamped: a logit gap of 200 nats stays a
- * gap of 200. From probabilities, arguments of logarithms are kept at or above 1e-30 (Song and Mittal's
+ * gap of 200. From probabilities, arguments of logarithms are kept at or above half of the input's step, or 1e-30 (Song and Mittal's
  * reference does the same). */
 double posterior_log(const struct attack_input *in, size_t row, size_t k); /* log p_k */
 double posterior_loss(const struct attack_input *in, size_t row);          /* -log p_y */
@@ -16,6 +16,8 @@ double posterior_modified_entropy(const struct attack_input *in,
  * without cancellation; from losses -ln(e^loss - 1). */
 double posterior_signal(const struct attack_input *in, size_t row);
 double signal_of_loss(double loss);
+/* A signal as probabilities rounded to `step` could have given it; step 0: itself. */
+double signal_of_rounded(double signal, double step);
 double probability_of_signal(double signal);                        /* p_y */
 double log_probability_of_signal(double signal);                    /* ln p_y */
 size_t posterior_argmax(const struct attack_input *in, size_t row); /* ties: the lowest class */

@@ -30,6 +30,7 @@ enum attack_need {
 struct attack_input {
     const double *outputs;   /* (n, classes), NULL without NEED_OUTPUTS */
     bool probabilities;      /* outputs are probabilities, not logits */
+    double step;             /* that they were rounded to; 0: they were not */
     const int64_t *labels;   /* (n), 0 .. classes-1 */
     const double *losses;    /* (n), nats */
     const double *scores;    /* (n) */
