@@ -39,7 +39,7 @@ ask() {
     --member-features "$out/${some}member.npy" --member-labels "$out/${some}member-labels.npy" \
     --nonmember-features "$out/${some}nonmember.npy" --nonmember-labels "$out/${some}nonmember-labels.npy" \
     --attacker-features "$out/attacker.npy" --attacker-labels "$out/attacker-labels.npy" --trainer adam --hidden 128 --epochs 200 \
-    --seed 1 --threads 1 --quiet "$@" -o "$folder" > /dev/null
+    --seed 1 --threads 1 --timeout 600 --quiet "$@" -o "$folder" > /dev/null
 }
 # attack NAME RECORDS OPTIONS...
 attack() {
@@ -52,18 +52,22 @@ attack() {
   fi
   python row "$out" "$name"
 }
-# cut LABEL NAME RECORDS OPTIONS...: the same attack with all answers, and with those before the alarm
+# cut LABEL NAME RECORDS OPTIONS...: the attack without a monitor, which other labels share, and behind one that withholds answers from
+# its alarm on. What hides queries stands after a --.
 cut() {
-  local label=$1 name=$2 some=$3
+  local label=$1 name=$2 some=$3 options=()
   shift 3
-  for what in log withhold; do
-    [ ! -e "$out/$label-$what.json" ] || continue
-    rm -rf "$out/$label-$what.log" "${out:?}/$label-$what"
-    ask "$name" "$some" "$out/$label-$what" "$(monitored "$out/$label-$what.log" --on-alarm $what --clients 2000)" --shuffle --query-batch 50 "$@"
-    judge "$out/$label-$what.log" --clients 2000 --output "$out/$label-$what.json" > /dev/null
-    rm "$out/$label-$what.log"
-  done
-  python cut "$out" "$label"
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1"); shift; done
+  [ $# -eq 0 ] || shift
+  [ -e "$out/all-$name/scores.npy" ] ||
+    ask "$name" "$some" "$out/all-$name" "python3 '$here/../examples/serve_numpy.py' '$out/target.npz'" --shuffle "${options[@]}"
+  if [ ! -e "$out/$label.json" ]; then
+    rm -rf "$out/$label.log" "${out:?}/$label"
+    ask "$name" "$some" "$out/$label" "$(monitored "$out/$label.log" --on-alarm withhold)" --shuffle --query-batch 50 "${options[@]}" "$@"
+    judge "$out/$label.log" --output "$out/$label.json" > /dev/null
+    rm "$out/$label.log"
+  fi
+  python cut "$out" "$label" "$name"
 }
 
 for part; do
@@ -94,10 +98,10 @@ for part; do
     cut cut-noise noise some- --queries 200
     cut cut-boundary boundary some- --queries 500
   elif [ "$part" = hidden ]; then
-    for share in 0.5 0.2 0.1 0.05; do cut "dilute-$share" augmentation some- --image 1,14,14 --dilute "$share" --cover "$out/cover.npy"; done
-    for n in 9 49; do cut "decoys-$n" augmentation some- --image 1,14,14 --decoys "$n" --cover "$out/cover.npy"; done
-    for n in 4 20 100; do cut "spread-$n" augmentation some- --image 1,14,14 --spread "$n"; done
-    cut spread-20-dilute-0.2 augmentation some- --image 1,14,14 --spread 20 --dilute 0.2 --cover "$out/cover.npy"
+    for share in 0.5 0.2 0.1 0.05; do cut "diluted-$share" augmentation some- --image 1,14,14 -- --dilute "$share" --cover "$out/cover.npy"; done
+    for n in 9 49; do cut "decoys-$n" augmentation some- --image 1,14,14 -- --decoys "$n" --cover "$out/cover.npy"; done
+    for n in 4 20 100; do cut "accounts-$n" augmentation some- --image 1,14,14 -- --spread "$n"; done
+    cut accounts-20-diluted-0.2 augmentation some- --image 1,14,14 -- --spread 20 --dilute 0.2 --cover "$out/cover.npy"
   else
     for ((s = 0; s < streams; s++)); do
       [ ! -e "$out/benign-$s.json" ] || continue

@@ -5,7 +5,7 @@
     streams.py layers HEAD.safetensors OUT.npz   the head as examples/serve_numpy.py reads it
     streams.py benign FOLDER S                   a benign stream and a calibration of its own: calibration-S.npy, benign-S.log
     streams.py cover FOLDER                      benign rows that are in no calibration, for attackers that hide
-    streams.py cut FOLDER LABEL                  one line: the attack with all answers, and with those before the alarm
+    streams.py cut FOLDER LABEL ATTACK           one line: the attack with all answers, and with those before the alarm
     streams.py vary FOLDER ATTACK                logs of that attack's rows as other attackers would send them
     streams.py row FOLDER ATTACK                 one line of the first table
     streams.py alarms LABEL LOG.json...          how many clients of each log raise an alarm, and when
@@ -138,15 +138,13 @@ def row(folder, attack):
           + " | ".join(shown(n) for n in reached) + f" | {share} |")
 
 
-def cut(folder, label):
-    """Alarms are those of the run in which all answers are given; the other one is found at the same rows."""
-    m = json.load(open(f"{folder}/{label}-log.json"))
+def cut(folder, label, name):
+    m = json.load(open(f"{folder}/{label}.json"))
     cells = []
-    for what in ("log", "withhold"):
-        r = json.load(open(f"{folder}/{label}-{what}/result.json"))["attacks"][0]
-        rate = next(t["tpr"] for t in r["tpr_at_fpr"] if t["fpr"] == .01)
-        for e in (r["auc"], rate):
-            cells.append(f"{e['estimate']:.3f} [{e['lower']:.3f}, {e['upper']:.3f}]" if e else "-")
+    for result in (f"all-{name}", label):
+        r = json.load(open(f"{folder}/{result}/result.json"))["attacks"][0]
+        rate = r["tpr_at_fpr"]["0.01"]
+        cells += [f"{e['estimate']:.3f} [{e['lower']:.3f}, {e['upper']:.3f}]" if e else "-" for e in (r["auc"], rate)]
     clients = m["clients"]
     asked = sum(c["rows"] for c in clients)
     before = sum(c["alarm"] or c["rows"] for c in clients)
