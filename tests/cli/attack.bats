@@ -190,6 +190,10 @@ refused() {
   grep -q '"trained":4,"reused":0' net1/result.json
   grep -q '"trained":0,"reused":4' net2/result.json
   cmp net1/scores.npy net2/scores.npy
+  grep -q '"start":"seeds of their own"' net1/result.json
+  network lira --shadows 4 --cache nets --known-start -o net3 > /dev/null
+  grep -q '"trained":4,"reused":0' net3/result.json # other shadows
+  grep -q '"start":"the target.s own seed"' net3/result.json
   for name in shokri gradient-norm white-box rmia-offline; do
     run network "$name" --shadows 4 --json
     [ "$status" -eq 0 ]

@@ -112,7 +112,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
 @test "logits given as probabilities are noticed" {
   run "$SOTTO" audit --member-probabilities ml.csv --nonmember-probabilities nl.csv
   [ "$status" -eq 65 ]
-  [[ "$output" == "sotto: error: ml.csv: row 0 sums to "*"probabilities must be >= 0 and sum to 1 within 0.001 (are these logits?)" ]]
+  [[ "$output" == "sotto: error: ml.csv: row 0 sums to "*"probabilities must be >= 0 and sum to 1 within 0.001, or their rounding (are these logits?)" ]]
 }
 
 @test "usage errors exit 64" {
@@ -419,4 +419,12 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   [ "$status" -eq 65 ]
   [[ $output == *"[-, 100] %"* ]]
   [[ $output == *"too few non-members for a lower bound at this FPR: 1200 given, 4380 needed"* ]]
+}
+
+@test "reference signals with models as rows are recognised" {
+  printf '.5\n.6\n.7\n' > l.csv
+  printf '1,2,3\n4,5,6\n' > r.csv
+  run "$SOTTO" audit --member-losses l.csv --nonmember-losses l.csv --member-reference r.csv --nonmember-reference r.csv
+  [ "$status" -eq 65 ]
+  [[ $output == *"looks like (models, n); expected (n, models), so transpose it"* ]]
 }

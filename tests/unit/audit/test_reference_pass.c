@@ -207,11 +207,37 @@ static void failures_are_reported(void **state)
     assert_string_equal(sotto_error_text(), "the disk is gone");
 }
 
+/* A target without any signal of its own, taken from a pool in which every record trained half of the models: the models
+ * that are left count one IN model less for its members. That must tell nothing. */
+static void base_does_not_count_models(void **state)
+{
+    (void)state;
+    enum { POOL = 8, RECORDS = 6 };
+    double signals[RECORDS * POOL], target[RECORDS], scores[RECORDS];
+    uint8_t trained[RECORDS * POOL];
+    for (size_t i = 0; i < RECORDS; i++) {
+        target[i] = 1;
+        for (size_t m = 0; m < POOL; m++) {
+            trained[i * POOL + m] = (m + i) % 2; /* records 1, 3 and 5 trained model 0 */
+            signals[i * POOL + m] = trained[i * POOL + m] ? 3 : 0;
+        }
+    }
+    const struct attack_input in = {.signals = target,
+                                    .reference = signals,
+                                    .trained = trained,
+                                    .n = RECORDS,
+                                    .models = POOL,
+                                    .target_model = 1};
+    assert_int_equal(attack_run(scores, attack_find("base"), &in), SOTTO_OK);
+    for (size_t i = 1; i < RECORDS; i++)
+        assert_true(fabs(scores[i] - scores[0]) < 1e-12);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(targets_of_one_pass_are_those_of_loops),
-                                       cmocka_unit_test(the_real_target_leaves_none_out),
-                                       cmocka_unit_test(attacks_find_the_same),
-                                       cmocka_unit_test(failures_are_reported)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(targets_of_one_pass_are_those_of_loops),
+        cmocka_unit_test(the_real_target_leaves_none_out), cmocka_unit_test(attacks_find_the_same),
+        cmocka_unit_test(base_does_not_count_models), cmocka_unit_test(failures_are_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
