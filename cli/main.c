@@ -162,7 +162,9 @@ static int run_verb(const char *name, int argc, char **argv)
                                     .stop = &stop,
                                     .progress = terminal_progress,
                                     .log = terminal_log};
+        cli_set_context(&ctx);
         status = verb->run(options, &ctx, json);
+        cli_set_context(NULL);
         terminal_end();
     }
     if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))

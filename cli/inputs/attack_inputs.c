@@ -41,7 +41,7 @@ static sotto_status load_images(struct sotto_array *x, struct attack_inputs *in,
 
 static sotto_status load_features(struct sotto_array *x, struct attack_inputs *in, const char *path)
 {
-    sotto_status status = sotto_array_load(x, path, 0, NULL);
+    sotto_status status = sotto_array_load(x, path, 0, cli_context());
     if (status == SOTTO_OK && (x->ndim == 3 || x->ndim == 4))
         status = load_images(x, in, path);
     return status == SOTTO_OK ? head_features_take(x, path) : status;

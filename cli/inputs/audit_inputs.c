@@ -13,7 +13,7 @@ sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in
     if (!path)
         return SOTTO_OK;
     struct sotto_array *a = &in->arrays[in->file_count];
-    sotto_status status = sotto_array_load(a, path, 0, NULL);
+    sotto_status status = sotto_array_load(a, path, 0, cli_context());
     if (status != SOTTO_OK)
         return status;
     in->files[in->file_count++] = (struct sotto_report_input){role, path};

@@ -139,7 +139,7 @@ sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, cons
     if (!path)
         return SOTTO_OK;
     struct sotto_array *a = &in->arrays[in->file_count];
-    sotto_status status = sotto_array_load(a, path, 0, NULL);
+    sotto_status status = sotto_array_load(a, path, 0, cli_context());
     if (status != SOTTO_OK)
         return status;
     in->files[in->file_count++] = (struct sotto_report_input){role, path};
@@ -167,7 +167,7 @@ static sotto_status load_frequencies(struct sotto_array *a, const struct options
 {
     const size_t length = strlen(path);
     if (length < 4 || strcmp(path + length - 4, ".csv") != 0)
-        return sotto_array_load(a, path, 0, NULL);
+        return sotto_array_load(a, path, 0, cli_context());
     sotto_status status = sotto_array_make(a, SOTTO_F8, 1, &width);
     return status == SOTTO_OK ? sotto_loci_frequencies(a->data, width, option_text(o, "loci"), path) : status;
 }
@@ -181,8 +181,8 @@ static sotto_status load_mean(struct sotto_array **out, struct audit_inputs *in,
         return SOTTO_OK;
     struct sotto_array *a = &in->arrays[in->file_count];
     const size_t width = in->input.feature_count;
-    sotto_status status =
-        option_given(o, "loci") ? load_frequencies(a, o, path, width) : sotto_array_load(a, path, 0, NULL);
+    sotto_status status = option_given(o, "loci") ? load_frequencies(a, o, path, width)
+                                                  : sotto_array_load(a, path, 0, cli_context());
     if (status != SOTTO_OK)
         return status;
     in->files[in->file_count++] = (struct sotto_report_input){role, path};

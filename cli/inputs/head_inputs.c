@@ -39,19 +39,19 @@ sotto_status head_features_take(struct sotto_array *x, const char *path)
 
 sotto_status head_features_load(struct sotto_array *x, const char *path)
 {
-    sotto_status status = sotto_array_load(x, path, 0, NULL);
+    sotto_status status = sotto_array_load(x, path, 0, cli_context());
     return status == SOTTO_OK ? head_features_take(x, path) : status;
 }
 
 static sotto_status load_features_in_silence(struct sotto_array *x, const char *path)
 {
-    sotto_status status = sotto_array_load(x, path, 1, NULL);
+    sotto_status status = sotto_array_load(x, path, 1, cli_context());
     return status == SOTTO_OK ? take_features(x, path, 1) : status;
 }
 
 static sotto_status load_column(struct sotto_array *a, const char *path, const char *what, int silent)
 {
-    sotto_status status = sotto_array_load(a, path, silent, NULL);
+    sotto_status status = sotto_array_load(a, path, silent, cli_context());
     if (status == SOTTO_OK && a->ndim == 2 && a->shape[1] == 1)
         a->ndim = 1;
     if (status == SOTTO_OK && a->ndim != 1)

@@ -7,7 +7,7 @@
 sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset *data, const char *path)
 {
     struct sotto_array a = {0};
-    sotto_status status = sotto_array_load(&a, path, 0, NULL);
+    sotto_status status = sotto_array_load(&a, path, 0, cli_context());
     if (status == SOTTO_OK && a.ndim == 2 && a.shape[1] == 1)
         a.ndim = 1; /* of a table */
     if (status == SOTTO_OK && a.ndim != 1)

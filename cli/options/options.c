@@ -11,6 +11,17 @@
 #include <sys/stat.h>
 
 static char error_text[1200], error_hint[400];
+static const struct sotto_context *context;
+
+const struct sotto_context *cli_context(void)
+{
+    return context;
+}
+
+void cli_set_context(const struct sotto_context *ctx)
+{
+    context = ctx;
+}
 
 sotto_status cli_fail(sotto_status status, const char *format, ...)
 {

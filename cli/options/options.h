@@ -116,6 +116,9 @@ struct verb {
  * --alone --help. */
 
 /* For the body of a verb: record a failure (EUSAGE for contradicting options) and return its status. */
+/** That of the verb that runs, for loaders of files that its options name. */
+const struct sotto_context *cli_context(void);
+void cli_set_context(const struct sotto_context *ctx);
 sotto_status cli_fail(sotto_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* EUSAGE unless the option was given. */
 sotto_status option_require(const struct options *o, const char *name);

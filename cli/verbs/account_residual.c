@@ -178,7 +178,7 @@ static sotto_status multiplicative(const struct options *o, int json)
 /* Points to estimate on: (n, d), at most 64 columns. */
 static sotto_status load_points(struct sotto_array *out, const char *path)
 {
-    sotto_status status = sotto_array_load(out, path, 0, NULL);
+    sotto_status status = sotto_array_load(out, path, 0, cli_context());
     if (status == SOTTO_OK && (out->ndim != 2 || out->count == 0))
         return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions and %zu values; expected (points, columns)",
                         path, out->ndim, out->count);

@@ -183,7 +183,7 @@ static sotto_status load_array(struct sotto_array *out, struct work *w, const st
                                const char *option, int dimensions)
 {
     const char *path = option_text(o, option);
-    sotto_status status = sotto_array_load(out, path, 0, NULL);
+    sotto_status status = sotto_array_load(out, path, 0, cli_context());
     if (status != SOTTO_OK)
         return status;
     record_file(w, o, option, option);

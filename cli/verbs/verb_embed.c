@@ -115,7 +115,7 @@ static sotto_status standardise(struct sotto_array *x, const char *path)
 {
     struct sotto_array public_x = {0};
     size_t width = x->shape[1];
-    sotto_status status = sotto_array_load(&public_x, path, 0, NULL);
+    sotto_status status = sotto_array_load(&public_x, path, 0, cli_context());
     if (status == SOTTO_OK)
         status = sotto_array_convert(&public_x, SOTTO_F4);
     if (status == SOTTO_OK && (public_x.ndim != 2 || public_x.shape[1] != width))
@@ -144,7 +144,7 @@ static sotto_status join(struct sotto_array *x, const char *path, const struct s
     struct sotto_array left = {0}, both = {0};
     struct sotto_provenance theirs = {0};
     size_t n = x->shape[0], own = x->shape[1];
-    sotto_status status = sotto_array_load(&left, path, 0, NULL);
+    sotto_status status = sotto_array_load(&left, path, 0, cli_context());
     if (status == SOTTO_OK)
         status = sotto_array_convert(&left, SOTTO_F4);
     if (status == SOTTO_OK && (left.ndim != 2 || left.shape[0] != n))

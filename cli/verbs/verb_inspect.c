@@ -6,10 +6,9 @@ static const struct option_row rows[] = {OPTION_END};
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
-    (void)ctx;
     char *text = NULL;
     const char *path = option_argument(o, 0);
-    sotto_status status = json ? sotto_inspect(&text, path) : sotto_inspect_text(&text, path);
+    sotto_status status = json ? sotto_inspect(&text, path, ctx) : sotto_inspect_text(&text, path, ctx);
     if (status != SOTTO_OK)
         return status;
     fputs(text, stdout);

@@ -26,7 +26,7 @@ static sotto_status read_attribute(struct sotto_array *out, const struct sotto_d
     struct sotto_array a = {0};
     if (!path)
         return SOTTO_OK;
-    sotto_status status = sotto_array_load(&a, path, 0, NULL);
+    sotto_status status = sotto_array_load(&a, path, 0, cli_context());
     if (status == SOTTO_OK && a.ndim == 2 && a.shape[1] == 1)
         a.ndim = 1; /* of a table */
     if (status == SOTTO_OK && (a.ndim != 1 || a.count != data->n))

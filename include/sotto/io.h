@@ -139,9 +139,11 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_load(struct sotto_array *out
  *           sotto_text_free()
  *  Returns: ENOENT, EIO
  *           EFORMAT  none of these kinds, or damaged
- *           ENOMEM */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect(char **json, const char *path);
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect_text(char **text, const char *path);
+ *           ESTOPPED, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect(char **json, const char *path,
+                                                      const struct sotto_context *ctx);
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_inspect_text(char **text, const char *path,
+                                                           const struct sotto_context *ctx);
 
 /** How the columns of a table became numbers. An epsilon is proved only where this did not depend on the private records, or
  *  was paid for. */

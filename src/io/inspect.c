@@ -3,6 +3,8 @@
  * outputs. */
 #include "io/array/array.h"
 #include "io/array/npy.h"
+#include "io/array/npz.h"
+#include "io/array/safetensors.h"
 #include "io/json/json.h"
 #include "io/table/csv.h"
 #include "io/text/utf8.h"
@@ -77,13 +79,18 @@ static struct json *shape_json(int ndim, const size_t *shape)
 }
 
 /* Mean by Welford's running update: no overflow, no cancellation. Statistics are over the finite values. */
-static struct json *array_json(const char *name, const struct sotto_array *a)
+static sotto_status array_json(struct json **out, const char *name, const struct sotto_array *a,
+                               const struct sotto_context *ctx)
 {
-    struct json *j = json_make_object();
+    enum { PIECE = 1 << 20 };
+    sotto_status status = SOTTO_OK;
+    struct json *j;
     double low = INFINITY, high = -INFINITY, mean = 0;
     size_t nans = 0, infinities = 0, finite = 0;
     for (size_t i = 0; i < a->count; i++) {
         double x = array_value(a, i);
+        if (i % PIECE == 0)
+            TRY(context_check(ctx, "inspect: stopped"));
         nans += isnan(x);
         infinities += isinf(x) != 0;
         if (!isfinite(x))
@@ -92,6 +99,7 @@ static struct json *array_json(const char *name, const struct sotto_array *a)
         low = x < low ? x : low;
         high = x > high ? x : high;
     }
+    j = json_make_object();
     if (name)
         json_put_text(&j, "name", name);
     json_put_text(&j, "dtype", sotto_dtype_name(a->dtype));
@@ -101,16 +109,19 @@ static struct json *array_json(const char *name, const struct sotto_array *a)
     json_put_real(&j, "mean", finite ? mean : NAN);
     json_put_integer(&j, "nan", (int64_t)nans);
     json_put_integer(&j, "infinite", (int64_t)infinities);
-    return j;
+    *out = j;
+done:
+    return status;
 }
 
-static sotto_status inspect_npy(struct json **doc, const char *path)
+static sotto_status inspect_npy(struct json **doc, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array a = {0};
-    struct json *arrays = json_make_array();
-    TRY(sotto_npy_load(&a, path));
-    json_push(&arrays, array_json(NULL, &a));
+    struct json *arrays = json_make_array(), *one = NULL;
+    TRY(npy_load_asking(&a, path, ctx));
+    TRY(array_json(&one, NULL, &a, ctx));
+    json_push(&arrays, one);
     json_put(doc, "arrays", arrays);
     arrays = NULL;
 done:
@@ -119,14 +130,17 @@ done:
     return status;
 }
 
-static sotto_status inspect_tensors(struct json **doc, const char *path, enum kind kind)
+static sotto_status inspect_tensors(struct json **doc, const char *path, enum kind kind,
+                                    const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
-    struct json *arrays = json_make_array(), *metadata = json_make_object();
-    TRY(kind == KIND_NPZ ? sotto_npz_load(&t, path) : sotto_safetensors_load(&t, path));
-    for (size_t i = 0; i < t.count; i++)
-        json_push(&arrays, array_json(t.items[i].name, &t.items[i].array));
+    struct json *arrays = json_make_array(), *metadata = json_make_object(), *one = NULL;
+    TRY(kind == KIND_NPZ ? npz_load_asking(&t, path, ctx) : safetensors_load_asking(&t, path, ctx));
+    for (size_t i = 0; i < t.count; i++) {
+        TRY(array_json(&one, t.items[i].name, &t.items[i].array, ctx));
+        json_push(&arrays, one);
+    }
     for (size_t i = 0; i < t.metadata_count; i++)
         json_put_text(&metadata, t.metadata[2 * i], t.metadata[2 * i + 1]);
     json_put(doc, "arrays", arrays);
@@ -277,14 +291,15 @@ done:
     return status;
 }
 
-static sotto_status inspect_contents(struct json **doc, const char *path, enum kind kind)
+static sotto_status inspect_contents(struct json **doc, const char *path, enum kind kind,
+                                     const struct sotto_context *ctx)
 {
     switch (kind) {
     case KIND_NPY:
-        return inspect_npy(doc, path);
+        return inspect_npy(doc, path, ctx);
     case KIND_NPZ:
     case KIND_SAFETENSORS:
-        return inspect_tensors(doc, path, kind);
+        return inspect_tensors(doc, path, kind, ctx);
     case KIND_JSON:
         return inspect_json(doc, path);
     case KIND_CSV:
@@ -302,7 +317,7 @@ static sotto_status inspect_contents(struct json **doc, const char *path, enum k
     }
 }
 
-static sotto_status inspect(struct json **out, const char *path)
+static sotto_status inspect(struct json **out, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
@@ -311,7 +326,7 @@ static sotto_status inspect(struct json **out, const char *path)
     struct stat info;
     if (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)))
         FAIL(SOTTO_ENOENT, "%s: is a pipe; expected a file, which is read more than once", path);
-    TRY(source_open(&s, path, NULL));
+    TRY(source_open(&s, path, ctx));
     size_t have = s.size < sizeof start ? s.size : sizeof start;
     TRY(source_read(&s, start, 0, have));
     enum kind kind = kind_of_name(path);
@@ -325,7 +340,7 @@ static sotto_status inspect(struct json **out, const char *path)
     json_put_text(&doc, "path", path);
     json_put_text(&doc, "kind", kind_names[kind]);
     json_put_integer(&doc, "bytes", (int64_t)s.size);
-    TRY(inspect_contents(&doc, path, kind));
+    TRY(inspect_contents(&doc, path, kind, ctx));
     *out = doc;
     doc = NULL;
 done:
@@ -334,11 +349,11 @@ done:
     return status;
 }
 
-sotto_status sotto_inspect(char **json, const char *path)
+sotto_status sotto_inspect(char **json, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
-    TRY(inspect(&doc, path));
+    TRY(inspect(&doc, path, ctx));
     TRY(json_dump(json, doc, JSON_PRETTY));
 done:
     json_free(doc);
@@ -415,14 +430,14 @@ static void print_document(FILE *f, const struct json *doc)
     }
 }
 
-sotto_status sotto_inspect_text(char **text, const char *path)
+sotto_status sotto_inspect_text(char **text, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct json *doc = NULL;
     FILE *f = NULL;
     char *block = NULL;
     size_t size = 0;
-    TRY(inspect(&doc, path));
+    TRY(inspect(&doc, path, ctx));
     if (!doc || !(f = open_memstream(&block, &size)))
         FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
     print_document(f, doc);

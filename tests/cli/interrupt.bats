@@ -7,10 +7,11 @@
   export SOTTO
   SOTTO=$(realpath "$SOTTO")
   cd "$BATS_TEST_TMPDIR"
-  "$bench" w 1 > measured.txt 2> words.txt
+  "$bench" w 2 > measured.txt 2> words.txt
   cat measured.txt words.txt
-  [ "$(wc -l < measured.txt)" -ge 19 ]
-  awk '$2 != 130 || $1 > 10 { print "too late, or another exit code: " $0; bad = 1 } END { exit bad }' measured.txt
+  [ "$(wc -l < measured.txt)" -ge 34 ]
+  awk '$2 != 130 || $1 > 10 { print "too late, or another exit code: " $0; bad = 1 }
+    $3 == "2.0" && !/monitor/ { print "nothing was shown: " $0; bad = 1 } END { exit bad }' measured.txt
 }
 
 @test "the stages of long verbs report progress" {

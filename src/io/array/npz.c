@@ -122,9 +122,14 @@ sotto_status npz_from_memory(struct sotto_tensors *out, const void *data, size_t
 
 sotto_status sotto_npz_load(struct sotto_tensors *out, const char *path)
 {
+    return npz_load_asking(out, path, NULL);
+}
+
+sotto_status npz_load_asking(struct sotto_tensors *out, const char *path, const struct sotto_context *ctx)
+{
     sotto_status status = SOTTO_OK;
     struct source s = {.fd = -1};
-    TRY(source_open(&s, path, NULL));
+    TRY(source_open(&s, path, ctx));
     TRY(npz_read(out, &s));
 done:
     source_close(&s);

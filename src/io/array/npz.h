@@ -11,4 +11,7 @@ sotto_status npz_read(struct sotto_tensors *out, const struct source *s);
 sotto_status npz_read_member(struct sotto_array *out, const struct source *s, const char *name);
 sotto_status npz_from_memory(struct sotto_tensors *out, const void *data, size_t size, const char *name);
 
+/** sotto_npz_load() that asks ctx every few megabytes. ESTOPPED. */
+sotto_status npz_load_asking(struct sotto_tensors *out, const char *path, const struct sotto_context *ctx);
+
 #endif

@@ -107,10 +107,10 @@ static sotto_status use_inspect(void)
     char path[1024], *text = NULL;
     for (size_t i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s/golden/known/formats/%s", SOTTO_TEST_DIR, names[i]);
-        TRY(sotto_inspect(&text, path));
+        TRY(sotto_inspect(&text, path, NULL));
         sotto_text_free(text);
         text = NULL;
-        TRY(sotto_inspect_text(&text, path));
+        TRY(sotto_inspect_text(&text, path, NULL));
         sotto_text_free(text);
         text = NULL;
     }
