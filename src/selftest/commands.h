@@ -19,6 +19,7 @@ struct release_row {
     const char *command;                /* run again and again */
     const char *noisy;                  /* the file with noisy values */
     double epsilon, delta;              /* what the command asked for; 0: what the certificate says */
+    size_t share;                       /* it takes one in so many of the runs, as it is slow; 0: all */
 };
 /** NULL after the last. */
 const struct release_row *release_row(size_t i);

@@ -157,6 +157,11 @@ done:
     return status;
 }
 
+static size_t runs_of(const struct release_attack *a)
+{
+    return a->row->share ? (a->e->runs + a->row->share - 1) / a->row->share : a->e->runs;
+}
+
 /* delta(0) is the most that the advantage of any classifier, true less false positives, can be. */
 static double advantage(double epsilon, double delta)
 {
@@ -165,7 +170,7 @@ static double advantage(double epsilon, double delta)
 
 static sotto_status attack_values(struct checks *c, const struct release_attack *a)
 {
-    const struct falsify_outputs outputs = {{a->values[0], a->values[1]}, a->e->runs, a->first.width};
+    const struct falsify_outputs outputs = {{a->values[0], a->values[1]}, runs_of(a), a->first.width};
     double most = advantage(a->epsilon, a->delta);
     struct falsify_claim claim = {.delta = {most}, .log_odds = NAN};
     struct falsify_verdict v;
@@ -191,8 +196,8 @@ static sotto_status look_at(struct checks *c, struct release_attack *a)
         TRY(prepare(a, v));
     TRY(observe_first(a));
     for (int w = 0; w < 2; w++)
-        NEW(a->values[w], a->e->runs * (size_t)a->first.width);
-    TRY(par_chunks((size_t)variants - 2 + 2 * a->e->runs, par_threads(a->ctx), attack_once, a));
+        NEW(a->values[w], runs_of(a) * (size_t)a->first.width);
+    TRY(par_chunks((size_t)variants - 2 + 2 * runs_of(a), par_threads(a->ctx), attack_once, a));
     TRY(attack_values(c, a));
 done:
     return status;

@@ -139,6 +139,82 @@ done:
     return status;
 }
 
+/* ---- persons ---- */
+
+enum { PERSONS = 12 };
+/* The rows of the last person, of which the first two count; all others have two of the first kind. */
+static const char *const last_person[] = {"z,10,cook,no\nz,10,cook,no\n", "z,90,nurse,yes\nz,90,nurse,yes\n",
+                                          "z,1e15,cook,no\nz,-3,nurse,no\n",
+                                          "z,10,pilot,no\nz,10,cook,maybe\nz,90,nurse,yes\nz,91,nurse,yes\n"};
+static const char person_schema[] = "schema: sotto.schema/1\n"
+                                    "columns:\n"
+                                    "  - {name: who, type: person}\n"
+                                    "  - {name: age, type: number, bounds: [0, 100], fill: 50}\n"
+                                    "  - {name: job, type: category, categories: [cook, nurse]}\n"
+                                    "  - {name: ill, type: label, classes: ['no', 'yes'], other: 'no'}\n";
+
+static sotto_status write_persons(int variant, const char *folder)
+{
+    sotto_status status = SOTTO_OK;
+    char text[TEXT] = "who,age,job,ill\n", row[64];
+    for (int i = 0; i < 2 * (PERSONS - 1); i++) {
+        snprintf(row, sizeof row, "%c,%s\n", 'a' + i / 2, i == 0 ? "30,nurse,yes" : last_row[0]);
+        strcat(text, row);
+    }
+    TRY(write_text(folder, "people.csv", strcat(text, last_person[variant])));
+    TRY(write_text(folder, "schema.yaml", person_schema));
+done:
+    return status;
+}
+
+/* ---- experiments ---- */
+
+/* Images of the experiment, of which 24 are private; which, its seed decides: this one is. The last two variants have a class
+ * that no other record has, and pixels that leave nothing of the image. */
+enum { EXPERIMENT = 32, OF_EXPERIMENT = 10 };
+static const int odd_image[][2] = {{100, 0}, {255, 1}, {100, 2}, {0, 0}};
+static const char experiment[] =
+    "name: x\n"
+    "data: {set: toy, public_set: pub, classes: 3, public: 2, private: 24, heldout: 8}\n"
+    "pretrain: {encoder: resnet8, epochs: 1, batch: 2, dtype: f32, backend: dnnl}\n"
+    "encoder: {evaluate: false}\n"
+    "head: {epochs: 1, batch: 24}\n"
+    "protect:\n"
+    "  - {trainer: dp-sgd, epsilon: 0.5, delta: 1.0e-3, batch: 24, epochs: 1, lr: 1}\n"
+    "  - {trainer: dp-sgd, model: mlp, hidden: [4], epsilon: 0.5, delta: 1.0e-3, batch: 24, epochs: 1, lr: "
+    "1}\n"
+    "attack: {names: [loss]}\n"
+    "report: {fpr: [0.25]}\n";
+
+static sotto_status write_images_of(const char *folder, const char *name, size_t n, const int *one)
+{
+    sotto_status status = SOTTO_OK;
+    char set[PROGRAM_PATH];
+    double pixels[EXPERIMENT][CELL], labels[EXPERIMENT];
+    for (size_t i = 0; i < n; i++) {
+        const bool odd = one && i == OF_EXPERIMENT;
+        for (int k = 0; k < CELL; k++) /* the public ones differ from all private ones */
+            pixels[i][k] = odd ? one[0] : one ? 100 + (double)(i % 2) * (k % 8) : 10 + 7 * (double)i + k;
+        labels[i] = odd ? one[1] : (double)(i % 2);
+    }
+    TRY(path_join(set, sizeof set, folder, name));
+    TRY(folder_make(set));
+    TRY(write_array(set, "images.npy", SOTTO_U1, 4, (size_t[]){n, 1, SIDE, SIDE}, pixels[0]));
+    TRY(write_array(set, "labels.npy", SOTTO_U1, 1, &n, labels));
+done:
+    return status;
+}
+
+static sotto_status write_experiment(int variant, const char *folder)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(write_images_of(folder, "set", EXPERIMENT, odd_image[variant]));
+    TRY(write_images_of(folder, "pub", 2, NULL));
+    TRY(write_text(folder, "run.yaml", experiment));
+done:
+    return status;
+}
+
 int neighbours_count(enum neighbours kind)
 {
     switch (kind) {
@@ -148,6 +224,10 @@ int neighbours_count(enum neighbours kind)
         return sizeof last_image / sizeof *last_image;
     case NEIGHBOURS_TABLE:
         return sizeof last_row / sizeof *last_row;
+    case NEIGHBOURS_PERSONS:
+        return sizeof last_person / sizeof *last_person;
+    case NEIGHBOURS_EXPERIMENT:
+        return sizeof odd_image / sizeof *odd_image;
     default:
         return vectors[kind].count;
     }
@@ -165,6 +245,10 @@ sotto_status neighbours_write(enum neighbours kind, int variant, const char *fol
         return write_images(variant, folder);
     case NEIGHBOURS_TABLE:
         return write_table(variant, folder);
+    case NEIGHBOURS_PERSONS:
+        return write_persons(variant, folder);
+    case NEIGHBOURS_EXPERIMENT:
+        return write_experiment(variant, folder);
     default:
         return write_array(folder, "v.npy", vectors[kind].dtype, 1, &vectors[kind].length,
                            vectors[kind].variant[variant]);

@@ -141,6 +141,18 @@ static bool ends_in(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
+static bool starts_with(const char *name, const char *start)
+{
+    return strncmp(name, start, strlen(start)) == 0;
+}
+
+/* A folder that stays with the owner of the records, but for what is released from it. The names of its files are seen,
+ * checkpoints aside, which are named for hashes. */
+static bool is_hidden(const char *name)
+{
+    return starts_with(name, "private/") && !starts_with(name, "private/protected/");
+}
+
 static sotto_status read_file(struct reader *r, const char *name)
 {
     sotto_status status = SOTTO_OK;
@@ -149,8 +161,11 @@ static sotto_status read_file(struct reader *r, const char *name)
     size_t size;
     bool noisy = r->noisy && strcmp(name, r->noisy) == 0, json = ends_in(name, ".json");
     TRY(path_join(path, sizeof path, r->folder, name));
-    if (!noisy && strncmp(name, "private/", 8) == 0)
+    if (!noisy && is_hidden(name)) {
+        if (!starts_with(name, "private/checkpoints/"))
+            fprintf(r->facts, "%s\n", name);
         goto done;
+    }
     TRY(file_read(&data, &size, path, FILE_LIMIT));
     fprintf(r->facts, "%s", name);
     if (!noisy || !json) /* a number has as many digits as it has */

@@ -26,7 +26,7 @@ struct outcome {
     int width;                     /* how many; 0: the file is not there */
 };
 /** `noisy`: name of the file with noisy values (.npy, .safetensors, or JSON with noisy numbers), or
- * NULL. What lies in a folder `private` is not seen otherwise. Free facts with outcome_clear(). EFORMAT, EIO,
+ * NULL. Of a folder `private` names are seen otherwise, and the contents of `private/protected`. Free facts with outcome_clear(). EFORMAT, EIO,
  * ENOMEM. */
 sotto_status outcome_read(struct outcome *out, const char *folder, int code, const char *noisy);
 void outcome_clear(struct outcome *o);

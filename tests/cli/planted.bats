@@ -43,6 +43,12 @@ caught() {
   caught clip "train: dp-sgd" 1 "claimed at most"
 }
 
+@test "the same defects are caught through the private rows of an experiment" {
+  [ -n "${SOTTO_PLANTED_TIMES:-}" ] || skip "runs hundreds of experiments: make check-slow"
+  SOTTO_PLANTED_TIMES=3 caught classes "run: private head" 3 "neighbour 2 of 4"
+  SOTTO_PLANTED_TIMES=3 caught clip "run: private network" 3 "claimed at most"
+}
+
 @test "a ledger for every order of the same people is caught" {
   caught identity "another order of the same people is charged to the same ledger" 10 "exit code 0, expected 77"
 }

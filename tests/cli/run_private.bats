@@ -30,6 +30,10 @@ entries() { grep -c '"event":"reserve"' "$1" || :; }
     grep -q '"name":"Loss threshold"\|"loss"' attacks/head-p$i.json
     [ ! -e protected/head-p$i.safetensors.provenance.json ] # it would tell which records they are
   done
+  "$SOTTO" certificate protected/head-p2.safetensors --ledger ledger.jsonl > page
+  grep -Eq '^  Data set +synthetic-images$' page
+  grep -Eq '^  Classes +10, as given by the registered data set' page
+  grep -Eq '^  Delta +0.0001, below 1/n = 0.008333$' page
   grep -q 'no record that trained it is among the private ones' out
   [ "$(ls checkpoints)" = "$(basename checkpoints/pretrain-*)" ]
   python3 - <<'P'

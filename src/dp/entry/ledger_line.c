@@ -235,6 +235,7 @@ struct ledger_charge ledger_line_charge(const struct ledger_line *line)
                                   .adjacency = json_text(json_find(d, "adjacency")),
                                   .source = json_text(json_find(d, "sensitivity.source")),
                                   .purpose = json_text(json_find(d, "purpose")),
+                                  .dataset_id = json_text(json_find(d, "fingerprint")),
                                   .clipping = says(d, "clipping", "l1") ? SOTTO_NORM_L1 : SOTTO_NORM_L2,
                                   .sampling = says(d, "sampling", "fixed") ? SOTTO_SAMPLING_FIXED
                                                                            : SOTTO_SAMPLING_POISSON,

@@ -64,7 +64,7 @@ sotto_status ledger_move_encode(char **line, const char *to);
 /** What accounts are made of. What is missing or of another kind is NULL, NAN (l1, l2, pure, rho, epsilon), 1
  * (steps) or 0. */
 struct ledger_charge {
-    const char *mechanism, *sampler, *adjacency, *source, *purpose;
+    const char *mechanism, *sampler, *adjacency, *source, *purpose, *dataset_id;
     enum sotto_norm clipping;
     enum sotto_sampling sampling;
     double l1, l2, scale, value_step, noise_multiplier, sample_rate;

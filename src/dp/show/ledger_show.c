@@ -52,6 +52,8 @@ struct shown {
     double delta; /* that totals are at: the budget's, else the largest of the entries */
     const struct sotto_context *ctx;
     char unit[UNIT_TEXT];
+    char dataset_id
+        [SOTTO_DATASET_ID]; /* that the entries are charged to: a public set's ledger holds no records */
 };
 
 static sotto_status find_delta(void *state, const struct ledger *l, const struct ledger_line *line)
@@ -107,6 +109,8 @@ static sotto_status show_line(void *state, const struct ledger *l, const struct 
     bool charge = ledger_event_charges(line->event);
     if (charge)
         TRY(ledger_total_account(&total, l, s->delta, s->ctx));
+    if (charge && line->charge.dataset_id)
+        snprintf(s->dataset_id, sizeof s->dataset_id, "%s", line->charge.dataset_id);
     if (!s->table)
         TRY(ledger_rows_add(&s->rows, line, total.epsilon.upper));
     else if (charge)
@@ -129,7 +133,9 @@ static sotto_status show(struct ledger_summary *out, struct ledger *l, struct sh
     unit_word(s->unit, &l->unit);
     *out = (struct ledger_summary){.ledger = path,
                                    .unit = s->unit,
-                                   .dataset_id = l->records.dataset_id[0] ? l->records.dataset_id : NULL,
+                                   .dataset_id = l->records.dataset_id[0] ? l->records.dataset_id
+                                                 : s->dataset_id[0]       ? s->dataset_id
+                                                                          : NULL,
                                    .moved = l->moved,
                                    .records = l->records.count,
                                    .budget = l->budget,

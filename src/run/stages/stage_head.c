@@ -103,8 +103,11 @@ sotto_status run_stage_head(struct run *r, size_t index)
     if (stage.reused)
         goto done;
     const struct sotto_head_recipe recipe = run_stated_recipe(c);
+    /* Its warnings are about the records, which what a release prints must not be. */
+    struct sotto_context quiet = r->ctx ? *r->ctx : (struct sotto_context){0};
+    quiet.log = NULL;
     TRY(sotto_head_train(&head, run_case_x(r, index), run_case_y(r, index), c->records, r->width, r->classes,
-                         &recipe, r->ctx));
+                         &recipe, c->protection_count > 0 ? &quiet : r->ctx));
     TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
     TRY(sha256_file_asking(hash, path, r->ctx));
     TRY(sotto_head_set_encoder(head, hash));

@@ -69,6 +69,9 @@ sotto_status run_stage_split(struct run *r)
         FAIL(SOTTO_EINVAL, "%s: has no images, which pre-training needs", r->data->name);
     if (r->classes < 2)
         FAIL(SOTTO_EINVAL, "%s: has %zu classes; expected at least 2", r->data->name, r->classes);
+    if (r->data->classes > r->classes)
+        FAIL(SOTTO_EINVAL, "%s: has labels up to %zu, but data.classes is %zu; expected labels below it",
+             r->data->name, r->data->classes - 1, r->classes);
     TRY(run_check_identity(r));
     TRY(split_pools(r));
 
