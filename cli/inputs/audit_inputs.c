@@ -3,6 +3,7 @@
 #include "inputs/head_inputs.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
@@ -244,6 +245,57 @@ static sotto_status check_models(const struct audit_inputs *in, const struct pai
     return SOTTO_OK;
 }
 
+/* Matrices of members and of non-members; what a file does not hold in the wanted form stays NULL, to be loaded, which says
+ * what is wrong with it. */
+static sotto_status open_rows(struct sotto_rows *out[2], const struct audit_inputs *in,
+                              const struct options *o, const char *const names[2], bool mask)
+{
+    const size_t n[2] = {in->input.n_member, in->input.n_nonmember};
+    sotto_status status = SOTTO_OK;
+    for (int i = 0; status == SOTTO_OK && i < 2; i++) {
+        size_t rows, columns;
+        enum sotto_dtype dtype;
+        if (!option_text(o, names[i]) ||
+            (status = sotto_rows_open(&out[i], option_text(o, names[i]))) != SOTTO_OK || !out[i])
+            continue;
+        sotto_rows_shape(&rows, &columns, &dtype, out[i]);
+        if (rows == n[i] && mask == (dtype == SOTTO_U1 || dtype == SOTTO_B1))
+            continue;
+        sotto_rows_close(out[i]);
+        out[i] = NULL;
+    }
+    return status;
+}
+
+/* Both matrices of signals, and of masks, in files that can be read by rows: then they stay there. */
+static sotto_status stream_references(bool *done, struct audit_inputs *in, const struct options *o,
+                                      const char *const signals[2], const char *const masks[2],
+                                      const char *const signals_roles[2], const char *const masks_roles[2])
+{
+    struct sotto_rows **x = in->rows, **mask = in->rows + 2;
+    const bool masked = option_given(o, masks[0]) && option_given(o, masks[1]);
+    size_t rows;
+    enum sotto_dtype dtype;
+    *done = false;
+    if (option_given(o, "member-views") || option_given(o, masks[0]) != option_given(o, masks[1]))
+        return SOTTO_OK;
+    sotto_status status = open_rows(x, in, o, signals, false);
+    if (status == SOTTO_OK)
+        status = open_rows(mask, in, o, masks, true);
+    if (status != SOTTO_OK || !x[0] || !x[1] || (masked && (!mask[0] || !mask[1])))
+        return status;
+    for (int i = 0; i < 2; i++)
+        in->files[in->file_count++] =
+            (struct sotto_report_input){signals_roles[i], option_text(o, signals[i])};
+    for (int i = 0; masked && i < 2; i++)
+        in->files[in->file_count++] = (struct sotto_report_input){masks_roles[i], option_text(o, masks[i])};
+    sotto_rows_shape(&rows, &in->input.reference_models, &dtype, x[0]);
+    in->input.member_reference_rows = x[0], in->input.nonmember_reference_rows = x[1];
+    in->input.member_trained_rows = mask[0], in->input.nonmember_trained_rows = mask[1];
+    *done = true;
+    return SOTTO_OK;
+}
+
 static sotto_status load_references(struct audit_inputs *in, const struct options *o)
 {
     static const char *const signals[] = {"member-reference", "nonmember-reference"},
@@ -256,7 +308,13 @@ static sotto_status load_references(struct audit_inputs *in, const struct option
     if (of_losses && (option_given(o, signals[0]) || option_given(o, signals[1])))
         return cli_fail(SOTTO_EUSAGE,
                         "audit: give either the reference models' signals or their losses, not both");
+    bool streamed;
+    in->input.reference_losses = of_losses;
     sotto_status status =
+        stream_references(&streamed, in, o, of_losses ? losses : signals, masks, signals_roles, masks_roles);
+    if (status != SOTTO_OK || streamed)
+        return status;
+    status =
         load_pair(&x, in, o, of_losses ? losses : signals, signals_roles, "reference signals", 2, SOTTO_F8);
     if (status == SOTTO_OK)
         status = load_pair(&mask, in, o, masks, masks_roles, "training masks", 2, SOTTO_U1);
@@ -266,7 +324,6 @@ static sotto_status load_references(struct audit_inputs *in, const struct option
         return mask.member ? cli_fail(SOTTO_EUSAGE, "audit: --member-trained needs --member-reference")
                            : SOTTO_OK;
     in->input.reference_models = x.member->shape[1];
-    in->input.reference_losses = of_losses;
     if ((status = check_models(in, &x, "signals")) != SOTTO_OK)
         return status;
     in->input.member_reference = x.member->data, in->input.nonmember_reference = x.nonmember->data;
@@ -344,6 +401,8 @@ void audit_inputs_clear(struct audit_inputs *in)
 {
     for (size_t i = 0; i < sizeof in->arrays / sizeof *in->arrays; i++)
         sotto_array_clear(&in->arrays[i]);
+    for (size_t i = 0; i < sizeof in->rows / sizeof *in->rows; i++)
+        sotto_rows_close(in->rows[i]);
     free(in->scores);
     *in = (struct audit_inputs){0};
 }

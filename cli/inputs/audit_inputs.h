@@ -9,7 +9,8 @@ struct audit_inputs {
     struct sotto_attribute_input attribute;
     struct sotto_generative_input generative;
     struct sotto_array arrays[48];
-    double *scores; /* members first, then non-members */
+    struct sotto_rows *rows[4]; /* matrices that stay in their files */
+    double *scores;             /* members first, then non-members */
     struct sotto_report_input files[48];
     size_t file_count;
 };

@@ -39,7 +39,7 @@ sotto_status audit_inputs_load_references(struct audit_inputs *in, const struct 
                    ? cli_fail(SOTTO_EUSAGE,
                               "audit: --ref-membership needs --ref-logits or --ref-probabilities")
                    : SOTTO_OK;
-    if (in->input.member_reference)
+    if (in->input.member_reference || in->input.member_reference_rows)
         return cli_fail(SOTTO_EUSAGE,
                         "audit: give either the reference models' outputs or their signals, not both");
     status = audit_inputs_read(&x, in, o, option, "reference outputs", "reference outputs", 3,

@@ -134,6 +134,26 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_npz_save(const char *path, const s
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_array_load(struct sotto_array *out, const char *path, int quiet,
                                                          const struct sotto_context *ctx);
 
+/** A matrix in a file, of which some rows are read at a time: for one too large for memory. Row-major .npy files of b1, u1, f2,
+ *  f4 or f8 in this machine's byte order. */
+struct sotto_rows;
+/** Out:     *out: free with sotto_rows_close(); NULL: not such a file (another format, a pipe, or there is none), which
+ *           sotto_array_load() reads, or says what is wrong with it
+ *  Returns: EIO, EFORMAT, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_rows_open(struct sotto_rows **out, const char *path);
+SOTTO_API void sotto_rows_close(struct sotto_rows *r);
+SOTTO_API void sotto_rows_shape(size_t *rows, size_t *columns, enum sotto_dtype *dtype,
+                                const struct sotto_rows *r);
+/** The path, borrowed. */
+SOTTO_API const char *sotto_rows_name(const struct sotto_rows *r);
+/** From any thread.
+ *  Out:     out (count, columns): rows first .. first + count - 1
+ *  Returns: EINVAL  rows that the matrix does not have
+ *           EIO     among others: the file became shorter while it was read
+ *           EFORMAT booleans other than 0 and 1 */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_rows_read(double *out, const struct sotto_rows *r, size_t first,
+                                                        size_t count);
+
 /** What a file is and holds. Kinds: npy, npz, safetensors, json, csv, yaml, idx (plain or gzip), ledger.
  *  Out:     *json: one "sotto.inspect/1" object (docs/FORMATS.md); *text: lines for the terminal. Free with
  *           sotto_text_free()

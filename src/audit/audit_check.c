@@ -151,8 +151,10 @@ static unsigned of_generator(const struct attack_input *all)
            (all->reference_generated ? NEED_REFERENCE_GENERATED : 0u);
 }
 
-static unsigned holdings(const struct attack_input *all)
+static sotto_status holdings(unsigned *out, const struct attack_input *all,
+                             const struct reference_matrix *matrix)
 {
+    sotto_status status = SOTTO_OK;
     unsigned have = 0;
     bool seen = false, unseen = false;
     if (all->outputs)
@@ -166,6 +168,8 @@ static unsigned holdings(const struct attack_input *all)
         seen |= trained;
         unseen |= !trained;
     }
+    if (!all->reference && all->models)
+        TRY(reference_matrix_masks(&seen, &unseen, matrix));
     if (all->shadow_outputs)
         have |= NEED_SHADOW;
     if (all->released_mean)
@@ -175,13 +179,18 @@ static unsigned holdings(const struct attack_input *all)
     if (all->view_reference)
         have |= NEED_VIEWS;
     have |= of_generator(all);
-    return have | (seen ? NEED_IN : 0u) | (unseen ? NEED_OUT : 0u);
+    *out = have | (seen ? NEED_IN : 0u) | (unseen ? NEED_OUT : 0u);
+done:
+    return status;
 }
 
 static sotto_status check_references(const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
     bool outputs = in->reference_outputs || in->reference_outputs_f8;
+    if ((in->member_reference || in->member_trained || outputs || in->member_views) &&
+        (in->member_reference_rows || in->member_trained_rows))
+        FAIL(SOTTO_EUSAGE, "audit: references in files stand alone: no views, no others in memory");
     if (outputs && (in->member_reference || in->member_trained))
         FAIL(SOTTO_EUSAGE, "audit: give either the reference models' outputs or their signals, not both");
     if (in->reference_outputs && in->reference_outputs_f8)
@@ -189,10 +198,10 @@ static sotto_status check_references(const struct sotto_audit_input *in)
     if (outputs && !((in->member || in->member_f8) && in->member_labels))
         FAIL(SOTTO_EUSAGE,
              "audit: outputs of reference models need the target's logits or probabilities, with labels");
-    if (!in->member_reference && !outputs) {
+    if (!in->member_reference && !in->member_reference_rows && !outputs) {
         if (in->reference_outputs_trained)
             FAIL(SOTTO_EUSAGE, "audit: the membership of the reference models needs their outputs");
-        if (in->member_trained)
+        if (in->member_trained || in->member_trained_rows)
             FAIL(SOTTO_EUSAGE, "audit: a training mask needs the reference models' signals");
         return SOTTO_OK;
     }
@@ -277,8 +286,8 @@ static sotto_status check_population(const struct sotto_audit_input *in)
              "audit: the population's outputs need its labels, and the target's outputs and labels");
     if (in->population_losses && !in->member_losses)
         FAIL(SOTTO_EUSAGE, "audit: the population's losses need the target's losses");
-    if (in->population_reference && !in->member_reference && !in->reference_outputs &&
-        !in->reference_outputs_f8)
+    if (in->population_reference && !in->member_reference && !in->member_reference_rows &&
+        !in->reference_outputs && !in->reference_outputs_f8)
         FAIL(SOTTO_EUSAGE, "audit: reference signals of the population need those of the records");
     REQUIRE(in->n_population >= 10, "population: %zu records; expected at least 10", in->n_population);
 done:
@@ -341,6 +350,8 @@ static sotto_status check_shape(const struct sotto_audit_input *in)
     TRY(both(in->member_scores, in->nonmember_scores, "scores"));
     TRY(both(in->member_reference, in->nonmember_reference, "reference signals"));
     TRY(both(in->member_trained, in->nonmember_trained, "training masks"));
+    TRY(both(in->member_reference_rows, in->nonmember_reference_rows, "reference signals"));
+    TRY(both(in->member_trained_rows, in->nonmember_trained_rows, "training masks"));
     TRY(both(in->member_features, in->nonmember_features, "features"));
     if (in->member && in->member_f8)
         FAIL(SOTTO_EUSAGE, "audit: outputs were given twice, in single and in double precision");
@@ -460,12 +471,20 @@ static double find_step(const struct sotto_audit_input *in)
     return fmax(step, step_of(NULL, in->population, in->n_population * k));
 }
 
+/* For their checks; attacks meet them row by row. */
+static void lend_references(struct audit_arrays *s, const struct sotto_audit_input *in)
+{
+    s->member.reference = in->member_reference, s->nonmember.reference = in->nonmember_reference;
+    s->member.trained = in->member_trained, s->nonmember.trained = in->nonmember_trained;
+}
+
 sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
                          const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct audit_arrays s = {0};
-    bool references = in->member_reference || in->reference_outputs || in->reference_outputs_f8;
+    bool references = in->member_reference || in->member_reference_rows || in->reference_outputs ||
+                      in->reference_outputs_f8;
     TRY(check_shape(in));
     const double step = find_step(in);
     TRY(check_shadow(in, step));
@@ -484,8 +503,10 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
     TRY(audit_join(&s, in));
     s.member = part(&s.all, 0, in->n_member);
     s.nonmember = part(&s.all, in->n_member, in->n_nonmember);
+    lend_references(&s, in);
     TRY(check_side(&s.member, "members"));
     TRY(check_side(&s.nonmember, "non-members"));
+    TRY(reference_matrix_check(&s.matrix, ctx));
     TRY(check_features(s.member.features, s.member.n, s.member.width, "members"));
     TRY(check_features(s.nonmember.features, s.nonmember.n, s.nonmember.width, "non-members"));
     if (in->released_mean) {
@@ -509,10 +530,12 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
         out->all.population = &out->population;
     out->member = part(&out->all, 0, in->n_member);
     out->nonmember = part(&out->all, in->n_member, in->n_nonmember);
-    out->have = holdings(&out->all);
+    TRY(holdings(&out->have, &out->all, &out->matrix));
 done:
-    if (status != SOTTO_OK)
+    if (status != SOTTO_OK) {
         audit_arrays_clear(&s);
+        *out = (struct audit_arrays){0};
+    }
     return status;
 }
 

@@ -171,6 +171,18 @@ done:
     return status;
 }
 
+static struct reference_matrix matrix_of(const struct sotto_audit_input *in, double step)
+{
+    return (struct reference_matrix){
+        .part = {{in->n_member, in->member_reference, in->member_trained, in->member_reference_rows,
+                  in->member_trained_rows},
+                 {in->n_nonmember, in->nonmember_reference, in->nonmember_trained,
+                  in->nonmember_reference_rows, in->nonmember_trained_rows}},
+        .models = in->reference_models,
+        .losses = in->reference_losses != 0,
+        .step = step};
+}
+
 sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *in)
 {
     sotto_status status = SOTTO_OK;
@@ -180,9 +192,13 @@ sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *
     TRY(join(&labels, s, ARRAY_LABELS, in->member_labels, in->nonmember_labels, 1, sizeof(int64_t)));
     TRY(join(&losses, s, ARRAY_LOSSES, in->member_losses, in->nonmember_losses, 1, sizeof(double)));
     TRY(join(&scores, s, ARRAY_SCORES, in->member_scores, in->nonmember_scores, 1, sizeof(double)));
-    TRY(join(&reference, s, ARRAY_REFERENCE, in->member_reference, in->nonmember_reference,
-             in->reference_models, sizeof(double)));
-    TRY(join(&trained, s, ARRAY_TRAINED, in->member_trained, in->nonmember_trained, in->reference_models, 1));
+    if (in->member_views) { /* which are compared with the mask of one matrix */
+        TRY(join(&reference, s, ARRAY_REFERENCE, in->member_reference, in->nonmember_reference,
+                 in->reference_models, sizeof(double)));
+        TRY(join(&trained, s, ARRAY_TRAINED, in->member_trained, in->nonmember_trained, in->reference_models,
+                 1));
+    }
+    s->matrix = matrix_of(in, s->all.step);
     TRY(join(&features, s, ARRAY_FEATURES, in->member_features, in->nonmember_features, in->feature_count,
              sizeof(float)));
     s->all.outputs = outputs;
@@ -217,11 +233,13 @@ sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_au
 
 static sotto_status read_rows(const void *self, double *signals, uint8_t *trained, size_t first, size_t count)
 {
-    const struct attack_input *all = &((const struct audit_arrays *)self)->all;
+    const struct attack_input *all = self;
     const size_t at = first * all->models, values = count * all->models;
     memcpy(signals, all->reference + at, values * sizeof *signals);
     if (all->trained)
         memcpy(trained, all->trained + at, values);
+    else
+        memset(trained, 0, values);
     return SOTTO_OK;
 }
 
@@ -229,9 +247,11 @@ sotto_status audit_summarise_references(struct audit_arrays *s, const struct sot
 {
     sotto_status status = SOTTO_OK;
     void *signals = NULL, *summary = NULL;
-    if (!s->all.reference)
+    if (!s->all.models)
         return SOTTO_OK;
-    s->references = (struct reference_source){s, s->all.n, s->all.models, s->all.trained != NULL, read_rows};
+    s->references = (struct reference_source){&s->matrix, s->all.n, s->all.models, reference_matrix_read};
+    if (s->all.reference)
+        s->references.self = &s->all, s->references.read = read_rows;
     TRY(take(&signals, s, ARRAY_SIGNALS, s->all.n, 1, sizeof(double)));
     TRY(take(&summary, s, ARRAY_SUMMARY, s->all.n, 1, sizeof(struct reference_summary)));
     struct reference_target target = {.signals = signals, .summary = summary};

@@ -56,7 +56,8 @@ struct audit_arrays {
     unsigned have;
     const float *reference_outputs; /* borrowed: (models, all.n, classes), or NULL; as the next */
     const double *reference_outputs_f8;
-    struct reference_source references; /* as many models as all.models */
+    struct reference_matrix matrix;     /* borrowed: the references, if they are not in `all` */
+    struct reference_source references; /* either; as many models as all.models */
     struct sotto_context quiet;         /* of the attacks */
     void *owned[ARRAY_COUNT];           /* the arrays of `all` */
 };

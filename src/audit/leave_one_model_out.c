@@ -14,7 +14,7 @@
 
 enum { TARGETS = 16, RATES = 8 };
 /* What several targets in one pass may take; the passes do not change a bit of the result. */
-static const size_t pass_bytes = (size_t)384 << 20;
+static const size_t pass_bytes = (size_t)192 << 20;
 
 struct outcome {
     bool done;

@@ -52,7 +52,7 @@ static sotto_status read_nothing(const void *self, double *signals, uint8_t *tra
 
 static struct reference_source source_of(const struct world *w)
 {
-    return (struct reference_source){.self = w, .n = N, .models = MODELS, .masked = true, .read = read_rows};
+    return (struct reference_source){.self = w, .n = N, .models = MODELS, .read = read_rows};
 }
 
 static double mean_of_sides(const double sum[2], const uint32_t count[2])
