@@ -96,7 +96,32 @@ both = np.where(np.isnan(p_in), p_out, np.where(np.isnan(p_out), p_in, (p_in + p
 lonely = np.where(np.isnan(p_out), p_in, (1.3 * p_out + .7) / 2)
 ratio = lambda vi, vo: .5 * (np.log(vo / vi) + (signal - mo) ** 2 / vo - (signal - mi) ** 2 / vi)
 rank = [(reference[i, trained[i] == 0] < signal[i]).mean() if not trained[i].all() else .5 for i in range(n)]
-by_reference = {"lira": ratio(si, so), "lira-pooled": ratio(pi, po), "lira-offline": (signal - mo) / np.sqrt(so), "rmia": log_p - np.log(both),
+
+
+def student_score(mask):
+    """Posterior predictive density of the signal: normal-inverse-gamma prior, its moments from all records."""
+    count = mask.sum(1)
+    own = [reference[i, mask[i]] for i in range(n)]
+    enough = np.flatnonzero(count >= 2)
+    pooled = sum(((own[i] - own[i].mean()) ** 2).sum() for i in enough) / (count[enough] - 1).sum()
+    means = np.array([own[i].mean() for i in enough])
+    k0 = pooled / (means.var(ddof=1) - pooled * (1 / count[enough]).mean())
+    fallen, _, _ = side(mask)
+    found = np.empty(n)
+    for i in range(n):
+        if count[i] < 2:
+            location, freedom, square = fallen[i], PRIOR, pooled
+        else:
+            k, v = count[i], own[i]
+            location = (k0 * means.mean() + v.sum()) / (k0 + k)
+            freedom = PRIOR + k
+            b = PRIOR * pooled / 2 + ((v - v.mean()) ** 2).sum() / 2 + k0 * k * (v.mean() - means.mean()) ** 2 / (2 * (k0 + k))
+            square = b * (k0 + k + 1) / (freedom / 2 * (k0 + k))
+        found[i] = student.logpdf(signal[i], freedom, location, np.sqrt(square))
+    return found
+
+
+by_reference = {"lira-student": student_score(trained == 1) - student_score(trained == 0), "lira": ratio(si, so), "lira-pooled": ratio(pi, po), "lira-offline": (signal - mo) / np.sqrt(so), "rmia": log_p - np.log(both),
                 "rmia-offline": log_p - np.log(lonely), "sablayrolles": signal - (mi + mo) / 2, "watson": signal - mo,
                 "reference-rank": np.array(rank), "base": log_p - np.log(p_ref.mean(1))}
 

@@ -1,5 +1,6 @@
 /* One row per attack that queries a model or trains shadows, in the order of `sotto attack list`. */
 ROW(shokri)
+ROW(shokri_log)
 ROW(ml_leaks_1)
 ROW(ml_leaks_2)
 ROW(ml_leaks_3)

@@ -1,8 +1,19 @@
 /* Shokri et al. 2017: shadow models trained like the target show what answers on members and on others look
- * like; one network for each class learns to tell them apart from the whole posterior. */
+ * like; one network for each class learns to tell them apart from the whole posterior, or from its logarithm,
+ * in which .999 and .99999 lie apart. */
 #include "attack/query/attack_net.h"
 
-static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+#include <math.h>
+
+static void take_logarithms(float *rows, size_t count)
+{
+    static const float smallest = 1e-7f; /* below it an answer in single precision says nothing more */
+    for (size_t i = 0; i < count; i++)
+        rows[i] = logf(fmaxf(rows[i], smallest));
+}
+
+static sotto_status run_on(double *scores, struct query_result *result, const struct query_input *in,
+                           bool logarithms)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_set shadows = {0};
@@ -17,6 +28,10 @@ static sotto_status run(double *scores, struct query_result *result, const struc
     if (result->pending)
         goto done;
     TRY(output_table_add(&answers, &shadows, 0, in->ctx));
+    if (logarithms) {
+        take_logarithms(rows, n * classes);
+        take_logarithms(answers.x, answers.n * answers.width);
+    }
     TRY(attack_net_scores_by_class(scores, &fallback, &answers, rows, in->records.y, n, classes,
                                    in->options->seed, in->ctx));
     result->threshold = 0; /* posterior of "in" above one half */
@@ -28,9 +43,26 @@ done:
     return status;
 }
 
+static sotto_status run(double *scores, struct query_result *result, const struct query_input *in)
+{
+    return run_on(scores, result, in, false);
+}
+
 const struct query_attack query_shokri = {.name = "shokri",
                                           .title = "Shadow models and a network for each class",
                                           .source = "Shokri et al. 2017",
                                           .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_SHADOWS,
                                           .default_shadows = 20,
                                           .run = run};
+
+static sotto_status run_log(double *scores, struct query_result *result, const struct query_input *in)
+{
+    return run_on(scores, result, in, true);
+}
+
+const struct query_attack query_shokri_log = {.name = "shokri-log",
+                                              .title = "The same on logarithms of posteriors",
+                                              .source = "Shokri et al. 2017, other inputs",
+                                              .needs = QUERY_POSTERIORS | QUERY_LABELS | QUERY_SHADOWS,
+                                              .default_shadows = 20,
+                                              .run = run_log};

@@ -199,8 +199,9 @@ static void bad_inputs_are_refused(void **state)
         SOTTO_EUSAGE, &in, &options,
         "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
         "correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, "
-        "population, quantile, quantile-pinball, lira, lira-pooled, lira-offline, rmia, rmia-offline, "
-        "rmia-population, lira-views, lira-offline-views, rmia-views, rmia-offline-views, base, "
+        "population, quantile, quantile-pinball, lira, lira-pooled, lira-student, lira-offline, rmia, "
+        "rmia-offline, rmia-population, lira-views, lira-offline-views, rmia-views, "
+        "rmia-offline-views, base, "
         "sablayrolles, watson, reference-rank, homer, tracing, tracing-standardised, mean-likelihood, logan, "
         "gan-leaks, "
         "gan-leaks-calibrated, monte-carlo, monte-carlo-distance, scores");

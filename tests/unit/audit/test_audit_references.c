@@ -27,23 +27,21 @@ static double area_of(const struct sotto_audit_input *in, const char *attack, co
 static void references_see_through_difficulty(void **state)
 {
     (void)state;
-    static const char *const online[] = {"lira", "lira-pooled", "sablayrolles"}, *const offline[] = {
-                                                                                     "lira-offline", "watson",
-                                                                                     "rmia", "rmia-offline",
-                                                                                     "reference-rank"};
+    static const char *const online[] = {"lira", "lira-pooled", "lira-student", "sablayrolles"},
+                             *const offline[] = {"lira-offline", "watson", "rmia", "rmia-offline",
+                                                 "reference-rank"};
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     struct sotto_audit_input in = world_make(w, 1, 5), null;
     assert_true(area_of(&in, "loss", "upper") < 0.68);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         assert_true(area_of(&in, online[i], "lower") > 0.85 && area_of(&in, online[i], "lower") < 0.915);
     assert_true(area_of(&in, "sablayrolles", "upper") > 0.915);
     for (size_t i = 0; i < 5; i++)
         assert_true(area_of(&in, offline[i], "lower") > (i == 3 ? 0.6 : 0.8));
-    in.member_trained = in.nonmember_trained = NULL; /* offline: references that saw nothing */
     null = world_make(w, 0, 6);
-    for (size_t i = 0; i < 8; i++) {
-        const char *name = i < 3 ? online[i] : offline[i - 3];
+    for (size_t i = 0; i < 9; i++) {
+        const char *name = i < 4 ? online[i] : offline[i - 4];
         assert_true(area_of(&null, name, "lower") < 0.5 && area_of(&null, name, "upper") > 0.5);
     }
     free(w);
