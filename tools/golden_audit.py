@@ -123,7 +123,7 @@ def student_score(mask):
 
 by_reference = {"lira-student": student_score(trained == 1) - student_score(trained == 0), "lira": ratio(si, so), "lira-pooled": ratio(pi, po), "lira-offline": (signal - mo) / np.sqrt(so), "rmia": log_p - np.log(both),
                 "rmia-offline": log_p - np.log(lonely), "sablayrolles": signal - (mi + mo) / 2, "watson": signal - mo,
-                "reference-rank": np.array(rank), "base": log_p - np.log(p_ref.mean(1))}
+                "reference-rank": np.array(rank), "base": log_p - np.log(both)}
 
 # A population of known non-members, with the same reference models.
 g = np.random.default_rng(20261122)
