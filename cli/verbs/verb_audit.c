@@ -26,6 +26,10 @@ static const struct option_row rows[] = {
      "certificate of the audited model, or its released file: verified, and shown on the page beside what "
      "was measured"},
     {"ledger", OPTION_TEXT, "FILE", NULL, "ledger that was charged for it"},
+    {"coins", OPTION_TEXT, "KIND", NULL,
+     "what an independent fair coin decided for each record: inclusion (member or not) or replacement (which "
+     "of two records); tests the whole curve of --certificate in one run, by guesses about a tenth of the "
+     "records unless --one-run says otherwise"},
     {"fail-if", OPTION_LIST, "RULE", NULL,
      "condition on auc, advantage, balanced_accuracy, epsilon, tpr@RATE or lint that makes the exit code 1: "
      "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
@@ -174,18 +178,41 @@ static sotto_status print_power(const struct options *o, const double *fpr, size
     return status;
 }
 
-/* Before the audit, which may take long. */
-static sotto_status check_certificate(const struct options *o, const struct sotto_context *ctx)
+/* inclusion: also where --one-run is given alone. */
+static sotto_status read_coins(enum sotto_coins *out, const struct options *o)
 {
+    const char *text = option_text(o, "coins");
+    *out = text && strcmp(text, "replacement") == 0 ? SOTTO_COINS_REPLACEMENT : SOTTO_COINS_INCLUSION;
+    if (text && strcmp(text, "inclusion") != 0 && strcmp(text, "replacement") != 0)
+        return cli_fail(SOTTO_EUSAGE, "--coins: '%s' is unknown; expected inclusion or replacement", text);
+    return SOTTO_OK;
+}
+
+static int one_run(const struct options *o)
+{
+    return option_given(o, "coins") || option_given(o, "one-run");
+}
+
+/* Before the audit, which may take long. */
+static sotto_status check_certificate(struct sotto_privacy_profile *profile, const struct options *o,
+                                      const struct sotto_context *ctx)
+{
+    struct sotto_certificate *loaded = NULL;
     struct sotto_verification v = {0};
     const char *certificate = option_text(o, "certificate"), *ledger = option_text(o, "ledger");
     if (!certificate && ledger)
         return cli_fail(SOTTO_EUSAGE, "audit: --ledger needs --certificate");
     if (!certificate)
         return SOTTO_OK;
-    if (!option_given(o, "output"))
-        return cli_fail(SOTTO_EUSAGE, "audit: --certificate is shown on the page; give --output FOLDER");
+    if (!option_given(o, "output") && !one_run(o))
+        return cli_fail(SOTTO_EUSAGE, "audit: --certificate is shown on the page, or tested by --coins; give "
+                                      "--output FOLDER, or --coins inclusion");
     sotto_status status = sotto_verify(&v, certificate, NULL, ledger, ctx);
+    if (status == SOTTO_OK && one_run(o))
+        status = sotto_certificate_load(&loaded, v.certificate);
+    if (status == SOTTO_OK && one_run(o))
+        status = sotto_certificate_profile(profile, loaded, ctx);
+    sotto_certificate_free(loaded);
     sotto_verification_clear(&v);
     return status;
 }
@@ -198,6 +225,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     const char *const *rules = option_list(o, "fail-if");
     char gate[512] = ""; /* the first that failed */
     struct sotto_audit_options options = {.fpr = rates};
+    struct sotto_privacy_profile profile = {0};
+    enum sotto_coins coins;
     sotto_status status = option_check_report(o);
     if (status == SOTTO_OK)
         status = option_reals(rates, MAX_RATES, &options.fpr_count, o, "fpr");
@@ -210,11 +239,17 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     if (status == SOTTO_OK)
         status = option_members_checked(&options, sotto_audit_option_table(), "confidence|delta", o);
     if (status == SOTTO_OK)
-        status = check_certificate(o, ctx);
+        status = read_coins(&coins, o);
+    if (status == SOTTO_OK)
+        status = check_certificate(&profile, o, ctx);
     if (status == SOTTO_OK)
         status = audit_inputs_load(&in, o);
+    if (status == SOTTO_OK && option_given(o, "coins") && !option_given(o, "one-run"))
+        options.one_run_guesses = (in.input.n_member + in.input.n_nonmember) / 20;
     if (status == SOTTO_OK)
         status = sotto_audit(&result, &in.input, &options, ctx);
+    if (status == SOTTO_OK && profile.count)
+        status = sotto_audit_test_curve(&result, &profile, coins);
     const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
                                             .inputs = in.files,
                                             .inputs_count = in.file_count,
@@ -232,8 +267,12 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = check_gate(gate, sizeof gate, &result, "claim>0", json);
     for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
         status = check_gate(gate, sizeof gate, &result, rules[i], json);
+    if (status == SOTTO_OK && result.curve && result.curve->contradicted && !gate[0])
+        snprintf(gate, sizeof gate, "the curve of the certificate is contradicted at %g %%",
+                 100 * result.curve->confidence);
     if (status == SOTTO_OK && gate[0])
         status = cli_fail(SOTTO_EGATE, "audit: %s", gate);
+    sotto_privacy_profile_clear(&profile);
     sotto_audit_result_free(&result);
     audit_inputs_clear(&in);
     return status;

@@ -12,6 +12,7 @@
 #define SOTTO_AUDIT_H
 
 #include "sotto/base.h"
+#include "sotto/dp.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,6 +87,17 @@ struct sotto_audit_one_run {
     double delta, confidence, lower_bound; /**< lower_bound: of epsilon */
     const char *assumption;
 };
+/** What the same guesses prove with other assumptions than those of sotto_audit_one_run, each under its own name, and a
+ *  Bayesian interval beside them. Only `epsilon` bounds every (epsilon, delta) mechanism. */
+struct sotto_audit_one_run_bounds {
+    double
+        epsilon; /**< lower bound by the recursion of Mahloujifar, Melis and Chaudhuri 2024 on (epsilon, delta) itself */
+    double mu; /**< lower bound of mu in Gaussian differential privacy, if the curve is Gaussian */
+    double gaussian_epsilon;        /**< of a Gaussian curve with that mu, at delta; NAN: delta is 0 */
+    struct sotto_estimate bayesian; /**< median and credible interval (Zanella-Beguelin et al. 2023) */
+    double delta, confidence;
+    const char *epsilon_assumes, *mu_assumes, *bayesian_assumes;
+};
 /** How the odds of being flagged differ between members and non-members. */
 struct sotto_audit_odds {
     struct sotto_estimate ln_odds_ratio; /**< Fisher's exact conditional interval */
@@ -154,13 +166,14 @@ struct sotto_audit_attack {
     struct sotto_audit_bound epsilon;     /**< Clopper-Pearson */
     struct sotto_audit_best epsilon_best; /**< of all bounds that hold here */
     struct sotto_audit_simultaneous simultaneous;
-    struct sotto_audit_decision *decision;  /**< NULL: the attack does not decide by itself */
-    struct sotto_audit_attack_claim *claim; /**< NULL: no claim was tested */
-    struct sotto_audit_one_run *one_run;    /**< NULL: not asked for */
-    struct sotto_audit_odds *odds;          /**< NULL: not asked for */
-    struct sotto_audit_fallback *fallback;  /**< NULL: the caller gave the scores */
-    struct sotto_audit_p_values *p_values;  /**< NULL: the attack is no test with a known law */
-    struct sotto_audit_point *roc;          /**< at most 500 of the curve's own vertices */
+    struct sotto_audit_decision *decision;             /**< NULL: the attack does not decide by itself */
+    struct sotto_audit_attack_claim *claim;            /**< NULL: no claim was tested */
+    struct sotto_audit_one_run *one_run;               /**< NULL: not asked for */
+    struct sotto_audit_one_run_bounds *one_run_bounds; /**< NULL: not asked for */
+    struct sotto_audit_odds *odds;                     /**< NULL: not asked for */
+    struct sotto_audit_fallback *fallback;             /**< NULL: the caller gave the scores */
+    struct sotto_audit_p_values *p_values;             /**< NULL: the attack is no test with a known law */
+    struct sotto_audit_point *roc;                     /**< at most 500 of the curve's own vertices */
     size_t roc_count;
     struct sotto_audit_histogram histogram;
     struct sotto_audit_parameter *parameters; /**< NULL: the caller gave the scores */
@@ -217,6 +230,23 @@ struct sotto_audit_claim {
     const char *attack; /**< with the largest bound; NULL: none ran */
     const char *bound;  /**< which bound that was */
     size_t attacks;
+};
+
+/** What the coins of one run decided. */
+enum sotto_coins {
+    SOTTO_COINS_INCLUSION,  /**< whether a record was there: tests add-remove and zero-out */
+    SOTTO_COINS_REPLACEMENT /**< which of two records was there: tests replace-one and replace-input */
+};
+/** Whether guesses in one run contradict a certificate's whole trade-off curve. A curve that is not contradicted is not
+ *  proved; one that is says nothing of other (epsilon, delta). */
+struct sotto_audit_curve {
+    const char *of, *adjacency; /**< of the profile */
+    const char *refused;        /**< why it was not tested; NULL: it was */
+    double confidence, p_value; /**< p_value: over all attacks (Bonferroni) */
+    int contradicted;           /**< 1: p_value is at most 1 - confidence */
+    const char *attack;         /**< with the smallest p-value */
+    size_t attacks;
+    const char *assumption;
 };
 
 struct sotto_audit_slice {
@@ -350,6 +380,7 @@ struct sotto_audit_result {
     struct sotto_audit_check *checks;
     size_t check_count;
     struct sotto_audit_claim *claim;
+    struct sotto_audit_curve *curve; /**< NULL: sotto_audit_test_curve() was not called */
     struct sotto_audit_slices *slices;
     struct sotto_audit_left_out *left_out; /**< leave-one-model-out: JSON "between_models" */
     size_t left_out_count;
@@ -362,6 +393,18 @@ struct sotto_audit_result {
     struct sotto_audit_memory *memory; /**< internal: holds all of the above */
 };
 SOTTO_API void sotto_audit_result_free(struct sotto_audit_result *r);
+
+/** Tests the curve of a certificate, or of any mechanism, by the guesses of an audit with one_run_guesses.
+ *
+ *  In:      profile  sotto_certificate_profile() or its relatives
+ *           coins    what each coin decided; where that is not what the profile is about, curve->refused says so
+ *  Out:     r->curve
+ *  Returns: EINVAL  the profile has no points
+ *           ENOMEM
+ *  Source:  Mahloujifar, Melis and Chaudhuri 2024, theorem 9; docs/derivations/one-run.md */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_test_curve(struct sotto_audit_result *r,
+                                                               const struct sotto_privacy_profile *profile,
+                                                               enum sotto_coins coins);
 
 /** Out:     *json: the "sotto.audit/1" object of a result (docs/FORMATS.md), one line; free with sotto_text_free()
  *  Returns: ENOMEM */

@@ -272,6 +272,34 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_calibrate_sampled_certified(struct
                                                                           double target_epsilon,
                                                                           const struct sotto_context *ctx);
 
+/** Points of a privacy profile delta(epsilon) (Balle, Barthe, Gaboardi 2020), from above: for every two neighbours, in both
+ * directions, the hockey-stick divergence at epsilon[i] is at most delta[i]. Together they bound the trade-off curve of any
+ * test of membership from below (Dong, Roth, Su 2022, proposition 2.12; docs/derivations/one-run.md). Start from {0};
+ * release with sotto_privacy_profile_clear(). */
+struct sotto_privacy_profile {
+    double *epsilon, *delta; /**< (count): epsilon >= 0; delta in [0, 1] */
+    size_t count;
+    char of[160];       /**< one line: the mechanism behind it */
+    char adjacency[16]; /**< of the neighbours */
+};
+/** The profile of one release, in closed form.
+ *
+ *  Out:     *out  where the mechanism has no curve for that sensitivity: no points
+ *  Returns: EINVAL  names the parameter
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_privacy_profile_release(struct sotto_privacy_profile *out, const char *mechanism, double scale,
+                              const struct sotto_sensitivity *sensitivity);
+/** The profile of all steps together: their privacy-loss distribution, the larger of both directions; where that does not
+ * bound the steps, the account at twelve deltas.
+ *
+ *  In:      sampled->delta  is not read
+ *  Returns: as sotto_account_sampled() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_privacy_profile_sampled(struct sotto_privacy_profile *out,
+                                                                      const struct sotto_sampled *sampled,
+                                                                      const struct sotto_context *ctx);
+SOTTO_API void sotto_privacy_profile_clear(struct sotto_privacy_profile *profile);
+
 enum {
     SOTTO_DATASET_ID = 128, /**< room for the identity of a data set, as in struct sotto_provenance */
     SOTTO_DIGEST = 16
@@ -408,6 +436,16 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_save(const char *path,
                                                                const struct sotto_certificate *certificate,
                                                                const char *output_sha256);
 /** NULL is allowed. */
+/** The profile that a certificate stands for: of its mechanism, where the certificate is of one release or a run, of one
+ * record, and nothing else was charged with it; in any case its (epsilon, delta) and its pure epsilon. What the certificate
+ * rests on, the profile rests on.
+ *
+ *  Out:     *out  start from {0}; release with sotto_privacy_profile_clear()
+ *  Returns: EINVAL  noise from a seed: there is no guarantee
+ *           ENOMEM, ESTOPPED */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_profile(struct sotto_privacy_profile *out,
+                                                                  const struct sotto_certificate *certificate,
+                                                                  const struct sotto_context *ctx);
 SOTTO_API void sotto_certificate_free(struct sotto_certificate *certificate);
 
 /** The only place where noise is added to a vector: checks, accounts, writes and fsyncs the ledger entry, then adds

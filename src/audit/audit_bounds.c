@@ -1,4 +1,5 @@
 /* Lower bounds on epsilon, each at one threshold that was chosen on the other half. */
+#include "audit/audit_one_run.h"
 #include "audit/audit_private.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "audit/measure/sorted.h"
@@ -211,8 +212,10 @@ sotto_status audit_measure_bounds(struct sotto_audit_attack *out, struct sotto_a
 {
     sotto_status status = SOTTO_OK;
     set_epsilon(out, c, settings);
-    if (settings->one_run_guesses)
+    if (settings->one_run_guesses) {
         TRY(set_one_run(out, memory, s, settings));
+        TRY(audit_measure_one_run(out, memory, c, settings));
+    }
     if (settings->odds_ratio)
         TRY(set_odds(out, memory, c, settings));
     TRY(best_bound(&out->epsilon_best, out, c, settings, settings->delta, settings->confidence));

@@ -152,6 +152,18 @@ static const struct field one_run[] = {
     REAL("confidence", T, confidence), REAL("epsilon_lower_bound", T, lower_bound),
     TEXT("assumption", T, assumption), END};
 #undef T
+#define T struct sotto_audit_one_run_bounds
+static const struct field one_run_bounds[] = {REAL("epsilon_lower_bound", T, epsilon),
+                                              TEXT("epsilon_assumes", T, epsilon_assumes),
+                                              REAL("mu_lower_bound_if_gaussian", T, mu),
+                                              REAL("epsilon_if_gaussian", T, gaussian_epsilon),
+                                              TEXT("mu_assumes", T, mu_assumes),
+                                              ESTIMATE("bayesian_epsilon", T, bayesian),
+                                              TEXT("bayesian_assumes", T, bayesian_assumes),
+                                              REAL("delta", T, delta),
+                                              REAL("confidence", T, confidence),
+                                              END};
+#undef T
 #define T struct sotto_audit_odds
 static const struct field odds[] = {MERGED(T, ln_odds_ratio, audit_estimate_fields),
                                     THRESHOLD(T, threshold),
@@ -212,6 +224,7 @@ static const struct field attack[] = {
     PART("simultaneous", 0, T, simultaneous, simultaneous),
     POINTER("claim", FIELD_OPTIONAL, T, claim, attack_claim),
     POINTER("one_run", FIELD_OPTIONAL, T, one_run, one_run),
+    POINTER("one_run_bounds", FIELD_OPTIONAL, T, one_run_bounds, one_run_bounds),
     POINTER("odds_ratio", FIELD_OPTIONAL, T, odds, odds),
     POINTER("fallback", FIELD_OPTIONAL, T, fallback, fallback),
     POINTER("p_values", FIELD_OPTIONAL, T, p_values, p_values),
@@ -272,6 +285,18 @@ static const struct field claim[] = {REAL("epsilon", T, epsilon),
                                      TEXT("bound", T, bound),
                                      REAL("confidence", T, confidence),
                                      COUNT("attacks", T, attacks),
+                                     END};
+#undef T
+#define T struct sotto_audit_curve
+static const struct field curve[] = {TEXT("of", T, of),
+                                     TEXT("adjacency", T, adjacency),
+                                     VALUE("refused", FIELD_TEXT, FIELD_OPTIONAL, T, refused),
+                                     FLAG("contradicted", T, contradicted),
+                                     REAL("p_value", T, p_value),
+                                     REAL("confidence", T, confidence),
+                                     TEXT("attack", T, attack),
+                                     COUNT("attacks", T, attacks),
+                                     TEXT("assumption", T, assumption),
                                      END};
 #undef T
 #define T struct sotto_audit_slice
@@ -408,6 +433,7 @@ const struct field audit_result_fields[] = {
     POINTER("accuracy", 0, T, accuracy, accuracies),
     MANY("lint", FIELD_LIST, FIELD_OPTIONAL, T, checks, check_count, check),
     POINTER("claim", FIELD_OPTIONAL, T, claim, claim),
+    POINTER("curve", FIELD_OPTIONAL, T, curve, curve),
     POINTER("slices", FIELD_OPTIONAL, T, slices, slices),
     MANY("between_models", FIELD_LIST, FIELD_OPTIONAL, T, left_out, left_out_count, left_out),
     POINTER("exposed", FIELD_OPTIONAL, T, vulnerable, vulnerable),

@@ -1,5 +1,6 @@
 /* The audit as a table on a terminal. */
 #include "audit/audit_fields.h"
+#include "audit/audit_one_run.h"
 #include "base/memory.h"
 #include "sotto/audit.h"
 
@@ -212,6 +213,32 @@ static void add_claim(char **text, size_t *used, const struct sotto_audit_claim 
     add(text, used, line);
 }
 
+/* Guesses in one run, in one line for each attack. */
+static void add_one_run(char **text, size_t *used, const struct sotto_audit_result *r)
+{
+    char line[4 * LINE];
+    for (size_t i = 0; i < r->attack_count; i++) {
+        const struct sotto_audit_one_run *o = r->attacks[i].one_run;
+        const struct sotto_audit_one_run_bounds *b = r->attacks[i].one_run_bounds;
+        if (!o || !b)
+            continue;
+        char gaussian[CELL] = "";
+        if (!isnan(b->gaussian_epsilon))
+            snprintf(gaussian, sizeof gaussian, ", epsilon >= %.3g", b->gaussian_epsilon);
+        snprintf(line, sizeof line,
+                 "\n%.60s, one run: %zu of %zu guesses right; at delta %g epsilon >= %.3g (Steinke), %.3g "
+                 "(recursion); only if the curve is Gaussian: mu >= %.3g%s; Bayesian: epsilon %.3g [%.3g, "
+                 "%.3g]\n",
+                 r->attacks[i].name, o->right, o->guesses, o->delta, o->lower_bound, b->epsilon, b->mu,
+                 gaussian, b->bayesian.estimate, b->bayesian.lower, b->bayesian.upper);
+        add(text, used, line);
+    }
+    if (r->curve) {
+        audit_one_run_text(line, sizeof line, r->curve);
+        add(text, used, line);
+    }
+}
+
 static void add_membership(char **text, size_t *used, const struct sotto_audit_result *r)
 {
     struct membership m = {.result = r};
@@ -228,6 +255,7 @@ static void add_membership(char **text, size_t *used, const struct sotto_audit_r
     for (size_t i = 0; i < r->attack_count; i++)
         add_p_values(text, used, &r->attacks[i]);
     add_claim(text, used, r->claim);
+    add_one_run(text, used, r);
 }
 
 /* The attacks that look at a generative model. */

@@ -38,6 +38,7 @@ static const struct {
              {"words", section_words},
              {"claim", section_claim},
              {"attacks", section_attacks},
+             {"one-run", section_one_run},
              {"generative", section_generative},
              {"memories", section_memories},
              {"attribute", section_attribute},

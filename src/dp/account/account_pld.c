@@ -116,3 +116,26 @@ done:
     base_free(d.parts);
     return status;
 }
+
+sotto_status account_pld_deltas(double *delta, const double *epsilon, size_t n,
+                                const struct composed_release *items, size_t count,
+                                const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct direction d = {0};
+    double *other = NULL;
+    NEW_ROWS(d.pairs, count, 2);
+    NEW(d.parts, count);
+    NEW(other, n);
+    direct(&d, items, count, PLD_REMOVE);
+    TRY(pld_deltas(delta, epsilon, n, d.parts, d.count, ctx));
+    direct(&d, items, count, PLD_ADD);
+    TRY(pld_deltas(other, epsilon, n, d.parts, d.count, ctx));
+    for (size_t i = 0; i < n; i++)
+        delta[i] = fmax(delta[i], other[i]);
+done:
+    base_free(d.pairs);
+    base_free(d.parts);
+    base_free(other);
+    return status;
+}

@@ -36,6 +36,11 @@ double account_accuracy(const struct mechanism *m, bool sampled);
  * ENOMEM. */
 sotto_status account_pld(struct interval *epsilon, const struct composed_release *items, size_t count,
                          double delta, const struct sotto_context *ctx);
+/** Many points of the curve of items whose scalar curves hold: delta[i] at epsilon[i] >= 0 from above, the larger of both
+ * directions. ENOMEM. */
+sotto_status account_pld_deltas(double *delta, const double *epsilon, size_t n,
+                                const struct composed_release *items, size_t count,
+                                const struct sotto_context *ctx);
 /** Pure epsilon of one sampled step clipped by L1, for a pure mechanism. */
 struct interval sampled_pure(const struct sotto_sampled *sampled);
 

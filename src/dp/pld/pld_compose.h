@@ -38,6 +38,8 @@ sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, cons
                          size_t count, double tilt, int log2_n);
 void pld_sum_free(struct pld_sum *s);
 
+/** The latter end alone. */
+double pld_sum_upper_delta(const struct pld_sum *s, double epsilon);
 /** [a bound from below of the lower composition's curve, one from above of the upper's] at epsilon. */
 struct interval pld_sum_delta(const struct pld_sum *s, double epsilon);
 /** Smallest epsilon >= 0 at delta: [from below, from above]; INFINITY above: not below delta anywhere. */

@@ -113,6 +113,11 @@ static struct point point_at(const struct pld_sum *s, double epsilon, enum which
     return (struct point){fmax(0, lower.lo), fall};
 }
 
+double pld_sum_upper_delta(const struct pld_sum *s, double epsilon)
+{
+    return point_at(s, epsilon, UPPER).delta;
+}
+
 struct interval pld_sum_delta(const struct pld_sum *s, double epsilon)
 {
     return (struct interval){point_at(s, epsilon, LOWER).delta, point_at(s, epsilon, UPPER).delta};

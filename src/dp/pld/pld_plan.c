@@ -82,11 +82,19 @@ static struct moments moments_of(const struct sketch *s, double tilt)
     return (struct moments){peak + log(sum), first, fmax(second / sum - first * first, 0)};
 }
 
+/* Points that any composition may lower: those from `from` on. */
+struct points {
+    const double *epsilon;
+    double *delta, from;
+    size_t n;
+};
+
 struct question {
     const struct sketch *sketch;
     const struct pld_part *parts;
     size_t count;
     double releases, delta;
+    struct points points;
 };
 
 static struct moments all_moments(const struct question *q, double tilt)
@@ -318,6 +326,17 @@ done:
     return status;
 }
 
+/* Of the atoms of a lattice, losses may lie `above` theirs by so much a release. */
+static void lower_points(const struct question *q, const struct pld_sum *sum, const struct plan *plan)
+{
+    double moved = plan->exact ? iv_scale(iv(plan->lattice.above), q->releases).hi : 0;
+    for (size_t i = 0; i < q->points.n; i++) {
+        double epsilon = iv_sub(iv(q->points.epsilon[i]), iv(moved)).lo;
+        if (q->points.epsilon[i] >= q->points.from)
+            q->points.delta[i] = fmin(q->points.delta[i], pld_sum_upper_delta(sum, epsilon));
+    }
+}
+
 static sotto_status compose(struct interval *out, const struct question *q, struct plan *plan,
                             const struct sotto_context *ctx)
 {
@@ -338,6 +357,7 @@ static sotto_status compose(struct interval *out, const struct question *q, stru
     TRY(context_check(ctx, "account: stopped"));
     TRY(pld_compose(&sum, items, moments, count, plan->tilt, plan->log2_n));
     TRY(context_check(ctx, "account: stopped"));
+    lower_points(q, &sum, plan);
     *out = pld_sum_epsilon(&sum, q->delta);
     if (plan->exact) {
         out->lo = fmax(0, iv_sub(iv(out->lo), iv_scale(iv(plan->lattice.below), q->releases)).lo);
@@ -356,8 +376,8 @@ done:
     return status;
 }
 
-sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, size_t count, double delta,
-                         double accuracy, const struct sotto_context *ctx)
+static sotto_status answer(struct interval *out, const struct pld_part *parts, size_t count, double delta,
+                           double accuracy, struct points points, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sketch *sketches = NULL;
@@ -383,7 +403,7 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
         *out = (struct interval){0, INFINITY};
         goto done;
     }
-    const struct question question = {sketches, parts, count, total, delta};
+    const struct question question = {sketches, parts, count, total, delta, points};
     struct interval epsilon;
     struct plan plan = plan_of(&question, accuracy, INFINITY);
     TRY(compose(&epsilon, &question, &plan, ctx));
@@ -394,5 +414,33 @@ sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, siz
     *out = epsilon;
 done:
     base_free(sketches);
+    return status;
+}
+
+sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, size_t count, double delta,
+                         double accuracy, const struct sotto_context *ctx)
+{
+    return answer(out, parts, count, delta, accuracy, (struct points){0}, ctx);
+}
+
+/* A composition is planned for one delta, and what it says of smaller epsilons holds too: it is only wider. */
+sotto_status pld_deltas(double *delta, const double *epsilon, size_t n, const struct pld_part *parts,
+                        size_t count, const struct sotto_context *ctx)
+{
+    static const double planned_for[] = {0.1, 1e-3, 1e-6};
+    sotto_status status = SOTTO_OK;
+    struct interval reached = iv(0);
+    const double accuracy = 100; /* 1e-3 of epsilon: a curve is no account */
+    double total = 0, variation = 0;
+    for (size_t i = 0; i < count; i++) {
+        total += parts[i].count;
+        variation += parts[i].count * most_at(&parts[i].upper, 0);
+    }
+    for (size_t i = 0; i < n; i++)
+        delta[i] = total == 1 ? most_at(&parts->upper, epsilon[i]) : fmin(1, variation * (1 + 1e-9));
+    for (size_t i = 0; total > 1 && i < sizeof planned_for / sizeof *planned_for; i++)
+        TRY(answer(&reached, parts, count, planned_for[i], accuracy,
+                   (struct points){epsilon, delta, 0.8 * reached.lo, n}, ctx));
+done:
     return status;
 }

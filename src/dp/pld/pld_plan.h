@@ -21,4 +21,8 @@ struct pld_part {
 sotto_status pld_epsilon(struct interval *out, const struct pld_part *parts, size_t count, double delta,
                          double accuracy, const struct sotto_context *ctx);
 
+/** Many points of the curve of all parts together, from above: delta[i] at epsilon[i] >= 0, at most 1. ENOMEM. */
+sotto_status pld_deltas(double *delta, const double *epsilon, size_t n, const struct pld_part *parts,
+                        size_t count, const struct sotto_context *ctx);
+
 #endif

@@ -69,6 +69,7 @@ void section_words(struct page *p, const struct report *r);
 void verdict_sentences(struct page *p, const struct report *r); /* inside section_facts */
 void checks_banner(struct page *p, const struct report *r);     /* inside section_verdict */
 void section_claim(struct page *p, const struct report *r);
+void section_one_run(struct page *p, const struct report *r);
 void section_attacks(struct page *p, const struct report *r);
 void section_most_vulnerable(struct page *p, const struct report *r); /* inside section_attacks */
 void section_generative(struct page *p, const struct report *r);

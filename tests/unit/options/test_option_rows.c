@@ -49,7 +49,7 @@ static const struct {
     {"federated", "features|labels|indices|classes|owners|local-epochs"},
     {"attack",
      "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-indices"},
-    {"audit", "power|fail-if|p-values|certificate|ledger"},
+    {"audit", "power|fail-if|p-values|certificate|ledger|coins"},
     {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
     {"report", "monitor"},
     {"compare", "model"}};

@@ -1,0 +1,97 @@
+/* Guesses in one run: the test of a certificate's whole curve, and bounds under their own names. */
+#include "report/page/page.h"
+
+static void verdict(struct page *p, const struct json *curve)
+{
+    bool contradicted = false;
+    const char *refused = part_text(curve, "refused");
+    if (!curve)
+        return;
+    sotto_status ignored =
+        json_get_boolean(&contradicted, curve, "report", "contradicted"); /* a schema's matter */
+    (void)ignored;
+    page_html(p, contradicted ? "<p class=\"unmet\"><strong>Curve contradicted</strong> at "
+                 : refused    ? "<p class=\"note\"><strong>Curve not tested</strong>: "
+                              : "<p><strong>Curve not contradicted</strong>, which is no proof, at ");
+    if (refused)
+        page_text(p, refused);
+    else
+        page_percent_plain(p, part_number(curve, "confidence"));
+    page_html(p, refused ? ". The curve is that of " : " confidence: the trade-off curve of ");
+    page_name(p, part_text(curve, "of"));
+    page_html(p, " (");
+    page_text(p, part_text(curve, "adjacency"));
+    page_html(p, ")");
+    if (!refused) {
+        page_html(p, ", p = ");
+        page_significant(p, part_number(curve, "p_value"), 3);
+        page_html(p, " over ");
+        page_count(p, part_number(curve, "attacks"));
+        page_html(p, " attacks. Assumed: ");
+        page_text(p, part_text(curve, "assumption"));
+    }
+    page_html(p, ".</p>\n");
+}
+
+static void lower(struct page *p, double x)
+{
+    page_html(p, "</td><td class=\"number\">");
+    page_significant(p, x, 3);
+}
+
+static void line(struct page *p, const struct json *attack)
+{
+    const struct json *run = part(attack, "one_run"), *bounds = part(attack, "one_run_bounds");
+    page_html(p, "<tr><th scope=\"row\">");
+    page_name(p, part_text(attack, "name"));
+    page_html(p, "</th><td class=\"number\">");
+    page_count(p, part_number(run, "right"));
+    page_html(p, " of ");
+    page_count(p, part_number(run, "guesses"));
+    lower(p, part_number(run, "epsilon_lower_bound"));
+    lower(p, part_number(bounds, "epsilon_lower_bound"));
+    lower(p, part_number(bounds, "mu_lower_bound_if_gaussian"));
+    lower(p, part_number(bounds, "epsilon_if_gaussian"));
+    lower(p, part_number(bounds, "bayesian_epsilon.estimate"));
+    page_html(p, " <span class=\"ci\">[");
+    page_significant(p, part_number(bounds, "bayesian_epsilon.lower"), 3);
+    page_html(p, ", ");
+    page_significant(p, part_number(bounds, "bayesian_epsilon.upper"), 3);
+    page_html(p, "]</span></td></tr>\n");
+}
+
+static size_t count_bounds(const struct json *attacks)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_count(attacks); i++)
+        count += part(json_at(attacks, i), "one_run_bounds") != NULL;
+    return count;
+}
+
+void section_one_run(struct page *p, const struct report *r)
+{
+    for (size_t i = 0; i < r->row_count; i++) {
+        const struct json *attacks = part(r->rows[i].audit, "attacks"),
+                          *curve = part(r->rows[i].audit, "curve");
+        if (!curve && count_bounds(attacks) == 0)
+            continue;
+        page_html(
+            p, "<section id=\"one-run\" aria-labelledby=\"h-one-run\"><h2 id=\"h-one-run\">One run</h2>\n");
+        verdict(p, curve);
+        if (count_bounds(attacks) > 0) {
+            page_table(
+                p, "Guesses in one run",
+                "Lower bounds from the surest guesses about records that were members by independent fair "
+                "coins. The first two hold for every mechanism; those of &mu; and of the next column "
+                "<strong>only if the trade-off curve is Gaussian</strong>; the Bayesian interval is a "
+                "posterior under Jeffreys priors, with its median.",
+                "Attack|^Right|^&epsilon; &ge; (Steinke)|^&epsilon; &ge; (recursion)|^&mu; &ge; (if "
+                "Gaussian)|^&epsilon; &ge; (if Gaussian)|^&epsilon; (Bayesian)");
+            for (size_t k = 0; k < json_count(attacks); k++)
+                if (part(json_at(attacks, k), "one_run_bounds"))
+                    line(p, json_at(attacks, k));
+            page_table_end(p);
+        }
+        page_html(p, "</section>\n");
+    }
+}
