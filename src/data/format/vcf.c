@@ -202,8 +202,7 @@ static sotto_status read_column(float *out, size_t stride, const struct site *s,
     sotto_status status = SOTTO_OK;
     struct piece samples = s->samples, sample, value;
     for (size_t i = 0; i < w->people; i++) {
-        (void)take_piece(&sample, &samples, '\t');
-        bool there = true;
+        bool there = take_piece(&sample, &samples, '\t');
         for (size_t k = 0; there && k <= s->gt; k++)
             there = take_piece(&value, &sample, ':');
         if (!there)
