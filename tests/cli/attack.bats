@@ -194,6 +194,7 @@ refused() {
   network lira --shadows 4 --cache nets --known-start -o net3 > /dev/null
   grep -q '"trained":4,"reused":0' net3/result.json # other shadows
   grep -q '"start":"the target.s own seed"' net3/result.json
+  grep -q 'started as the target was' net3/report.html
   for name in shokri gradient-norm white-box rmia-offline; do
     run network "$name" --shadows 4 --json
     [ "$status" -eq 0 ]

@@ -397,8 +397,11 @@ static sotto_status measure(struct sotto_audit_result *out, const double *scores
     static const char *const baselines[] = {"loss", "correctness", NULL};
     size_t m = given->member.n, k = in->records.classes;
     struct sotto_audit_options options = in->options->audit;
+    char title[160];
+    snprintf(title, sizeof title, "%s%s", a->title,
+             in->options->known_start ? ", started as the target was (known start)" : "");
     struct sotto_audit_scores own = {.name = a->name,
-                                     .title = a->title,
+                                     .title = title,
                                      .source = a->source,
                                      .member = scores,
                                      .nonmember = scores + m,

@@ -207,7 +207,13 @@ double roc_threshold_epsilon(const struct roc *c, double delta, double confidenc
     double stricter = 1 - (1 - confidence) / CANDIDATES;
     double best = 0, threshold = INFINITY;
     for (size_t i = 0; i < count; i++) {
-        double t = threshold_below(c, candidates[i]);
+        const double t = threshold_below(c, candidates[i]), tpr = tpr_of(c, candidates[i]),
+                     fpr = fpr_of(c, candidates[i]);
+        const struct rates certain = {.tpr = {tpr, tpr, tpr}, .fpr = {fpr, fpr, fpr}};
+        /* No interval of these rates can do better, and most candidates end here. At a TPR of 1 one of the bounds is
+         * infinite. */
+        if (tpr < 1 && !(rates_epsilon(&certain, delta) > best))
+            continue;
         struct rates r = roc_rates(c, t, stricter);
         double bound = rates_epsilon(&r, delta);
         if (bound > best) {
