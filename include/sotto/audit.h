@@ -185,10 +185,16 @@ struct sotto_audit_accuracy {
     struct sotto_estimate rate;
     size_t n;
 };
+struct sotto_audit_class {
+    size_t class_number;
+    struct sotto_audit_accuracy accuracy; /**< on the non-members of this class, at least one */
+};
 /** Accuracy of the model under attack. */
 struct sotto_audit_accuracies {
     struct sotto_audit_accuracy member, nonmember;
     double gap; /**< of members minus non-members */
+    struct sotto_audit_class *by_class;
+    size_t class_count;
 };
 
 enum sotto_check_level { SOTTO_CHECK_OK, SOTTO_CHECK_WARNING, SOTTO_CHECK_UNKNOWN };

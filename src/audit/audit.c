@@ -100,6 +100,33 @@ static struct sotto_audit_accuracy accuracy_of(const struct attack_input *side, 
     return (struct sotto_audit_accuracy){e, side->n};
 }
 
+/* Of the classes that non-members have. */
+static sotto_status set_classes(struct sotto_audit_result *r, struct sotto_audit_accuracies *a,
+                                const struct attack_input *side, double confidence)
+{
+    sotto_status status = SOTTO_OK;
+    size_t *all = NULL, *right = NULL, found = 0;
+    NEW(all, side->classes);
+    NEW(right, side->classes);
+    for (size_t i = 0; i < side->n; i++) {
+        all[side->labels[i]]++;
+        right[side->labels[i]] += posterior_argmax(side, i) == (size_t)side->labels[i];
+    }
+    TAKE(&r->memory, a->by_class, side->classes);
+    for (size_t k = 0; k < side->classes; k++) {
+        struct sotto_estimate e = {.estimate = (double)right[k] / (double)all[k]};
+        if (all[k] == 0)
+            continue;
+        clopper_pearson(&e.lower, &e.upper, (double)right[k], (double)all[k], confidence);
+        a->by_class[found++] = (struct sotto_audit_class){k, {e, all[k]}};
+    }
+    a->class_count = found;
+done:
+    base_free(all);
+    base_free(right);
+    return status;
+}
+
 static sotto_status set_accuracies(struct sotto_audit_result *r, const struct audit_arrays *arrays,
                                    double confidence)
 {
@@ -111,6 +138,7 @@ static sotto_status set_accuracies(struct sotto_audit_result *r, const struct au
     a->member = accuracy_of(&arrays->member, confidence);
     a->nonmember = accuracy_of(&arrays->nonmember, confidence);
     a->gap = a->member.rate.estimate - a->nonmember.rate.estimate;
+    TRY(set_classes(r, a, &arrays->nonmember, confidence));
     r->accuracy = a;
 done:
     return status;

@@ -237,12 +237,16 @@ static const struct field attack[] = {
 
 /* ---- what comes before the attacks ---- */
 
-#define T struct sotto_audit_accuracies
+#define T struct sotto_audit_class
 static const struct field accuracy[] = {MERGED(struct sotto_audit_accuracy, rate, audit_estimate_fields),
                                         COUNT("n", struct sotto_audit_accuracy, n), END};
-static const struct field accuracies[] = {PART("member", 0, T, member, accuracy),
-                                          PART("nonmember", 0, T, nonmember, accuracy), REAL("gap", T, gap),
-                                          END};
+static const struct field class_accuracy[] = {COUNT("class", T, class_number), MERGED(T, accuracy, accuracy),
+                                              END};
+#undef T
+#define T struct sotto_audit_accuracies
+static const struct field accuracies[] = {
+    PART("member", 0, T, member, accuracy), PART("nonmember", 0, T, nonmember, accuracy), REAL("gap", T, gap),
+    MANY("by_class", FIELD_LIST, FIELD_OPTIONAL, T, by_class, class_count, class_accuracy), END};
 #undef T
 #define T struct sotto_audit_duplicates
 static const struct field duplicates[] = {TEXT("compared", T, compared),

@@ -49,8 +49,9 @@ struct dataset {
     char person[SOTTO_PERSON];
     size_t rows_per_person;
     int64_t *persons;
-    bool asks_persons; /* an import: a table with a column that looks like persons is asked about */
-    bool may_stream;   /* the caller takes images by `stream` instead of `images` */
+    bool
+        asks_persons; /* an import, or a path: a table with a column that looks like persons is asked about */
+    bool may_stream;  /* the caller takes images by `stream` instead of `images` */
     struct image_stream *stream;
     const struct sotto_context
         *ctx; /* of the call that fills the set, asked in between; NULL once it is filled */

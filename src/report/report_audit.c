@@ -29,6 +29,7 @@ static struct json *utility_json(const struct json *audit)
     struct json *j = json_make_object();
     json_put(&j, "accuracy", json_clone(json_member(accuracy, "nonmember")));
     json_put_real(&j, "train_accuracy", part_number(accuracy, "member.estimate"));
+    json_put(&j, "classes", json_clone(json_member(accuracy, "by_class")));
     return j;
 }
 

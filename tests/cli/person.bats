@@ -78,6 +78,10 @@ refused() { # CODE TEXT COMMAND...
   cut -d, -f2- people.csv | sed '1s/a/age/' > plain.csv
   run "$SOTTO" data import plain.csv --name plain
   [[ "$output" != *"looks as if"* ]]
+  run "$SOTTO" data split people.csv --parts train=40 -o bare # a table that is not imported
+  [[ "$output" == *"column 'patient' looks as if it named persons"* ]]
+  run "$SOTTO" data split plain.csv --parts train=40 -o bare2
+  [[ "$output" != *"looks as if"* ]]
   refused 64 "--rows-per-person M" "$SOTTO" data import people.csv --name x --person patient
   refused 64 "give --person COLUMN" "$SOTTO" data import people.csv --name x --rows-per-person 3
   refused 64 "give --person COLUMN" "$SOTTO" data import people.csv --name x --person none --rows-per-person 3
@@ -94,6 +98,26 @@ refused() { # CODE TEXT COMMAND...
   cut -d, -f1-4 people.csv > again.csv
   "$SOTTO" data import again.csv --name raw --quiet
   refused 64 "imported without them" "$SOTTO" data split raw --parts train=40 --one-hot --schema schema.yaml -o other
+}
+
+@test "a messy table of persons: separators, quotes, missing values, dirty rows and columns to drop" {
+  table 1 | awk -F, -v OFS=';' 'NR == 1 { print "\"patient\"", "a", "b", "note", "class"; next }
+    { print "\"" $1 "\"", NR % 11 ? $2 : "  " $2 " ", "\"" $3 "\"", NR % 9 ? "free; text" : "n/a", $4 }' | sed 's/free; text/"free; text"/' > people.csv
+  sed -i '5s/$/;more/; 8s/.*/p3;1/' people.csv # two rows of another form
+  refused 65 "people.csv:5" import --person patient --rows-per-person 2 --drop note
+  import --person patient --rows-per-person 2 --drop note --missing n/a --drop-bad-rows > said
+  grep -q "patient" said || "$SOTTO" data info people > said
+  parts train=50
+  [ "$(rows_of train | uniq -c | awk '{ print $1 }' | sort -n | tail -1)" -le 2 ]
+  "$SOTTO" data info people | grep -q "features   2 columns"
+  # the cap counts rows that are kept: nobody has fewer than min(rows that can be read, 2)
+  all=$(sed 's/free; text/text/' people.csv | awk -F';' 'NR > 1 && NF == 5 && n[$1]++ < 2 { k++ } END { print k }')
+  "$SOTTO" data info people | grep -qx "records    $all .*"
+  rm -rf home
+  awk -F';' -v OFS=';' 'NR == 7 { $1 = "n/a" } { print }' people.csv > nobody.csv # a missing person is nobody
+  refused 65 "names no person" "$SOTTO" data import nobody.csv --name nobody --person patient --rows-per-person 2 --drop note --missing n/a --drop-bad-rows
+  refused 64 "" "$SOTTO" data import people.csv --name dropped --person patient --rows-per-person 2 --drop patient,note --drop-bad-rows || \
+    [ "$status" -eq 65 ]
 }
 
 @test "ledger, certificate and both verifiers say whose privacy it is, and the account is that of the person" {

@@ -140,6 +140,7 @@ sotto_status sotto_dataset_open_files(struct sotto_dataset **out, const char *na
                  name_or_path);
     }
     TRY(dataset_create(&d));
+    d->asks_persons = true;
     TRY(open_and_check(out, &d, name_or_path, options, ctx));
 done:
     dataset_discard(d);
