@@ -186,6 +186,8 @@ static sotto_status load_scores(struct audit_inputs *in, const struct options *o
 {
     static const char *const names[] = {"scores", "membership"}, *const roles[] = {"scores", "membership"};
     struct pair x = {0};
+    if (option_given(o, "coin-file"))
+        return audit_inputs_load_coins(in, o);
     if (!option_given(o, names[0]) && !option_given(o, names[1]))
         return SOTTO_OK;
     if (!option_given(o, names[0]) || !option_given(o, names[1]))

@@ -32,6 +32,8 @@ sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, cons
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o);
 /* Samples and discriminator of a generative model, after the features. */
 sotto_status audit_inputs_load_generative(struct audit_inputs *in, const struct options *o);
+/* Scores of canaries, and their coins in place of --membership. */
+sotto_status audit_inputs_load_coins(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o);
 /* EUSAGE for options that contradict each other; EINVAL names the file. Clear also after a failure. */
 sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o);

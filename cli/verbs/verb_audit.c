@@ -22,6 +22,10 @@ static const struct option_row rows[] = {
                  "fpr|confidence|delta|seed|bootstrap|one-run|group-size|odds-ratio|claim"),
     OPTION_DEFAULT("seed", "1"),
     OPTION_GROUP("Verdict"),
+    {"coin-file", OPTION_TEXT, "FILE", NULL,
+     "sealed coins of --canaries, OUTPUT.coins.json, instead of --membership: opened once, for these "
+     "--scores "
+     "and this --one-run K, and checked against the commitment in --certificate"},
     {"certificate", OPTION_TEXT, "FILE", NULL,
      "certificate of the audited model, or its released file: verified, and shown on the page beside what "
      "was measured"},
@@ -282,7 +286,10 @@ const struct verb verb_audit = {
     .name = "audit",
     .summary = "run membership and attribute attacks on saved arrays, with intervals and a report",
     .arguments = "",
-    .examples = "  sotto audit --member-logits m.npy --nonmember-logits n.npy --member-labels ym.npy "
+    .examples = "  sotto audit --one-run 100 --coin-file head.safetensors.coins.json --scores "
+                "head.safetensors.canaries.npz:white_box --delta 1e-5 --certificate "
+                "head.safetensors.certificate.json -o audit3\n"
+                "  sotto audit --member-logits m.npy --nonmember-logits n.npy --member-labels ym.npy "
                 "--nonmember-labels yn.npy -o audit1\n"
                 "  sotto audit --member-losses m.csv --nonmember-losses n.csv --fpr 0.01 --json\n"
                 "  sotto audit --scores s.npz:scores --membership s.npz:member -o audit2\n"

@@ -1,3 +1,4 @@
+#include "inputs/canary_inputs.h"
 #include "inputs/head_inputs.h"
 #include "inputs/private_set.h"
 
@@ -15,6 +16,7 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_head_privacy_options, NULL),
     OPTION_GROUP("Noise and guarantee"),
     OPTION_ROWS(private_set_rows),
+    OPTION_ROWS(canary_rows),
     OPTION_GROUP("Output"),
     OPTION_TABLE(sotto_call_option_table, "fresh"),
     {"output", OPTION_TEXT, "FILE", NULL,
@@ -89,6 +91,37 @@ static sotto_status describe(struct sotto_head *h, const struct options *o, cons
     return status;
 }
 
+/* The records with canaries among them, in arrays that *c owns; without --canaries as they are. */
+static sotto_status add_canaries(struct sotto_canaries **c, struct head_inputs *trained,
+                                 const struct head_inputs *in, const struct sotto_head_recipe *r,
+                                 const struct sotto_spend *spend, enum sotto_adjacency adjacency,
+                                 const struct options *o)
+{
+    const struct sotto_dataset set = {.name = "features",
+                                      .n = in->n,
+                                      .n_train = in->n,
+                                      .columns = in->d,
+                                      .features = in->x.data,
+                                      .classes = in->classes,
+                                      .labels = in->y.data};
+    const struct canary_asker asker = {spend, adjacency, r->seed, in->classes, option_flag(o, "fresh")};
+    sotto_status status = canary_inputs_make(c, &set, NULL, in->n, &asker, o);
+    *trained = *in;
+    if (status != SOTTO_OK || !*c)
+        return status;
+    const struct sotto_dataset *made = sotto_canaries_data(*c);
+    trained->x.data = (void *)(uintptr_t)made->features;
+    trained->y.data = (void *)(uintptr_t)made->labels;
+    trained->n = made->n;
+    return status;
+}
+
+static sotto_status answers(float *logits, const void *head, const struct sotto_dataset *records,
+                            const struct sotto_context *ctx)
+{
+    return sotto_head_predict(logits, head, records->features, records->n, records->columns, 1, ctx);
+}
+
 /* The head is the release: nothing else that depends on the records is printed. */
 static sotto_status train_private(struct sotto_head **h, const struct head_inputs *in,
                                   struct sotto_head_recipe *r, const struct options *o,
@@ -98,7 +131,9 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     struct sotto_head_privacy privacy;
     struct private_set set = {0};
     struct sotto_certificate *certificate = NULL;
-    char checkpoint[4096];
+    struct sotto_canaries *canaries = NULL;
+    struct head_inputs trained;
+    char checkpoint[4096], *purpose = NULL;
     sotto_status status = read_privacy(&privacy, r, in, o);
     if (status == SOTTO_OK &&
         (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
@@ -107,24 +142,35 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
         status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
     if (status == SOTTO_OK)
         status = private_set_of_arrays(&set, in->x.data, in->y.data, in->n, in->d, ctx);
+    if (status == SOTTO_OK)
+        status = add_canaries(&canaries, &trained, in, r, &set.spend, privacy.adjacency, o);
+    if (status == SOTTO_OK)
+        status = canary_inputs_charge(&set.spend, &purpose, canaries);
     if (status == SOTTO_OK) {
+        if (!option_given(o, "delta"))
+            privacy.target.delta = sotto_default_delta(trained.n);
         privacy.spend = set.spend;
         privacy.output = output;
         privacy.checkpoint = checkpoint;
+        privacy.canaries = canaries;
         if (option_flag(o, "fresh"))
             unlink(checkpoint);
-        status = sotto_head_train_private(h, &certificate, in->x.data, in->y.data, in->n, in->d, in->classes,
-                                          r, &privacy, ctx);
+        status = sotto_head_train_private(h, &certificate, trained.x.data, trained.y.data, trained.n, in->d,
+                                          in->classes, r, &privacy, ctx);
     }
     if (status == SOTTO_OK)
         status = describe(*h, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_head_save_private(output, *h, certificate);
     if (status == SOTTO_OK)
+        status = canary_inputs_save(canaries, answers, *h, in->classes, ctx);
+    if (status == SOTTO_OK)
         unlink(checkpoint);
     if (status == SOTTO_OK)
         status = private_set_print(&set, certificate, output, json);
     sotto_certificate_free(certificate);
+    sotto_text_free(purpose);
+    sotto_canaries_free(canaries);
     private_set_clear(&set);
     return status;
 }
@@ -137,6 +183,12 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
 {
     const char *output = option_text(o, "output");
     size_t parameters = 0;
+    if (option_given(o, "canaries"))
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "head: --canaries cannot be combined with trainer %s, which charges no ledger that could "
+            "hold the commitment to the coins; give --trainer dp-sgd, dp-adam or covariance",
+            r->trainer);
     sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
     if (status == SOTTO_OK)
         status = describe(*h, o, ctx);
@@ -179,7 +231,11 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
     const char *output = option_text(o, "output");
     size_t parameters = 0;
     double accuracy = 0;
-    sotto_status status = sotto_head_train(h, in->x.data, in->y.data, in->n, in->d, in->classes, r, ctx);
+    struct sotto_canaries *canaries = NULL;
+    struct head_inputs trained;
+    sotto_status status = add_canaries(&canaries, &trained, in, r, NULL, SOTTO_ADD_REMOVE, o);
+    if (status == SOTTO_OK)
+        status = sotto_head_train(h, trained.x.data, trained.y.data, trained.n, in->d, in->classes, r, ctx);
     if (status == SOTTO_OK)
         status = describe(*h, o, ctx);
     if (status == SOTTO_OK)
@@ -188,6 +244,9 @@ static sotto_status train_open(struct sotto_head **h, const struct head_inputs *
         status = sotto_head_save(output, *h);
     if (status == SOTTO_OK)
         status = sotto_provenance_save(output, &in->provenance);
+    if (status == SOTTO_OK)
+        status = canary_inputs_save(canaries, answers, *h, in->classes, ctx);
+    sotto_canaries_free(canaries);
     if (status == SOTTO_OK) {
         sotto_head_parameters(*h, &parameters);
         print_result(*h, in, accuracy, parameters, output, json);
@@ -225,12 +284,15 @@ const struct verb verb_head = {
     .name = "head",
     .summary = "fit a softmax head (linear or MLP) on embeddings",
     .arguments = "",
-    .examples = "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
-                "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
-                "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
-                "head.safetensors\n"
-                "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
-                "--epsilon 3 -o head.safetensors\n"
-                "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors",
+    .examples =
+        "  sotto head --features X.npy --labels y.npy -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --hidden 512 --epochs 300 -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer convex --lambda 0.01 -o "
+        "head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
+        "--epsilon 3 -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 500 --epsilon "
+        "8 --canaries 2000 --canary-kind dirac -o head.safetensors",
     .options = rows,
     .run = run};

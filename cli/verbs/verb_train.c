@@ -1,4 +1,5 @@
 #include "verbs/autotune_output.h"
+#include "inputs/canary_inputs.h"
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
 #include "inputs/private_set.h"
@@ -26,6 +27,7 @@ static const struct option_row rows[] = {
      "private release of all inputs, with noise, once an epoch; needs --radius; labels count as public "
      "without --label-epsilon"},
     OPTION_ROWS(private_set_rows),
+    OPTION_ROWS(canary_rows),
     OPTION_GROUP("Files"),
     OPTION_TABLE(sotto_call_option_table, "fresh"),
     {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write"},
@@ -81,6 +83,22 @@ static void print_result(const struct sotto_train_result *r, const struct sotto_
                r->seconds, r->records_per_second, choice);
 }
 
+static sotto_status answers(float *logits, const void *network, const struct sotto_dataset *records,
+                            const struct sotto_context *ctx)
+{
+    return sotto_network_predict_data(logits, network, records, NULL, records->n, 1, ctx);
+}
+
+static sotto_status refuse_canaries(const struct options *o)
+{
+    static const char *const others[] = {"from", "certify-inputs", "residual-perturbation"};
+    for (size_t i = 0; option_given(o, "canaries") && i < sizeof others / sizeof *others; i++)
+        if (option_given(o, others[i]))
+            return cli_fail(SOTTO_EUSAGE, "train: --canaries cannot be combined with --%s; omit one of them",
+                            others[i]);
+    return SOTTO_OK;
+}
+
 /* The network is the release: nothing else that depends on the records is printed. */
 static sotto_status train_private(const struct options *o, const struct sotto_dataset *opened,
                                   const struct sotto_array *chosen, const struct sotto_train_options *options,
@@ -94,6 +112,8 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     struct private_set charged = {0};
     struct sotto_network *network = NULL;
     struct sotto_certificate *certificate = NULL;
+    struct sotto_canaries *canaries = NULL;
+    char *purpose = NULL;
     bool inputs = option_flag(o, "certify-inputs");
     sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
     privacy.output = output;
@@ -105,16 +125,30 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
         status = private_set_identify(&charged, o, &whose, "train", opened->name);
     if (status == SOTTO_OK)
         status = private_set_of_rows(&charged, opened, chosen->data, chosen->count, ctx);
+    const struct canary_asker asker = {&charged.spend, privacy.adjacency, options->seed,
+                                       privacy.classes ? privacy.classes : data.classes,
+                                       option_flag(o, "fresh")};
+    if (status == SOTTO_OK)
+        status = canary_inputs_make(&canaries, &data, chosen->data, chosen->count, &asker, o);
+    if (status == SOTTO_OK)
+        status = canary_inputs_charge(&charged.spend, &purpose, canaries);
     privacy.spend = charged.spend;
+    privacy.canaries = canaries;
+    const struct sotto_dataset *set = canaries ? sotto_canaries_data(canaries) : &data;
     if (status == SOTTO_OK)
         status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
-            &network, &certificate, NULL, &data, chosen->data, chosen->count, options, &privacy, ctx);
+            &network, &certificate, NULL, set, canaries ? NULL : chosen->data,
+            canaries ? set->n : chosen->count, options, &privacy, ctx);
     if (status == SOTTO_OK)
         status = sotto_network_save_private(output, network, certificate);
+    if (status == SOTTO_OK)
+        status = canary_inputs_save(canaries, answers, network, asker.classes, ctx);
     if (status == SOTTO_OK)
         status = private_set_print(&charged, certificate, output, json);
     sotto_certificate_free(certificate);
     sotto_network_free(network);
+    sotto_text_free(purpose);
+    sotto_canaries_free(canaries);
     sotto_array_clear(&labels);
     private_set_clear(&charged);
     sotto_provenance_clear(&whose);
@@ -144,9 +178,12 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_train_result result;
     struct sotto_array chosen = {0};
     struct sotto_network *network = NULL;
+    struct sotto_canaries *canaries = NULL;
     const char *output = option_text(o, "output");
     sotto_status status = read_options(&options, o);
     options.checkpoint = checkpoint;
+    if (status == SOTTO_OK)
+        status = refuse_canaries(o);
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
     if (status == SOTTO_OK && option_flag(o, "fresh"))
@@ -161,14 +198,22 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = train_privacy_refuse(o);
     if (status == SOTTO_OK)
         status = labels_check_first(data->labels, data->labels ? data->n : 0, 0, option_text(o, "data"), o);
+    const struct canary_asker asker = {NULL, SOTTO_ADD_REMOVE, options.seed, data->classes,
+                                       option_flag(o, "fresh")};
     if (status == SOTTO_OK)
-        status = sotto_train(&network, &result, data, chosen.data, chosen.count, &options, ctx);
+        status = canary_inputs_make(&canaries, data, chosen.data, chosen.count, &asker, o);
+    const struct sotto_dataset *set = canaries ? sotto_canaries_data(canaries) : data;
+    if (status == SOTTO_OK)
+        status = sotto_train(&network, &result, set, canaries ? NULL : chosen.data,
+                             canaries ? set->n : chosen.count, &options, ctx);
     if (status == SOTTO_OK)
         status = note_release(network, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_network_save(output, network);
     if (status == SOTTO_OK)
         status = image_provenance_save(output, data, &chosen);
+    if (status == SOTTO_OK)
+        status = canary_inputs_save(canaries, answers, network, data->classes, ctx);
     if (status == SOTTO_OK) {
         if (!option_given(o, "checkpoint"))
             sotto_train_forget(checkpoint);
@@ -176,6 +221,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     }
 done:
     sotto_network_free(network);
+    sotto_canaries_free(canaries);
     sotto_array_clear(&chosen);
     return status;
 }

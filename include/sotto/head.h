@@ -107,6 +107,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_train(struct sotto_head **out
                                                          const int64_t *y, size_t n, size_t d, size_t classes,
                                                          const struct sotto_head_recipe *recipe,
                                                          const struct sotto_context *ctx);
+struct sotto_canaries;
 /** What a privately trained head costs, and which ledger is charged. */
 struct sotto_head_privacy {
     /** epsilon: the smallest noise_multiplier for it is found [0: the recipe gives the noise_multiplier]
@@ -124,6 +125,9 @@ struct sotto_head_privacy {
     enum sotto_adjacency adjacency; /**< [replace-one], or zero-out: DP-SGD by Poisson samples only */
     /** DP-SGD: [poisson], or fixed: `batch` records without replacement in every step, under replace-one only. */
     enum sotto_sampling sampling;
+    /** [NULL: none] DP-SGD: canaries (sotto/canary.h) of which X and y were made; those that are gradients act in every
+     *  step, and what an observer of all steps sees of them is noted there. */
+    struct sotto_canaries *canaries;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Trains with noise: the whole run is charged to the ledger before its first step, and stays charged if it is stopped.

@@ -75,6 +75,8 @@ SOTTO_API const struct sotto_option *sotto_scattering_option_table(void);
 SOTTO_API const struct sotto_option *sotto_talos_option_table(void);
 /** Of struct sotto_audit_options. */
 SOTTO_API const struct sotto_option *sotto_audit_option_table(void);
+/** struct sotto_canary_options; the seed is the trainer's. */
+SOTTO_API const struct sotto_option *sotto_canary_option_table(void);
 /** Of struct sotto_attack_options. */
 SOTTO_API const struct sotto_option *sotto_attack_option_table(void);
 /** Of struct sotto_federated_options. */

@@ -6,6 +6,7 @@
 #include "sotto/audit.h"
 #include "sotto/autotune.h"
 #include "sotto/base.h"
+#include "sotto/canary.h"
 #include "sotto/compose.h"
 #include "sotto/data.h"
 #include "sotto/defend.h"

@@ -122,6 +122,7 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
 /** Removes a checkpoint, and those of members that are trained apart (FILE.memberK). */
 SOTTO_API void sotto_train_forget(const char *checkpoint);
 
+struct sotto_canaries;
 /** What a private training needs besides. Start from {0}, or from sotto_train_privacy_defaults(). */
 struct sotto_train_privacy {
     /** epsilon: the smallest noise_multiplier for it is found [0: noise_multiplier is given]
@@ -163,6 +164,8 @@ struct sotto_train_privacy {
     /** [NULL: "the caller"] with `from`: who states that the encoder is public, for the certificate. Must be given where
      *  nothing beside the encoder's file (PATH.provenance.json) says which records trained it. */
     const char *encoder_by;
+    /** [NULL: none] DP-SGD: as in struct sotto_head_privacy; `data` is then sotto_canaries_data(), all rows of it. */
+    struct sotto_canaries *canaries;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
 /** Out: *p: the values in brackets. */

@@ -4,6 +4,7 @@
  * order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
  * head_linear.h, which does all of a step's sum in one pass. */
 #include "base/file.h"
+#include "canary/canaries.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
@@ -31,13 +32,15 @@ struct private_trainer {
     struct clip_layer clip[HEAD_MAX_LAYERS];
     struct clip_scratch scratch;
     struct arena memory;
-    size_t count;          /* weights and biases */
-    double *w;             /* (count): what is trained, in double */
-    double *vector;        /* (count): the sum, then the privatised mean gradient */
-    double *mean, *square; /* (count): momentum, or Adam's moments */
-    uint32_t *rows;        /* (n): the sample of a step */
-    double *record_square; /* (n): squared norms of the records */
-    double *batch_square;  /* (CHUNK): of those in memory */
+    size_t count;                    /* weights and biases */
+    double *w;                       /* (count): what is trained, in double */
+    double *vector;                  /* (count): the sum, then the privatised mean gradient */
+    double *mean, *square;           /* (count): momentum, or Adam's moments */
+    uint32_t *rows;                  /* (n): the sample of a step */
+    double *reference;               /* (count): the sum of an observer's own sample; NULL: none is needed */
+    struct sotto_canaries *canaries; /* NULL: none */
+    double *record_square;           /* (n): squared norms of the records */
+    double *batch_square;            /* (CHUNK): of those in memory */
 };
 
 /* Called twice: to measure, then to place. */
@@ -65,6 +68,8 @@ static void layout(struct private_trainer *t)
     t->mean = arena_take(a, t->count, sizeof *t->mean);
     t->square = arena_take(a, t->count, sizeof *t->square);
     t->rows = arena_take(a, t->network.data->n, sizeof *t->rows);
+    if (canary_is_gradient(t->canaries))
+        t->reference = arena_take(a, t->count, sizeof *t->reference);
     t->record_square = arena_take(a, t->network.data->n, sizeof *t->record_square);
 }
 
@@ -99,13 +104,14 @@ static void plan_layers(struct private_trainer *t)
 }
 
 static sotto_status plan(struct private_trainer *t, const struct head_data *data,
-                         const struct sotto_head_recipe *chunked)
+                         const struct sotto_head_recipe *chunked, struct sotto_canaries *canaries)
 {
     sotto_status status = SOTTO_OK;
     const struct head_part all = head_part_all(data);
     *t = (struct private_trainer){.kernels = head_clip_kernels_find(),
                                   .noisy = head_noisy_kernels_find(),
-                                  .one_pass = chunked->hidden_count ? NULL : head_linear_kernels_find()};
+                                  .one_pass = chunked->hidden_count ? NULL : head_linear_kernels_find(),
+                                  .canaries = canaries};
     TRY(head_plain_plan_part(&t->network, &all, chunked)); /* which does not ask whether the cells are bits */
     layout(t);
     TRY(arena_reserve(&t->memory, "private head trainer"));
@@ -207,6 +213,20 @@ static void sum_gradients(struct private_trainer *t, size_t count, double norm)
         sum_layers(t, count, norm);
 }
 
+/* What the other records add where canaries are, by a sample of the observer's own; its sum goes to reference. The step's
+ * own sum is in vector, before and after. */
+static void sum_reference(struct private_trainer *t, double rate, size_t step, double norm)
+{
+    const size_t count = canary_own_sample(t->rows, t->canaries, rate, step);
+    memcpy(t->reference, t->vector, t->count * sizeof *t->vector);
+    sum_gradients(t, count, norm);
+    for (size_t i = 0; i < t->count; i++) {
+        const double own = t->vector[i];
+        t->vector[i] = t->reference[i];
+        t->reference[i] = own;
+    }
+}
+
 /* vector: the noisy sum. */
 static void update(struct private_trainer *t, const struct sotto_head_recipe *r, size_t step)
 {
@@ -243,7 +263,8 @@ static sotto_status keep(struct head_run *r, size_t step)
 {
     r->saved = time(NULL);
     r->state.step = step;
-    return r->checkpoint ? head_checkpoint_save(r->checkpoint, &r->state) : SOTTO_OK;
+    sotto_status status = r->checkpoint ? head_checkpoint_save(r->checkpoint, &r->state) : SOTTO_OK;
+    return status == SOTTO_OK ? canary_keep(r->trainer->canaries) : status;
 }
 
 /* Stopped: the state is kept, so that the charged privacy loss is not wasted. */
@@ -260,21 +281,41 @@ static sotto_status stop_check(struct head_run *r, size_t step, size_t epoch, co
     return kept == SOTTO_OK ? status : kept;
 }
 
+/* A step of noise on the clipped sum, and what an observer sees of it. */
+static sotto_status take_step(struct head_run *r, size_t n, size_t step, double norm,
+                              struct sotto_dpsgd_session *reserved)
+{
+    sotto_status status = SOTTO_OK;
+    struct private_trainer *t = r->trainer;
+    const double scale = r->recipe->noise_multiplier * r->recipe->max_grad_norm;
+    const struct canary_step seen = {norm, scale, (double)r->recipe->batch / (double)n, 1,
+                                     strcmp(r->recipe->noise, "logistic") == 0};
+    size_t count;
+    TRY(sotto_dp_sample(reserved, t->rows, &count, n));
+    canary_note(t->canaries, t->rows, count);
+    sum_gradients(t, drop_nothing(t->rows, count, t->network.data->y), norm);
+    canary_add(t->canaries, t->vector, norm);
+    if (t->reference)
+        sum_reference(t, seen.rate, step, norm);
+    TRY(sotto_dp_step(reserved, t->vector));
+    canary_observe(t->canaries, t->vector, t->reference, &seen);
+done:
+    return status;
+}
+
 static sotto_status train(struct head_run *r, size_t n, struct sotto_dpsgd_session *reserved,
                           const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct private_trainer *t = r->trainer;
-    size_t steps = steps_of(r->recipe, n), count;
+    size_t steps = steps_of(r->recipe, n);
     double norm = head_clip_norm(r->recipe->max_grad_norm, n);
     r->saved = time(NULL);
     for (size_t step = r->state.step + 1; step <= steps; step++) {
         size_t epoch = step * r->recipe->epochs / (steps + 1);
         if (step % 16 == 1 || context_stopped(ctx))
             TRY(stop_check(r, step - 1, epoch, ctx));
-        TRY(sotto_dp_sample(reserved, t->rows, &count, n));
-        sum_gradients(t, drop_nothing(t->rows, count, t->network.data->y), norm);
-        TRY(sotto_dp_step(reserved, t->vector));
+        TRY(take_step(r, n, step, norm, reserved));
         update(t, r->recipe, step);
         if (step % 16 == 0 || step == steps)
             context_progress(ctx, "head", step, steps, "steps");
@@ -399,7 +440,8 @@ static sotto_status train_private(struct sotto_head **out, struct sotto_certific
     TRY(head_create(&h, r.hidden_count + 1, width));
     chunked = r;
     chunked.batch = CHUNK;
-    TRY(plan(&trainer, &data, &chunked));
+    TRY(plan(&trainer, &data, &chunked, own.canaries));
+    TRY(canary_begin(own.canaries, trainer.count));
     add_rounding(&r, trainer.count, n, &own);
     TRY(begin(&run, &data));
     if (own.output)

@@ -1,5 +1,6 @@
 /* A head from second moments: sums, one release, equations. Nothing of the records goes around the
  * release. */
+#include "canary/canaries.h"
 #include "head/private/moments.h"
 
 #include "base/file.h"
@@ -106,6 +107,7 @@ static sotto_status check_request(const struct sotto_head_recipe *r, const struc
 {
     sotto_status status = SOTTO_OK;
     TRY(require_reserved(privacy->reserved, "head"));
+    TRY(canary_require_records(privacy->canaries, r->trainer));
     REQUIRE(privacy->adjacency == SOTTO_REPLACE_ONE,
             "adjacency %s: trainer %s is accounted for a replaced record only; expected replace-one",
             sotto_adjacency_name(privacy->adjacency), r->trainer);

@@ -6,6 +6,7 @@
 #include "train/private/dp_sgd.h"
 
 #include "base/file.h"
+#include "canary/canaries.h"
 #include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
 #include "nn/loop/example_sums.h"
@@ -30,9 +31,10 @@ struct private_run {
     struct dp_sgd_shares shares; /* of gradients and of their count, for a quantile */
     struct dp_sgd_fault fault;
     struct example_sums *sums;
-    uint32_t *sample; /* (n): the records of this step, by their place in t.rows */
-    int64_t *rows;    /* (n): the same, in t.data */
-    double *sum;      /* (dimension): parameters, then a quantile's count */
+    uint32_t *sample;  /* (n): the records of this step, by their place in t.rows */
+    int64_t *rows;     /* (n): the same, in t.data */
+    double *sum;       /* (dimension): parameters, then a quantile's count */
+    double *reference; /* (dimension): the same of an observer's own sample; NULL: no canary is a gradient */
     size_t parameters, top,
         dimension; /* parameters: trained ones; top: those of the last layer, at their end */
     struct encoder_standing encoder;
@@ -93,6 +95,7 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
         TRY(reserve(r, step));
     size_t drawn, kept = 0;
     TRY(sotto_dp_sample(r->reserved, r->sample, &drawn, r->t.n));
+    canary_note(r->p.canaries, r->sample, drawn);
     for (size_t i = 0; i < drawn; i++) { /* of one that counts as nothing the part in the sum is 0 */
         r->sample[kept] = r->sample[i];
         r->rows[kept] = r->t.rows[r->sample[i]];
@@ -135,6 +138,16 @@ static void fill(float *input, int64_t *labels, void *state, size_t first, size_
     }
 }
 
+/* What the other records add where canaries are, by a sample of the observer's own, in lattice steps. */
+static sotto_status sum_reference(struct private_run *r, const struct nn_clip *clip, double rate,
+                                  uint64_t step)
+{
+    size_t below, n = canary_own_sample(r->sample, r->p.canaries, rate, step);
+    for (size_t i = 0; i < n; i++)
+        r->rows[i] = r->t.rows[r->sample[i]];
+    return example_sums_take(r->reference, &below, r->sums, r->sample, n, clip, step);
+}
+
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step)
 {
@@ -148,6 +161,11 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
                                  .norm = r->state.clip * r->fault.clip,
                                  .bound = example_sums_bound(r->sums, share / unit) * r->fault.clip,
                                  .gamma = 0.01};
+    const struct canary_step seen = {.amount = floor(clip.bound) * unit,
+                                     .scale = r->p.noise_multiplier * (quantile ? 1 : r->p.max_grad_norm),
+                                     .rate = sotto_sample_rate(r->p.sampling, r->t.options.batch, r->t.n),
+                                     .unit = unit,
+                                     .logistic = strcmp(r->p.noise, "logistic") == 0};
     size_t below, batch = r->t.options.batch;
     double scale = 1 / (double)batch;
     const bool top_only = supervised_warms_up(&r->t, step);
@@ -158,8 +176,12 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
         r->sum[r->parameters] = count * (2 * (double)below - (double)n);
         scale *= r->state.clip / share;
     }
+    canary_add(r->p.canaries, r->sum, floor(clip.bound));
+    if (r->reference)
+        TRY(sum_reference(r, &clip, seen.rate, step));
     average(r, step); /* a step that was stopped is drawn again: not before */
     TRY(sotto_dp_step_lattice(r->reserved, r->sum));
+    canary_observe(r->p.canaries, r->sum, r->reference, &seen);
     if (quantile)
         r->state.clip =
             dp_sgd_next_clip(r->state.clip, r->sum[r->parameters], count * unit, batch, r->p.quantile);
@@ -207,6 +229,9 @@ static sotto_status plan(struct private_run *r)
     NEW(r->sample, t->n);
     NEW(r->rows, t->n);
     NEW(r->sum, r->dimension);
+    if (canary_is_gradient(r->p.canaries))
+        NEW(r->reference, r->dimension);
+    TRY(canary_begin(r->p.canaries, r->parameters));
 done:
     return status;
 }
@@ -222,6 +247,16 @@ static void clear(struct private_run *r)
     base_free(r->sample);
     base_free(r->rows);
     base_free(r->sum);
+    base_free(r->reference);
+}
+
+/* What was seen, also of a run that was stopped; the stop is what is told. */
+static void keep_canaries(struct private_run *r, sotto_status ended)
+{
+    struct status_record stopped;
+    status_get(&stopped);
+    if (canary_keep(r->p.canaries) != SOTTO_OK && ended != SOTTO_OK)
+        status_set(&stopped);
 }
 
 static sotto_status run(struct private_run *r)
@@ -237,7 +272,9 @@ static sotto_status run(struct private_run *r)
         context_log(r->t.ctx, SOTTO_LOG_WARNING,
                     "train: the steps that the interrupted run had reserved stay charged; the remaining "
                     "steps are charged again");
-    TRY(training_loop_run(&r->loop));
+    status = training_loop_run(&r->loop);
+    keep_canaries(r, status);
+    TRY(status);
     average(r, r->loop.progress.step);
     if (r->state.average)
         memcpy(r->t.model->values, r->state.average->values, r->t.model->trainable * sizeof(float));

@@ -1,0 +1,101 @@
+/* What is known of the coins from outside: scores of the answers of the trained model, and their file. */
+#include "base/file.h"
+#include "canary/canaries.h"
+#include "sotto/io.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMMITMENT_BYTES = 32 };
+
+/* Nats; a label that is no class is nothing that the model was taught: 0. */
+static double loss_of(const float *z, size_t classes, int64_t label)
+{
+    double top = z[0], sum = 0;
+    if (label < 0 || (uint64_t)label >= classes)
+        return 0;
+    for (size_t k = 1; k < classes; k++)
+        top = fmax(top, z[k]);
+    for (size_t k = 0; k < classes; k++)
+        sum += exp(z[k] - top);
+    return log(sum) + top - z[label];
+}
+
+void sotto_canaries_answers(struct sotto_canaries *c, const float *heads, const float *tails)
+{
+    const size_t classes = c->data.classes;
+    for (size_t i = 0; i < c->coins.count; i++) {
+        c->black_box[i] = -loss_of(heads + i * classes, classes, c->labels[1][i]);
+        if (tails)
+            c->black_box[i] += loss_of(tails + i * classes, classes, c->labels[0][i]);
+    }
+    c->answered = true;
+}
+
+/* Pixels or features as they were trained on. */
+static sotto_status add_records(struct sotto_tensors *t, const struct sotto_dataset *d, const char *values,
+                                const char *labels)
+{
+    sotto_status status = SOTTO_OK;
+    if (d->images)
+        TRY(sotto_tensors_add(t, values, SOTTO_U1, 4, (size_t[]){d->n, d->channels, d->height, d->width},
+                              d->images));
+    else
+        TRY(sotto_tensors_add(t, values, SOTTO_F4, 2, (size_t[]){d->n, d->columns}, d->features));
+    TRY(sotto_tensors_add(t, labels, SOTTO_I8, 1, &d->n, d->labels));
+done:
+    return status;
+}
+
+/* The digits of a SHA-256 as 32 bytes. */
+static sotto_status add_commitment(struct sotto_tensors *t, const char *digits)
+{
+    unsigned char bytes[COMMITMENT_BYTES];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        const char pair[] = {digits[2 * i], digits[2 * i + 1], 0};
+        bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
+    }
+    return sotto_tensors_add(t, "commitment", SOTTO_U1, 1, (size_t[]){sizeof bytes}, bytes);
+}
+
+sotto_status sotto_canaries_save(const struct sotto_canaries *c)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    char path[CANARY_PATH];
+    TRY(canary_path(path, c->output, CANARY_RECORDS));
+    TRY(add_commitment(&t, c->commitment));
+    if (c->record[1].n)
+        TRY(add_records(&t, &c->record[1], "heads", "heads_labels"));
+    if (c->record[0].n)
+        TRY(add_records(&t, &c->record[0], "tails", "tails_labels"));
+    if (c->answered)
+        TRY(sotto_tensors_add(&t, "black_box", SOTTO_F8, 1, &c->coins.count, c->black_box));
+    if (c->white_box)
+        TRY(sotto_tensors_add(&t, "white_box", SOTTO_F8, 1, &c->coins.count, c->white_box));
+    TRY(sotto_npz_save(path, &t));
+    TRY(canary_path(path, c->output, CANARY_STATE));
+    unlink(path);
+done:
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status canary_commitment_of(char out[SHA256_HEX], const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    TRY(sotto_npz_load(&t, path));
+    const struct sotto_array *a = sotto_tensors_find(&t, "commitment");
+    if (!a || a->dtype != SOTTO_U1 || a->count != COMMITMENT_BYTES)
+        FAIL(SOTTO_EFORMAT,
+             "%s: holds no commitment; expected the file that a training with --canaries wrote", path);
+    for (size_t i = 0; i < COMMITMENT_BYTES; i++)
+        snprintf(out + 2 * i, 3, "%02x", ((const unsigned char *)a->data)[i]);
+done:
+    sotto_tensors_clear(&t);
+    return status;
+}

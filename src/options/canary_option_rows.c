@@ -1,0 +1,22 @@
+#include "sotto/canary.h"
+
+#define OPTIONS_OF struct sotto_canary_options
+#include "options/option_row.h"
+
+static const struct sotto_option rows[] = {
+    {"canaries", COUNT(count, "K"), .value = "0", .range = "[0,1000000]", .group = "Canaries",
+     .help =
+         "number of canaries, each in the training set by a coin flip of the operating system's generator; "
+         "the coins go to OUTPUT.coins.json, sealed until 'sotto audit --one-run --coin-file'"},
+    {"canary-kind", CHOICE(kind, "KIND", "mislabelled|random|dirac|clipbkd|in-distribution"),
+     .value = "mislabelled", .group = "Canaries",
+     .help = "canaries: mislabelled or in-distribution records of the set (in the place of those), random "
+             "records, dirac (a clipped gradient at one weight, DP-SGD), or clipbkd (along the directions of "
+             "least "
+             "variance of --canary-public)"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_canary_option_table(void)
+{
+    return rows;
+}
