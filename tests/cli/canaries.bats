@@ -108,7 +108,7 @@ refused() { # code, text, command
 
 @test "what is printed and how large files are does not depend on the coins" {
   for seed in 1 2 3; do
-    "$SOTTO" "${unpaid[@]}" --canaries 40 --canary-kind mislabelled --adjacency zero-out --insecure-noise-seed $seed --ledger l$seed.jsonl --json -o h$seed |
+    XDG_DATA_HOME=$dir/home$seed "$SOTTO" "${unpaid[@]}" --canaries 40 --canary-kind mislabelled --adjacency zero-out --insecure-noise-seed $seed --ledger l$seed.jsonl --json -o h$seed |
       sed -E 's/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g' > out$seed
     wc -c < h$seed >> out$seed
     wc -c < h$seed.canaries.npz >> out$seed
@@ -127,11 +127,11 @@ refused() { # code, text, command
   refused 64 "--canaries" "${head[@]}" --canaries -1 -o h
   refused 65 "expected 1 to 1000000" "${head[@]}" --canaries 1000001 -o h
   refused 65 "give fewer --canaries" "${head[@]}" --canaries 200 -o h
-  refused 65 "clipped gradients" "${head[@]}" --canaries 5 --canary-kind dirac -o h
+  refused 65 "clipped gradients" "${head[@]}" --canaries 5 --canary-kind dirac -o c
   refused 65 "need public rows; give --canary-public" "${head[@]}" --canaries 5 --canary-kind clipbkd -o h
   refused 65 "is for --canary-kind clipbkd" "${head[@]}" --canaries 5 --canary-public x.csv -o h
   refused 65 "expected at most one for each weight" "$SOTTO" "${private[@]}" --canaries 100000 --canary-kind dirac -o h
-  refused 65 "no steps that clip them" "${head[@]}" --dataset-id toy --trainer covariance --epsilon 1 --ledger l.jsonl --canaries 5 --canary-kind dirac -o h
+  refused 65 "no steps that clip them" "${head[@]}" --dataset-id toy --trainer covariance --epsilon 1 --ledger l.jsonl --canaries 5 --canary-kind dirac -o c
   refused 64 "cannot be combined with trainer convex" "${head[@]}" --trainer convex --canaries 5 -o h
   refused 64 "cannot be combined with --certify-inputs" "$SOTTO" train --data synthetic-images-n64 --certify-inputs --radius 1 --epsilon 1 --canaries 5 -o h --quiet
   [ ! -e h ] && [ ! -e l.jsonl ]
