@@ -135,8 +135,9 @@ static void claimed(struct page *p, const struct report_row *r)
     }
     page_html(p, " at ");
     page_percent_plain(p, r->confidence);
-    page_html(p, " over all attacks and bounds together (each threshold chosen on one half of the records and "
-                 "evaluated on the other).</p>\n");
+    page_html(p,
+              " over all attacks and bounds together (each threshold chosen on one half of the records and "
+              "evaluated on the other).</p>\n");
 }
 
 void section_claim(struct page *p, const struct report *r)

@@ -71,7 +71,7 @@ struct run_config {
     uint64_t seed;
     char data_set[512], public_set[512]; /* the latter "" for a part of the former */
     size_t sizes[SOTTO_PARTS];
-    size_t classes; /* 0: those of the data set's description */
+    size_t classes;                         /* 0: those of the data set's description */
     struct sotto_pretrain_options pretrain; /* texts point into the arrays below */
     char pretrain_texts[8][32];
     char dtype[16], backend[16]; /* of pre-training; "auto" until a stage has chosen */
