@@ -46,7 +46,7 @@ attack() {
     --member-labels "$parts/$members-labels.npy" --nonmember-features "$parts/nonmember-features.npy" --nonmember-labels "$parts/nonmember-labels.npy" \
     --attacker-features "$parts/attacker-features.npy" --attacker-labels "$parts/attacker-labels.npy" --shadows "$shadows" --cache "$out/shadows" \
     --seed "$seed" --threads "$threads" --quiet "$@" -o "$to" > /dev/null
-  sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' "$to/result.json" | grep '^{"name":"[a-z-]*","title' | grep -o '^{"name":"[a-z-]*"\|"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' |
+  sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' "$to/result.json" | grep '^{"name":"[a-z-]*","title' | grep -o '^{"name":"[a-z-]*"\|,"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' | sed 's|^,||' |
     tr -d '"{' | paste -sd ' ' | sed "s/^/$way $seed $name: /; s/name:/\n  /g"
 }
 

@@ -32,7 +32,7 @@ train() {
   shift
   [ -e "$file" ] || "$sotto" generate train --data fashion-mnist --threads "$threads" --quiet "$@" -o "$file"
 }
-areas() { grep -o '"name":"[a-z-]*","title\|"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' | tr -d '"{' | sed "s/^/$1 /"; }
+areas() { grep -o '"name":"[a-z-]*","title\|,"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' | sed 's|^,||' | tr -d '"{' | sed "s/^/$1 /"; }
 # attack LABEL ATTACK MODEL MEMBERS OTHERS OPTIONS...
 attack() {
   local label=$1

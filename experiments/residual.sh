@@ -111,7 +111,7 @@ row() {
 line() {
   local f=$out/$2-$3 auc='"auc":{"estimate":' plain=$out/$2-$3/plain/result.json loss
   [ -e "$plain" ] && [ -e "$f/seconds" ] || return 0
-  loss=$(sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' "$plain" | grep '^{"name":"loss"' | grep -o "${auc}[0-9.e-]*" | grep -o '[0-9.e-]*$')
+  loss=$(sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' "$plain" | grep '^{"name":"loss"' | grep -o "${auc}[0-9.e-]*" | head -n 1 | grep -o '[0-9.e-]*$')
   echo "$2,$3,$(number "$plain" '"accuracy":{"member":{"estimate":'),$(number "$plain" '"nonmember":{"estimate":'),$(first "$plain"),$(first "$f/adaptive/result.json"),$(first "$f/averaged/result.json"),$loss,$(
     bound "$plain"),$(bound "$f/adaptive/result.json"),$(tail -n 1 "$f/seconds"),$(first "$f/lira/result.json")"
 }
@@ -178,7 +178,7 @@ curve() {
   [ -e "$result" ] || return 0
   part=$(sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' "$result" | grep "^{\"name\":\"$2\"")
   roc=$(grep -o '"roc":\[\[[^a-z]*\]\]' <<< "$part" | sed 's/"roc"://')
-  echo "{\"name\": \"$3 (AUC $(grep -o '"auc":{"estimate":[0-9.e-]*' <<< "$part" | grep -o '[0-9.e-]*$' | cut -c 1-5))\", \"points\": $roc}"
+  echo "{\"name\": \"$3 (AUC $(grep -o '"auc":{"estimate":[0-9.e-]*' <<< "$part" | head -n 1 | grep -o '[0-9.e-]*$' | cut -c 1-5))\", \"points\": $roc}"
 }
 # figure TITLE X Y < lines
 figure() {

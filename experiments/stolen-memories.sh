@@ -17,7 +17,7 @@ for seed in ${SEEDS:-1 2 3}; do
     "$sotto" attack "$2" --target "$model" --member-features "$d/$3-features.npy" --member-labels "$d/$3-labels.npy" \
       --nonmember-features "$d/nonmember-features.npy" --nonmember-labels "$d/nonmember-labels.npy" --attacker-features "$d/attacker-features.npy" \
       --attacker-labels "$d/attacker-labels.npy" --threads "$threads" --seed "$seed" --quiet --json "${@:4}" |
-      grep -o '"name":"[a-z-]*","title\|"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' | tr -d '"{' | sed "s/^/$seed $1 /"
+      grep -o '"name":"[a-z-]*","title\|,"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' | sed 's|^,||' | tr -d '"{' | sed "s/^/$seed $1 /"
   }
   attack last stolen-memories member
   attack layers stolen-memories-layers member --explain 5 -o "$out/$seed-layers"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static size_t count_of(const char *const *list)
 {
@@ -61,20 +62,19 @@ static sotto_status repeat(struct sotto_array *out, const char *text, size_t n, 
     char *end;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end || value < 0)
-        return cli_fail(
-            SOTTO_EUSAGE,
-            "defend: --%s: the protected label '%s' is neither a .npy file nor a whole number >= 0", option,
-            text);
+        return cli_fail(SOTTO_EUSAGE,
+                        "defend: --%s: the protected label '%s' is neither a file nor a whole number >= 0",
+                        option, text);
     sotto_status status = sotto_array_make(out, SOTTO_I8, 1, &n);
     for (size_t i = 0; status == SOTTO_OK && i < n; i++)
         ((int64_t *)out->data)[i] = value;
     return status;
 }
 
-/* A number is a protected label. */
+/* A number is a protected label, and so is a word that names no file, for an error that speaks of both. */
 static bool is_file(const char *text)
 {
-    return text[strspn(text, "+-0123456789")] != '\0';
+    return text[strspn(text, "+-0123456789")] != '\0' && (strpbrk(text, "./:") || access(text, F_OK) == 0);
 }
 
 static bool ends_before(const char *text, const char *end, const char *ending)

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { CANARY_PATH = 4096, CANARY_SALT = 65 };
+enum { CANARY_PATH = 4096, CANARY_SALT = 65, CANARY_COMMITMENT = 32 /* bytes */ };
 
 /** The secret half. Canonical text, hash and file: canary_coins.c. */
 struct canary_coins {

@@ -8,15 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-sotto_status canary_path(char out[CANARY_PATH], const char *output, const char *suffix)
-{
-    sotto_status status = SOTTO_OK;
-    REQUIRE((size_t)snprintf(out, CANARY_PATH, "%s%s", output, suffix) < CANARY_PATH,
-            "the path of %s is too long; expected at most %d bytes", output, CANARY_PATH - 1);
-done:
-    return status;
-}
-
 static sotto_status check(const struct sotto_canary_request *r)
 {
     sotto_status status = SOTTO_OK;
@@ -243,16 +234,6 @@ void sotto_canaries_free(struct sotto_canaries *c)
     base_free(c->sampled);
     base_free(c->variance);
     base_free(c);
-}
-
-void sotto_canaries_forget(const char *output)
-{
-    static const char *const suffixes[] = {CANARY_COINS, CANARY_COINS CANARY_OPENED, CANARY_RECORDS,
-                                           CANARY_STATE};
-    char path[CANARY_PATH];
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if ((size_t)snprintf(path, sizeof path, "%s%s", output, suffixes[i]) < sizeof path)
-            unlink(path);
 }
 
 const struct sotto_dataset *sotto_canaries_data(const struct sotto_canaries *c)

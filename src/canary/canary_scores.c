@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COMMITMENT_BYTES = 32 };
-
 /* Nats; a label that is no class is nothing that the model was taught: 0. */
 static double loss_of(const float *z, size_t classes, int64_t label)
 {
@@ -53,7 +51,7 @@ done:
 /* The digits of a SHA-256 as 32 bytes. */
 static sotto_status add_commitment(struct sotto_tensors *t, const char *digits)
 {
-    unsigned char bytes[COMMITMENT_BYTES];
+    unsigned char bytes[CANARY_COMMITMENT];
     for (size_t i = 0; i < sizeof bytes; i++) {
         const char pair[] = {digits[2 * i], digits[2 * i + 1], 0};
         bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
@@ -79,22 +77,6 @@ sotto_status sotto_canaries_save(const struct sotto_canaries *c)
     TRY(sotto_npz_save(path, &t));
     TRY(canary_path(path, c->output, CANARY_STATE));
     unlink(path);
-done:
-    sotto_tensors_clear(&t);
-    return status;
-}
-
-sotto_status canary_commitment_of(char out[SHA256_HEX], const char *path)
-{
-    sotto_status status = SOTTO_OK;
-    struct sotto_tensors t = {0};
-    TRY(sotto_npz_load(&t, path));
-    const struct sotto_array *a = sotto_tensors_find(&t, "commitment");
-    if (!a || a->dtype != SOTTO_U1 || a->count != COMMITMENT_BYTES)
-        FAIL(SOTTO_EFORMAT,
-             "%s: holds no commitment; expected the file that a training with --canaries wrote", path);
-    for (size_t i = 0; i < COMMITMENT_BYTES; i++)
-        snprintf(out + 2 * i, 3, "%02x", ((const unsigned char *)a->data)[i]);
 done:
     sotto_tensors_clear(&t);
     return status;

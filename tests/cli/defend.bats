@@ -79,7 +79,7 @@ refused() {
   refused 65 "budget must be >= 0 (got -1)" "$SOTTO" defend uniform-confidence --input m.npy --budget -1 -o out.npy
   refused 64 "needs rows with known protected labels; give --known ROWS.npy:SECRET" "$SOTTO" defend memguard --input m.npy -o out.npy
   refused 64 "defend: --known needs a protected label for its rows; give it as" "$SOTTO" defend memguard --input m.npy --known m.npy -o out.npy
-  refused 64 "is neither a .npy file nor a whole number >= 0" "$SOTTO" defend memguard --input m.npy --known m.npy:in -o out.npy
+  refused 64 "is neither a file nor a whole number >= 0" "$SOTTO" defend memguard --input m.npy --known m.npy:in -o out.npy
   refused 65 "every known row has the protected label 1" "$SOTTO" defend memguard --input m.npy --known m.npy:1 -o out.npy
   u1 0 1 0 | npy three.npy '|u1' '3,'
   refused 65 "three.npy has 3 values but n.npy has 8 rows" "$SOTTO" defend memguard --input n.npy:three.npy -o out.npy

@@ -289,11 +289,11 @@ Y
   head -c 38400 /dev/urandom | npy images.npy '|u1' '150, 1, 16, 16'
   for i in $(seq 75); do printf '\0\1'; done | npy labels.npy '|u1' '150,'
   "$SOTTO" data import images.npy:labels.npy --name pictures --dataset-id pictures-1 --quiet
-  for folder in one two; do "$SOTTO" run small.yaml -s data.set=pictures -o $folder --threads 1 --quiet; done
+  for folder in one two; do "$SOTTO" run small.yaml -s data.set=pictures -s data.classes=2 -o $folder --threads 1 --quiet; done
   own=$XDG_DATA_HOME/sotto/ledger/pictures-1.jsonl
   [ "$(releases "$own")" -eq 2 ]
   cmp "$own" two/ledger.jsonl
   "$SOTTO" verify one/protected/head-p1.safetensors.certificate.json --ledger "$own"
   grep -q '"dataset_id":"pictures-1","set":"pictures","records":40' one/models/head.safetensors.provenance.json
-  refused 64 "has no identity" "$SOTTO" run small.yaml -s data.set=images.npy:labels.npy -o three
+  refused 64 "has no identity" "$SOTTO" run small.yaml -s data.set=images.npy:labels.npy -s data.classes=2 -o three
 }
