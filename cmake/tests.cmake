@@ -139,6 +139,12 @@ if(BATS)
   set_tests_properties(slow/planted PROPERTIES LABELS slow TIMEOUT 7200
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_PLANTED_TIMES=20")
 endif()
+# The Python package against the library just built, without pip or network. (A sanitizer would have to be in the interpreter.)
+if(NOT SOTTO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  add_test(NAME python/package COMMAND ${CMAKE_SOURCE_DIR}/python/tests/run $<TARGET_FILE:sotto_shared> ${CMAKE_BINARY_DIR}/python)
+  set_tests_properties(python/package PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 1200
+    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>")
+endif()
 # Exact noise again, with 24 times as many draws.
 add_test(NAME slow/floored_law COMMAND test_floored_law)
 set_tests_properties(slow/floored_law PROPERTIES LABELS slow TIMEOUT 3600 ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_FLOORED_ROUNDS=24")
@@ -153,9 +159,10 @@ set_tests_properties(check/includes check/calls check/symbols check/globals PROP
 add_test(NAME check/headers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-headers ${CMAKE_SOURCE_DIR})
 add_test(NAME check/docs COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${CMAKE_SOURCE_DIR})
 add_test(NAME check/words COMMAND ${CMAKE_SOURCE_DIR}/tools/check-words ${CMAKE_SOURCE_DIR})
+add_test(NAME check/python COMMAND ${CMAKE_SOURCE_DIR}/tools/check-python ${CMAKE_SOURCE_DIR})
 # After a change of wording: tools/error-texts > tests/golden/errors.txt, and look at the difference.
 add_test(NAME check/error-texts COMMAND sh -c "tools/error-texts | diff -u tests/golden/errors.txt -" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-set_tests_properties(check/headers check/docs check/words check/error-texts PROPERTIES LABELS check)
+set_tests_properties(check/headers check/docs check/words check/python check/error-texts PROPERTIES LABELS check)
 
 # No test reads or writes the user's cache of measured times: there is none.
 get_property(tests DIRECTORY PROPERTY TESTS)
