@@ -55,7 +55,8 @@ def softmax(a, side):
     return (p / p.sum(1, keepdims=True))[np.arange(len(z)), a[side + "_labels"]]
 
 
-def test_save_load_pickle(result, tmp_path):
+def test_save_load_pickle(result, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     page = result.save(tmp_path / "audit1")
     assert pathlib.Path(page).read_text() == result.html()
     assert sorted(p.name for p in (tmp_path / "audit1").iterdir()) == ["MODEL_CARD.md", "attacks.csv", "report.html", "report.json", "result.json"]
@@ -103,3 +104,48 @@ def test_bad_input(change, text):
 def test_unknown_parameter():
     with pytest.raises(TypeError, match="did you mean 'confidence'"):
         sotto.audit(**arrays(), confidense=0.9)
+
+
+def compared(tmp_path, arrays, *options):
+    """The program's document and ours."""
+    for name, a in arrays.items():
+        np.save(tmp_path / f"{name}.npy", a)
+    files = [f"--{n.replace('_', '-')}={tmp_path / n}.npy" for n in arrays]
+    told = subprocess.run([program, "audit", *files, *options, "--json"], capture_output=True, check=False)
+    return json.loads(told.stdout)
+
+
+def test_generative_model(tmp_path):
+    rng = np.random.default_rng(2)
+    images = rng.random((120, 1, 4, 4), np.float32)
+    copies = np.clip(images[:30] + rng.normal(0, 0.01, (30, 1, 4, 4)), 0, 1).astype(np.float32)  # a generator that repeats its members
+    arrays = {"member_features": images[:40], "nonmember_features": images[40:80], "generated": np.concatenate([copies, images[80:]]),
+              "reference_generated": rng.random((50, 1, 4, 4), np.float32), "attacker_features": images[80:],
+              "member_discriminator_scores": rng.normal(1, 1, 40), "nonmember_discriminator_scores": rng.normal(0, 1, 40)}
+    r = sotto.audit(**arrays, seed=1, most_vulnerable=10)
+    assert compared(tmp_path, arrays, "--seed", "1") == r.to_dict()
+    assert max(a.auc.estimate for a in r.values() if a.generative and a.generative.access == "samples") > 0.8
+    for change, text in [({"generated": None}, "needs generated"), ({"member_features": None, "nonmember_features": None}, "generated needs member_features"),
+                         ({"member_discriminator_scores": None}, "given together"), ({"generated": np.zeros((3, 5))}, "feature count")]:
+        with pytest.raises(ValueError, match=text):
+            sotto.audit(**{**arrays, **change})
+
+
+def test_attribute_inference(tmp_path):
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 2, 300)
+    features = rng.normal(size=(300, 5)) + a[:, None]
+    arrays = {"features": features, "attribute": a, "attribute_labels": rng.integers(0, 3, 300), "attribute_outputs": rng.random((300, 3)),
+              "attribute_known": rng.random((300, 2))}
+    r = sotto.audit(**arrays, attribute_depth=3, seed=1)
+    assert compared(tmp_path, arrays, "--attribute-depth", "3", "--seed", "1") == r.to_dict()
+    assert r.attribute.attack.balanced_accuracy.lower > 0.6 and r.attribute.gain.lower > 0 and len(r) == 0
+    split = {"features": features[:200], "attribute": a[:200], "attribute_test_features": features[200:], "attribute_test": a[200:]}
+    assert compared(tmp_path, split, "--seed", "1") == sotto.audit(**split, seed=1).to_dict()
+    for given, text in [({"features": features}, "given together"), ({**split, "attribute_test": None}, "given together"),
+                        ({**split, "attribute_known": features}, "random split"), ({**arrays, "attribute": a[:5]}, "attribute has 5 of n"),
+                        ({**arrays, "attribute_depth": 1}, "attribute_depth must be at least 3")]:
+        with pytest.raises(ValueError, match=text):
+            sotto.audit(**given)
+    with pytest.raises(ValueError):
+        sotto.audit()

@@ -10,12 +10,13 @@ from ._call import set_threads
 from ._records import Estimate, Interval, Record
 from ._sotto import ffi as _ffi
 from ._sotto import lib as _lib
+from ._attack import attack, attacks
 from ._audit import AttackResult, AuditResult, audit
 from .errors import BudgetExceeded, Diverged, GateFailed, InternalError, PrivacyLeakWarning, SottoError
 
 __version__: str = _ffi.string(_lib.sotto_version()).decode()
 __all__ = ["AttackResult", "AuditResult", "BudgetExceeded", "Diverged", "Estimate", "GateFailed", "InternalError", "Interval",
-           "PrivacyLeakWarning", "Record", "SottoError", "account", "audit", "errors", "set_threads", "version_line"]
+           "PrivacyLeakWarning", "Record", "SottoError", "account", "attack", "attacks", "audit", "errors", "set_threads", "version_line"]
 
 
 def version_line() -> str:

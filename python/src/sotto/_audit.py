@@ -5,13 +5,13 @@ from __future__ import annotations
 import html as _html
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _call
-from ._call import Array, Progress, array, ffi, fill, invalid, lib, out_text, run, struct, table, text_of
+from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, out_text, run, struct, table, text_of
 from ._records import Estimate, Record, read
 from .errors import GateFailed, make
 
@@ -43,6 +43,17 @@ _ARRAYS = {
     "released_mean": "released_mean feature_count", "reference_mean": "reference_mean feature_count",
     "reference_people": "reference_people n_reference feature_count ...",
 }
+# Likewise of struct sotto_generative_input and struct sotto_attribute_input.
+_GENERATIVE = {
+    "generated": "generated generated_n feature_count ...", "reference_generated": "reference_generated reference_generated_n feature_count ...",
+    "attacker_features": "attacker attacker_n feature_count ...",
+    "member_discriminator_scores": "member_discriminator n_member", "nonmember_discriminator_scores": "nonmember_discriminator n_nonmember",
+}
+_ATTRIBUTE = {
+    "features": "features n d ...", "attribute": "attribute n", "attribute_labels": "labels n",
+    "attribute_outputs": "outputs n output_count ...", "attribute_known": "known n known_count ...",
+}
+_TESTED = {"features": "attribute_test_features", "attribute": "attribute_test", "attribute_labels": "attribute_test_labels"}
 
 
 class Sizes:
@@ -87,12 +98,75 @@ def _membership(scores: Any, membership: Any) -> tuple[Array, Array]:
     return s[m == 1], s[m == 0]
 
 
+def _taken(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Takes arguments out of `given`; those that are None do not count."""
+    found = {k: given.pop(k) for k in list(given) if k in names}
+    return {k: v for k, v in found.items() if v is not None}
+
+
+def _together(arrays: Mapping[str, Any], *names: str) -> None:
+    if 0 < sum(n in arrays for n in names) < len(names):
+        raise make("EUSAGE", f"{' and '.join(names)} must be given together")
+
+
+def _counts(sizes: Sizes, c: Any) -> dict[str, int]:
+    """Sizes that are members of a struct."""
+    fields = dict(ffi.typeof(c).item.fields)
+    return {size: n for size, (n, _) in sizes.known.items() if size in fields}
+
+
+def _generative(given: dict[str, Any], sizes: Sizes) -> Any:
+    """struct sotto_generative_input, or None."""
+    arrays = _taken(given, _GENERATIVE)
+    if not arrays:
+        return None
+    _together(arrays, "member_discriminator_scores", "nonmember_discriminator_scores")
+    for name in ("reference_generated", "attacker_features"):
+        if name in arrays and "generated" not in arrays:
+            raise make("EUSAGE", f"{name} needs generated")
+    if "generated" in arrays and not sizes["feature_count"]:
+        raise make("EUSAGE", "generated needs member_features and nonmember_features")
+    c = struct("generative_input")
+    for name, value in arrays.items():
+        member, *shape = _GENERATIVE[name].split()
+        lend(c, name, member, shape, value, sizes)
+    shape = np.shape(arrays.get("generated"))
+    if len(shape) == 4 and shape[1] in (1, 3) and shape[2] * shape[3] >= 4:
+        fill(c, channels=shape[1], height=shape[2], width=shape[3])
+    return fill(c, **_counts(sizes, c))
+
+
+def _attribute(given: dict[str, Any]) -> Any:
+    """struct sotto_attribute_input, or None. Records that the attacker is tested on stand behind those that it knows."""
+    arrays, tested = _taken(given, _ATTRIBUTE), _taken(given, _TESTED.values())
+    deepest = given.pop("attribute_depth", None)
+    if not arrays and not tested and deepest is None:
+        return None
+    for name in ("features", "attribute"):
+        if name not in arrays:
+            raise make("EUSAGE", "features and attribute must be given together")
+    _together(tested, "attribute_test_features", "attribute_test")
+    for name in ("attribute_outputs", "attribute_known"):
+        if tested and name in arrays:
+            raise make("EUSAGE", f"{name} cannot be combined with attribute_test_features; it needs a random split of features")
+    c, sizes = struct("attribute_input", deepest=None if deepest is None else _call.whole(deepest, "attribute_depth", 3)), Sizes()
+    if tested:
+        _together({**arrays, **tested}, "attribute_labels", "attribute_test_labels")
+        fill(c, n_aux=len(numpy_of(arrays["features"], "features")))
+        for name, more in _TESTED.items():
+            if name in arrays:
+                arrays[name] = np.concatenate([numpy_of(arrays[name], name), numpy_of(tested[more], more)])
+    for name, value in arrays.items():
+        member, *shape = _ATTRIBUTE[name].split()
+        lend(c, name, member, shape, value, sizes)
+    classes = int(np.max(numpy_of(arrays["attribute_labels"], "attribute_labels"))) + 1 if "attribute_labels" in arrays else 0
+    return fill(c, classes=classes, **_counts(sizes, c))
+
+
 def _input(given: dict[str, Any]) -> Any:
     """struct sotto_audit_input of the arrays, which are taken out of `given`."""
     c, sizes = struct("audit_input"), Sizes()
-    arrays = {k: given.pop(k) for k in list(given) if k in _ARRAYS and given[k] is not None}
-    for name in [k for k in given if k in _ARRAYS]:
-        del given[name]
+    arrays = _taken(given, _ARRAYS)
     for one, other in (("logits", "probabilities"), ("reference", "reference_losses")):
         if any(k.endswith("_" + one) for k in arrays) and any(k.endswith("_" + other) for k in arrays):
             raise make("EUSAGE", f"give either {one.replace('_', ' ')} or {other.replace('_', ' ')}, not both")
@@ -109,10 +183,9 @@ def _input(given: dict[str, Any]) -> Any:
         fill(c, member_scores=inside, nonmember_scores=outside)
     if sizes["n_all"]:
         sizes.say("n_all", sizes["n_member"] + sizes["n_nonmember"], "members and non-members together")
-    fill(c, probabilities=int(any(k.endswith("_probabilities") for k in arrays)),
-         reference_losses=int(any(k.endswith("_reference_losses") for k in arrays)),
-         **{size: n for size, (n, _) in sizes.known.items() if size != "n_all"})
-    return c
+    return fill(c, generative=_generative(given, sizes), attribute=_attribute(given),
+                probabilities=int(any(k.endswith("_probabilities") for k in arrays)),
+                reference_losses=int(any(k.endswith("_reference_losses") for k in arrays)), **_counts(sizes, c))
 
 
 def _options(given: dict[str, Any], claim: Any) -> Any:
@@ -129,7 +202,8 @@ def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any
     """Attacks on membership from saved answers of a model. What they find is measured: lower bounds with intervals, no guarantee.
 
     Give outputs of n members (records that trained the model) and m non-members as logits (n, K), probabilities (n, K), with
-    labels (n), or losses (n), or `scores` with `membership`. Any array-like: NumPy arrays, tensors, lists, data frames. float32 and
+    labels (n), or losses (n), or `scores` with `membership`. Of a generative model: member_features and nonmember_features with samples,
+    `generated`, or its discriminator's logits. Attribute inference: `features` and a hidden `attribute`. Any array-like: NumPy arrays, tensors, lists, data frames. float32 and
     float64 in C order are not copied. claim: (epsilon, delta), or something with these attributes, to contradict.
 
     Raises InvalidArgument (a ValueError) for arrays that do not fit, by name.
@@ -143,7 +217,8 @@ def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any
     given = {"member_logits": member_logits, "nonmember_logits": nonmember_logits, **given}
     c = _input(given)
     options = _options(given, claim)
-    _call.unknown("audit", given, [table("sotto_audit_input_table", True), table("sotto_audit_option_table")])
+    inputs = [table(f"sotto_{kind}_input_table", True) for kind in ("audit", "generative", "attribute")]
+    _call.unknown("audit", given, [*inputs, table("sotto_audit_option_table")])
     out = ffi.gc(ffi.new("struct sotto_audit_result *"), lib.sotto_audit_result_free)
     run(lib.sotto_audit, out, c, options, threads=threads, progress=progress)
     return AuditResult(out, title)
@@ -194,8 +269,8 @@ class AuditResult(Mapping[str, AttackResult]):
     Members of struct sotto_audit_result (include/sotto/audit.h) are attributes: n_member, n_nonmember, classes, confidence, accuracy,
     checks, claim, slices, vulnerable, warnings, ..."""
 
-    def __init__(self, c: Any, title: str | None = None, scores: Array | None = None) -> None:
-        self._c, self._title, self._scores = c, title, scores
+    def __init__(self, c: Any, title: str | None = None, scores: Array | None = None, command: str | None = None) -> None:
+        self._c, self._title, self._scores, self._command = c, title, scores, command
         self._record = read(c)
         self._by_name: dict[str, AttackResult] = {a.name: a for a in self._record.attacks or ()}
         self._folder: str | None = None
@@ -284,7 +359,7 @@ class AuditResult(Mapping[str, AttackResult]):
         return ax
 
     def _facts(self, certificate: str | os.PathLike[str] | None, ledger: str | os.PathLike[str] | None) -> Any:
-        return struct("audit_facts", title=self._title, certificate=certificate, ledger=ledger)
+        return struct("audit_facts", title=self._title, command=self._command, certificate=certificate, ledger=ledger)
 
     def html(self, *, certificate: str | os.PathLike[str] | None = None, ledger: str | os.PathLike[str] | None = None) -> str:
         """The page of the audit: one self-contained HTML document. A certificate is verified and shown beside what was measured."""
@@ -305,13 +380,13 @@ class AuditResult(Mapping[str, AttackResult]):
             return cls._decode(f.read())
 
     @classmethod
-    def _decode(cls, text: str, title: str | None = None, scores: Array | None = None) -> AuditResult:
+    def _decode(cls, text: str, title: str | None = None, scores: Array | None = None, command: str | None = None) -> AuditResult:
         out = ffi.gc(ffi.new("struct sotto_audit_result *"), lib.sotto_audit_result_free)
         run(lib.sotto_audit_decode, out, text.encode())
-        return cls(out, title, scores)
+        return cls(out, title, scores, command)
 
     def __reduce__(self) -> Any:
-        return AuditResult._decode, (self._json(), self._title, self._scores)
+        return AuditResult._decode, (self._json(), self._title, self._scores, self._command)
 
     def __str__(self) -> str:
         return out_text(lib.sotto_audit_summary, self._c)

@@ -177,7 +177,7 @@ def sotto_python_log(user: Any, level: int, text: Any) -> None:
 @ffi.def_extern(error=lib.SOTTO_EINTERNAL)
 def sotto_python_model(user: Any, posteriors: Any, rows: Any, n: int) -> int:
     model: Model = ffi.from_handle(user)
-    x = np.frombuffer(ffi.buffer(rows, n * model.inputs * 4), np.float32).reshape(n, model.inputs)
+    x = np.frombuffer(ffi.buffer(rows, n * model.inputs * 4), np.float32).reshape(n, model.inputs).copy()  # the model may keep it
     out = np.frombuffer(ffi.buffer(posteriors, n * model.classes * 4), np.float32).reshape(n, model.classes)
 
     def question() -> None:
@@ -353,7 +353,7 @@ def c_texts(texts: Sequence[str]) -> Any:
     return c
 
 
-def fill(c: Any, **members: Any) -> Any:
+def fill(c: Any, /, **members: Any) -> Any:
     """Sets members of a struct: texts, paths, lists of texts, arrays (lent), numbers, other structs (by value or by pointer) and
     dictionaries for structs inside. None leaves a member as it is. Returns the struct."""
     kind = ffi.typeof(c)
@@ -386,9 +386,9 @@ def fill(c: Any, **members: Any) -> Any:
     return c
 
 
-def struct(name: str, **members: Any) -> Any:
-    """A new "struct sotto_<name>", zeros but for these members."""
-    return fill(ffi.new(f"struct sotto_{name} *"), **members)
+def struct(kind: str, /, **members: Any) -> Any:
+    """A new "struct sotto_<kind>", zeros but for these members."""
+    return fill(ffi.new(f"struct sotto_{kind} *"), **members)
 
 
 def out_text(function: Any, *args: Any, **options: Any) -> str:
