@@ -188,6 +188,8 @@ static sotto_status load_scores(struct audit_inputs *in, const struct options *o
     struct pair x = {0};
     if (option_given(o, "coin-file"))
         return audit_inputs_load_coins(in, o);
+    if (option_given(o, "token-logprobs"))
+        return audit_inputs_load_tokens(in, o);
     if (!option_given(o, names[0]) && !option_given(o, names[1]))
         return SOTTO_OK;
     if (!option_given(o, names[0]) || !option_given(o, names[1]))

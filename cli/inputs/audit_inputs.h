@@ -8,6 +8,7 @@ struct audit_inputs {
     struct sotto_audit_input input; /* points into the arrays below */
     struct sotto_attribute_input attribute;
     struct sotto_generative_input generative;
+    struct sotto_token_input tokens;
     struct sotto_array arrays[48];
     struct sotto_rows *rows[4]; /* matrices that stay in their files */
     double *scores;             /* members first, then non-members */
@@ -32,6 +33,8 @@ sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, cons
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o);
 /* Samples and discriminator of a generative model, after the features. */
 sotto_status audit_inputs_load_generative(struct audit_inputs *in, const struct options *o);
+/* Texts, sorted by their membership. */
+sotto_status audit_inputs_load_tokens(struct audit_inputs *in, const struct options *o);
 /* Scores of canaries, and their coins in place of --membership. */
 sotto_status audit_inputs_load_coins(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_attribute(struct audit_inputs *in, const struct options *o);

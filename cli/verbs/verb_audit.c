@@ -11,6 +11,7 @@ static const struct option_row rows[] = {
     OPTION_LABELS_FROM_ROW,
     OPTION_TABLE(sotto_audit_input_table, NULL),
     OPTION_TABLE(sotto_generative_input_table, NULL),
+    OPTION_TABLE(sotto_token_input_table, NULL),
     OPTION_TABLE(sotto_attribute_input_table, NULL),
     OPTION_TABLE(sotto_audit_option_table, "attack|set"),
     OPTION_GROUP("Attacks"),
@@ -158,7 +159,7 @@ static sotto_status print_power_at(const struct power_sizes *s, double fpr, int 
 static sotto_status print_power(const struct options *o, const double *fpr, size_t count, int json)
 {
     const struct sotto_option *inputs[] = {sotto_audit_input_table(), sotto_generative_input_table(),
-                                           sotto_attribute_input_table()};
+                                           sotto_token_input_table(), sotto_attribute_input_table()};
     struct power_sizes s = {0};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         for (const struct sotto_option *row = inputs[i]; row->name; row++)

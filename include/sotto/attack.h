@@ -40,6 +40,24 @@ struct sotto_generative_input {
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
+/** What a language model says of texts. All arrays: members first, then non-members. */
+struct sotto_token_input {
+    /** (n, length) ln p(token | those before it); NaN behind a text's end. */
+    const float *logprobs;
+    size_t length;
+    /** (n, length): mean and standard deviation of ln p over the model's vocabulary at each token. NULL: none. */
+    const float *mean, *deviation;
+    /** The same texts by a reference model, and in lower case by the model itself. NULL: none. */
+    const float *reference, *lowercase;
+    size_t reference_length, lowercase_length;
+    /** (n): length of the text as zlib compresses it. NULL: none. */
+    const double *bytes;
+    /** (n, neighbours): mean losses of texts that differ from it in a few words, nats a token. NULL: none. */
+    const float *neighbour_losses;
+    size_t neighbours;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
 /** Attribute inference: records with a hidden attribute, 0 .. values - 1, and what a model reveals about them. */
 struct sotto_attribute_input {
     /** (n, d): embeddings, outputs or anything else that the attacker sees. */
@@ -132,6 +150,8 @@ struct sotto_audit_input {
     /** 1 for the records that the shadow model was trained on. */
     const uint8_t *shadow_trained;
     size_t n_shadow;
+    /** Texts and a language model. NULL: none. */
+    const struct sotto_token_input *tokens;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };

@@ -131,6 +131,8 @@ SOTTO_API const struct sotto_option *sotto_run_option_table(void);
 SOTTO_API const struct sotto_option *sotto_audit_input_table(void);
 /** Of struct sotto_generative_input, in the same way. */
 SOTTO_API const struct sotto_option *sotto_generative_input_table(void);
+/** Of struct sotto_token_input, in the same way. */
+SOTTO_API const struct sotto_option *sotto_token_input_table(void);
 /** Of struct sotto_attribute_input, in the same way. */
 SOTTO_API const struct sotto_option *sotto_attribute_input_table(void);
 /** Of struct sotto_attack_input, in the same way. */

@@ -160,7 +160,7 @@ done:
 static bool holds_membership(const struct sotto_audit_input *in)
 {
     return in->member || in->member_f8 || in->member_losses || in->member_scores || in->named_count ||
-           in->released_mean || in->generative;
+           in->released_mean || in->generative || in->tokens;
 }
 
 static const char *kind_of_input(const struct sotto_audit_input *in)
@@ -169,6 +169,8 @@ static const char *kind_of_input(const struct sotto_audit_input *in)
         return in->probabilities ? "probabilities" : "logits";
     if (in->member_losses)
         return "losses";
+    if (in->tokens)
+        return "token log-probabilities";
     return in->member_scores || in->named_count ? "scores" : "features";
 }
 
@@ -355,6 +357,7 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     arrays.quiet = context_quiet(ctx, 1);
     arrays.all.ctx = &arrays.quiet;
     TRY(audit_summarise_references(&arrays, ctx));
+    TRY(audit_tune_rmia(&arrays, ctx));
     TRY(check_names(names, arrays.have));
     TRY(audit_halves_make(&halves, in->n_member, in->n_nonmember, settings->seed));
     TRY(plan_jobs(&jobs, in, &arrays, names));

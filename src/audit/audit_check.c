@@ -3,6 +3,7 @@
 #include "audit/audit_duplicates.h"
 #include "audit/audit_private.h"
 #include "audit/score/resolution.h"
+#include "audit/score/tokens.h"
 
 #include <math.h>
 #include <string.h>
@@ -127,6 +128,7 @@ static struct attack_input part(const struct attack_input *all, size_t first, si
         p.features += first * p.width;
     if (p.discriminator)
         p.discriminator += first;
+    p.tokens = NULL;
     p.views = 0; /* are not stored by record */
     p.view_signals = p.view_reference = NULL;
     return p;
@@ -170,6 +172,8 @@ static sotto_status holdings(unsigned *out, const struct attack_input *all,
     }
     if (!all->reference && all->models)
         TRY(reference_matrix_masks(&seen, &unseen, matrix));
+    if (seen && unseen && all->models >= 3)
+        have |= NEED_TUNED;
     if (all->shadow_outputs)
         have |= NEED_SHADOW;
     if (all->released_mean)
@@ -178,7 +182,7 @@ static sotto_status holdings(unsigned *out, const struct attack_input *all,
         have |= NEED_POPULATION | (all->population->reference ? NEED_POPULATION_REFERENCE : 0u);
     if (all->view_reference)
         have |= NEED_VIEWS;
-    have |= of_generator(all);
+    have |= of_generator(all) | tokens_needs(all->tokens);
     *out = have | (seen ? NEED_IN : 0u) | (unseen ? NEED_OUT : 0u);
 done:
     return status;
@@ -363,7 +367,7 @@ static sotto_status check_shape(const struct sotto_audit_input *in)
     REQUIRE(!in->reference_people || in->n_reference > 0,
             "audit: no people behind the reference mean; expected at least 1");
     if (!outputs && !in->member_losses && !in->member_scores && !in->named_count && !in->released_mean &&
-        !in->generative)
+        !in->generative && !in->tokens)
         FAIL(SOTTO_EUSAGE, "audit: nothing to audit; expected logits, probabilities, losses or scores");
     REQUIRE(in->n_member >= 2 && in->n_nonmember >= 2,
             "audit: %zu members and %zu non-members; expected at least 2 of each", in->n_member,
@@ -516,6 +520,8 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
         TRY(check_reference_people(in));
     }
     TRY(check_generated(&s));
+    if (in->tokens)
+        TRY(tokens_check(in->tokens, s.all.n));
     TRY(check_named(in));
     if (in->reference_outputs || in->reference_outputs_f8)
         TRY(check_reference_outputs(in, step));

@@ -209,6 +209,7 @@ sotto_status audit_join(struct audit_arrays *s, const struct sotto_audit_input *
     s->all.trained = trained;
     s->all.features = features;
     s->all.width = features ? in->feature_count : 0;
+    s->all.tokens = in->tokens;
     if (in->generative)
         TRY(join_generative(s, in->generative));
     TRY(join_reference_mean(s, in));

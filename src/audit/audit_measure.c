@@ -56,16 +56,19 @@ done:
 
 /* The values that the attack ran with. */
 static sotto_status keep_parameters(struct sotto_audit_attack *out, struct sotto_audit_memory **memory,
-                                    const struct score_attack *attack, const double *args)
+                                    const struct score_attack *attack, const double *args,
+                                    const struct attack_output *o)
 {
     sotto_status status = SOTTO_OK;
     size_t count = 0;
     while (attack->params && attack->params[count].name)
         count++;
-    TAKE(memory, out->parameters, count);
-    out->parameter_count = count;
+    TAKE(memory, out->parameters, count + 1);
     for (size_t i = 0; i < count; i++)
         out->parameters[i] = (struct sotto_audit_parameter){attack->params[i].name, args[i]};
+    if (o->chosen)
+        out->parameters[count++] = (struct sotto_audit_parameter){o->chosen, o->chosen_value};
+    out->parameter_count = count;
 done:
     return status;
 }
@@ -100,7 +103,7 @@ sotto_status audit_measure(struct sotto_audit_attack *out, struct sotto_audit_me
                              .own_threshold = o.threshold,
                              .threshold_of = "a shadow model's records"};
     TRY(audit_row(out, memory, &s, index, halves, settings));
-    TRY(keep_parameters(out, memory, attack, args));
+    TRY(keep_parameters(out, memory, attack, args, &o));
     if (attack->normal_null)
         TRY(audit_p_values(out, memory, &s, settings->confidence));
 done:

@@ -71,6 +71,9 @@ sotto_status audit_join_references(struct audit_arrays *s, const struct sotto_au
                                    const struct sotto_context *ctx);
 /* What the reference models say of all records: s->references and all.summary. `s` stays where it is. ENOMEM. */
 sotto_status audit_summarise_references(struct audit_arrays *s, const struct sotto_context *ctx);
+/* all.tuned_a: RMIA's a with which two reference models, each attacked with the help of the others, are told from their own
+ * records best. After the references were summarised. ENOMEM, ESTOPPED. */
+sotto_status audit_tune_rmia(struct audit_arrays *s, const struct sotto_context *ctx);
 /* Views, checked and turned into signals, once the references are there. EUSAGE, EINVAL, ENOMEM. */
 sotto_status audit_join_views(struct audit_arrays *s, const struct sotto_audit_input *in,
                               const struct sotto_context *ctx);

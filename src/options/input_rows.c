@@ -149,6 +149,34 @@ const struct sotto_option *sotto_generative_input_table(void)
 }
 
 #undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_token_input
+#define TOKENS "Texts and a language model (N texts of at most T tokens, and --membership)"
+
+static const struct sotto_option token_rows[] = {
+    {"token-logprobs", INPUT(logprobs, "ARRAY"), .group = TOKENS,
+     .help = "ln p(token | those before it) by the model under attack (N, T), NaN behind a text's end"},
+    {"token-lengths", INPUT(logprobs, "ARRAY"), .group = TOKENS,
+     .help = "tokens of each text (N), where no NaN ends the rows"},
+    {"token-mean", INPUT(mean, "ARRAY"), .group = TOKENS,
+     .help = "mean of ln p over the vocabulary at each token (N, T), for min-k-plus"},
+    {"token-deviation", INPUT(deviation, "ARRAY"), .group = TOKENS,
+     .help = "standard deviation of ln p over the vocabulary at each token (N, T), for min-k-plus"},
+    {"reference-token-logprobs", INPUT(reference, "ARRAY"), .group = TOKENS,
+     .help = "ln p of the same texts by a reference model (N, T')"},
+    {"lowercase-token-logprobs", INPUT(lowercase, "ARRAY"), .group = TOKENS,
+     .help = "ln p of the texts in lower case by the model under attack (N, T')"},
+    {"compressed-bytes", INPUT(bytes, "ARRAY"), .group = TOKENS,
+     .help = "length of each text as zlib compresses it (N)"},
+    {"neighbour-losses", INPUT(neighbour_losses, "ARRAY"), .group = TOKENS,
+     .help = "mean losses of texts that differ in a few words, nats a token (N, neighbours)"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_token_input_table(void)
+{
+    return token_rows;
+}
+
+#undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_attribute_input
 #define ATTRIBUTE "Attribute inference"
 

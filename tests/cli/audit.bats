@@ -129,7 +129,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   run logits --attack lossy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, population, quantile, quantile-pinball, lira, lira-pooled, lira-student, lira-offline, rmia, rmia-offline, rmia-population, lira-views, lira-offline-views, rmia-views, rmia-offline-views, base, sablayrolles, watson, reference-rank, homer, tracing, tracing-standardised, mean-likelihood, logan, gan-leaks, gan-leaks-calibrated, monte-carlo, monte-carlo-distance, scores" ]
+  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, population, quantile, quantile-pinball, lira, lira-pooled, lira-student, lira-offline, rmia, rmia-offline, rmia-tuned, rmia-population, lira-views, lira-offline-views, rmia-views, rmia-offline-views, base, sablayrolles, watson, reference-rank, homer, tracing, tracing-standardised, mean-likelihood, logan, gan-leaks, gan-leaks-calibrated, monte-carlo, monte-carlo-distance, token-loss, zlib, reference-ratio, reference-difference, lowercase, neighbourhood, min-k, min-k-plus, scores" ]
   run logits --member-losses m.csv --nonmember-losses n.csv
   [ "$status" -eq 64 ]
 }
@@ -427,4 +427,33 @@ zeros() { head -c $((4 * $2)) /dev/zero | npy "$1" '<f4' "$3"; }
   run "$SOTTO" audit --member-losses l.csv --nonmember-losses l.csv --member-reference r.csv --nonmember-reference r.csv
   [ "$status" -eq 65 ]
   [[ $output == *"looks like (models, n); expected (n, models), so transpose it"* ]]
+}
+
+@test "texts are audited by what a language model says of their tokens, and a split by date is named" {
+  python3 - <<'P'
+import random
+random.seed(4)
+n, t = 60, 12
+rows = lambda gain: [[-abs(random.gauss(3, 1)) + gain for _ in range(t)] for _ in range(n)]
+x, member = rows(1) + rows(0), [1] * n + [0] * n
+order = list(range(2 * n)); random.shuffle(order)
+put = lambda name, v: open(name, "w").write("\n".join(",".join(map(str, r)) if isinstance(r, list) else str(r) for r in v) + "\n")
+put("lp.csv", [[min(v, 0) for v in x[i]] for i in order]); put("member.csv", [member[i] for i in order])
+put("lengths.csv", [t - i % 3 for i in range(2 * n)]); put("bytes.csv", [40 + i % 5 for i in range(2 * n)])
+put("short.csv", [1] * (n - 1)); put("toolong.csv", [13] * 2 * n)
+put("words-m.csv", [[random.gauss(2, 1), random.gauss(0, 1)] for _ in range(n)]); put("words-n.csv", [[random.gauss(0, 1) for _ in range(2)] for _ in range(n)])
+P
+  run "$SOTTO" audit --token-logprobs lp.csv --token-lengths lengths.csv --compressed-bytes bytes.csv --membership member.csv --set min-k.k=0.1 \
+    --member-features words-m.csv --nonmember-features words-n.csv
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"token-loss"* && "$output" == *"zlib"* && "$output" == *"min-k"* && "$output" != *"min-k-plus"* ]]
+  [[ "$output" == *"a classifier on the features alone separates the two sets"* ]]
+  run "$SOTTO" audit --token-logprobs lp.csv
+  [ "$status" -eq 64 ]
+  run "$SOTTO" audit --token-logprobs lp.csv --membership short.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"short.csv has 59 rows but lp.csv has 120"* ]]
+  run "$SOTTO" audit --token-logprobs lp.csv --membership member.csv --token-lengths toolong.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"row 0 is 13; expected 1 to 12 tokens"* ]]
 }

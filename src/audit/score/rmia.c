@@ -87,6 +87,20 @@ const struct score_attack attack_rmia_offline = {.name = "rmia-offline",
                                                  .params = rmia_offline_params,
                                                  .run = run_rmia_offline};
 
+static sotto_status run_rmia_tuned(struct attack_output *out, const struct attack_input *in,
+                                   const double *args)
+{
+    (void)args;
+    out->chosen = "a", out->chosen_value = in->tuned_a;
+    return rmia_run(out, in, true, in->tuned_a);
+}
+
+const struct score_attack attack_rmia_tuned = {.name = "rmia-tuned",
+                                               .title = "RMIA, offline, a found on two reference models",
+                                               .source = "Zarifzadeh, Liu and Shokri 2024",
+                                               .needs = NEED_LOSSES | NEED_OUT | NEED_IN | NEED_TUNED,
+                                               .run = run_rmia_tuned};
+
 /* The published form of RMIA: the share of a population that the record dominates. It orders records as
  * rmia-offline does and adds ties, but the number means something by itself: "beats 99 % of the
  * population". */

@@ -18,13 +18,20 @@ enum attack_need {
     NEED_IN = 32,          /* and others that were */
     NEED_SHADOW = 64,      /* outputs of a model of the attacker's own on records whose membership he knows */
     NEED_POPULATION = 128, /* the target's losses on other records, known to be non-members */
-    NEED_POPULATION_REFERENCE = 256, /* and what the reference models say about those */
-    NEED_MEANS = 512,                /* features, a released mean of some records and one of a population */
-    NEED_SHARES = 1024,              /* the same, features and the population's mean between 0 and 1 */
-    NEED_VIEWS = 2048,               /* signals of several views of each record */
-    NEED_DISCRIMINATOR = 4096,       /* logits of a generative model's discriminator */
-    NEED_GENERATED = 8192,           /* the records, and samples of a generator */
-    NEED_REFERENCE_GENERATED = 16384 /* and samples of a generator that was trained on other records */
+    NEED_POPULATION_REFERENCE = 256,  /* and what the reference models say about those */
+    NEED_MEANS = 512,                 /* features, a released mean of some records and one of a population */
+    NEED_SHARES = 1024,               /* the same, features and the population's mean between 0 and 1 */
+    NEED_VIEWS = 2048,                /* signals of several views of each record */
+    NEED_DISCRIMINATOR = 4096,        /* logits of a generative model's discriminator */
+    NEED_GENERATED = 8192,            /* the records, and samples of a generator */
+    NEED_REFERENCE_GENERATED = 16384, /* and samples of a generator that was trained on other records */
+    NEED_TOKENS = 32768,              /* log-probabilities of a text's tokens */
+    NEED_TOKEN_MOMENTS = 65536,       /* and their mean and deviation over the vocabulary */
+    NEED_TOKEN_REFERENCE = 131072,    /* log-probabilities by a reference model */
+    NEED_LOWERCASE = 262144,          /* those of the text in lower case */
+    NEED_BYTES = 524288,              /* length of the compressed text */
+    NEED_NEIGHBOURS = 1048576,        /* losses of neighbouring texts */
+    NEED_TUNED = 2097152              /* what was found by attacks on reference models */
 };
 
 struct attack_input {
@@ -46,6 +53,7 @@ struct attack_input {
         *ctx; /* quiet, of one thread: several attacks run beside each other; or NULL */
     size_t
         target_model; /* 1 + the reference model that stands in for the target, and is then no reference; 0: none */
+    double tuned_a;                /* RMIA's a, found by attacks on reference models */
     size_t views;                  /* 0: none were given */
     const double *view_signals;    /* (views, n): posterior_signal() of the target's answers on each view */
     const double *view_reference;  /* (views, n, models): of the reference models' */
@@ -58,6 +66,7 @@ struct attack_input {
     const float *generated, *reference_generated; /* (generated_n, width), (reference_generated_n, width) */
     const float *attacker; /* (attacker_n, width): records of the attacker's own; or NULL */
     size_t generated_n, reference_generated_n, attacker_n;
+    const struct sotto_token_input *tokens; /* (n); or NULL */
 };
 
 struct attack_output {
@@ -66,7 +75,10 @@ struct attack_output {
     uint8_t *fallback;
     double threshold; /* the attack's own decision, member when score > threshold, found without looking at
                          the target's members; NAN (before the call) if it has none */
-    double radius;    /* the largest distance of samples that count; NAN (before the call) if there is none */
+    const char *
+        chosen; /* name of a number that the attack's inputs decided; NULL (before the call): there is none */
+    double chosen_value;
+    double radius; /* the largest distance of samples that count; NAN (before the call) if there is none */
 };
 
 enum { ATTACK_PARAMS = 4 }; /* numbers that the user may set as "ATTACK.NAME=VALUE" */

@@ -47,6 +47,65 @@ static void references_see_through_difficulty(void **state)
     free(w);
 }
 
+/* Mean area of RMIA with `a` against two reference models, pair by pair. */
+static double area_by_pairs(const struct world *w, double a)
+{
+    const size_t played[2] = {MODELS / 2 - 1, MODELS - 1};
+    double sum = 0;
+    for (int k = 0; k < 2; k++) {
+        static double gain[2 * RECORDS];
+        static uint8_t member[2 * RECORDS];
+        double pairs = 0, won = 0;
+        for (size_t i = 0; i < 2 * RECORDS; i++) {
+            const double *x = &w->reference[i / RECORDS][i % RECORDS * MODELS];
+            const uint8_t *in = &w->trained[i / RECORDS][i % RECORDS * MODELS];
+            double p = 0, count = 0;
+            for (size_t m = 0; m < MODELS; m++)
+                if (m != played[k] && !in[m])
+                    p += 1 / (1 + exp(-x[m])), count++;
+            gain[i] = -log1p(exp(-x[played[k]])) - log(((1 + a) * p / count + 1 - a) / 2);
+            member[i] = in[played[k]];
+        }
+        for (size_t i = 0; i < 2 * RECORDS; i++)
+            for (size_t j = 0; j < 2 * RECORDS; j++)
+                if (member[i] && !member[j])
+                    pairs++, won += gain[i] > gain[j] ? 1 : gain[i] == gain[j] ? .5 : 0;
+        sum += won / pairs / 2;
+    }
+    return sum;
+}
+
+/* The a that is best against reference models is used, and told; the target's own members have no part in it. */
+static void rmia_is_tuned_on_reference_models(void **state)
+{
+    (void)state;
+    struct world *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    for (int swapped = 0; swapped < 2; swapped++) {
+        const char *names[] = {"rmia-offline", "rmia-tuned", NULL};
+        const struct sotto_audit_options options = {.names = names};
+        struct sotto_audit_input in = world_make(w, 1, 15);
+        double best = area_by_pairs(w, .3), expected = .3;
+        for (int k = 0; k <= 10; k++) {
+            const double area = area_by_pairs(w, k / 10.);
+            if (area > best + 1e-12)
+                best = area, expected = k / 10.;
+        }
+        assert_true(expected != .3); /* there is something to tune */
+        if (swapped) {               /* other members, the same reference models */
+            in.member = w->logits[1], in.nonmember = w->logits[0];
+            in.member_reference = w->reference[1], in.nonmember_reference = w->reference[0];
+            in.member_trained = w->trained[1], in.nonmember_trained = w->trained[0];
+        }
+        struct json *doc = audit_run(&in, &options);
+        assert_true(value(doc, "attacks[1].parameters.a") == expected);
+        const double gain = value(doc, "attacks[1].auc.estimate") - value(doc, "attacks[0].auc.estimate");
+        assert_true(swapped ? gain < 0 : gain > 0);
+        json_free(doc);
+    }
+    free(w);
+}
+
 /* A shadow that leaks as the target does teaches the network; one with meaningless membership teaches
  * nothing. */
 static void a_network_learns_from_a_shadow(void **state)
@@ -160,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_see_through_difficulty),
+        cmocka_unit_test(rmia_is_tuned_on_reference_models),
         cmocka_unit_test(a_network_learns_from_a_shadow),
         cmocka_unit_test(stand_ins_are_counted_and_named_on_demand),
         cmocka_unit_test(bad_references_are_refused),
