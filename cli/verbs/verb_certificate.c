@@ -2,6 +2,7 @@
 #include "options/options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct option_row rows[] = {
@@ -9,6 +10,10 @@ static const struct option_row rows[] = {
     {"ledger", OPTION_TEXT, "FILE", NULL, "ledger that was charged: checks it, and shows budget and total"},
     {"output", OPTION_TEXT, "FILE", NULL, "file for the page (default: standard output)", "o"},
     OPTION_GROUP("Form"),
+    {"prior", OPTION_TEXT, "P", NULL,
+     "probability with which a record would be guessed without the release: shows how probably at most it is "
+     "guessed with "
+     "it (reconstruction)"},
     {"html", OPTION_FLAG, NULL, NULL, "page of HTML which prints on paper, instead of text"},
     OPTION_END};
 
@@ -25,13 +30,28 @@ static sotto_status write_page(const char *path, const char *page)
     return fclose(f) != 0 || failed ? cli_fail(SOTTO_EIO, "%s: cannot be written", path) : SOTTO_OK;
 }
 
+/* NULL: no prior, 0. */
+static sotto_status read_prior(double *out, const char *text)
+{
+    char *end = NULL;
+    *out = text ? strtod(text, &end) : 0;
+    if (text && (end == text || *end || !(*out > 0 && *out < 1)))
+        return cli_fail(SOTTO_EUSAGE,
+                        "--prior: '%s' is not a probability; expected a number in (0, 1), such as 0.001",
+                        text);
+    return SOTTO_OK;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     char *page = NULL;
+    double prior = 0;
     if (json)
         return cli_fail(SOTTO_EUSAGE, "certificate: the page has no JSON form; use 'sotto verify --json'");
-    sotto_status status = sotto_certificate_page(&page, option_argument(o, 0), option_text(o, "ledger"),
-                                                 option_flag(o, "html"), ctx);
+    sotto_status status = read_prior(&prior, option_text(o, "prior"));
+    if (status == SOTTO_OK)
+        status = sotto_certificate_page(&page, option_argument(o, 0), option_text(o, "ledger"),
+                                        option_flag(o, "html"), prior, ctx);
     if (status != SOTTO_OK && status != SOTTO_EGATE)
         return status;
     sotto_status written = write_page(option_text(o, "output"), page);
@@ -45,7 +65,7 @@ const struct verb verb_certificate = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .examples = "  sotto certificate private.safetensors --ledger ledger.jsonl\n"
+    .examples = "  sotto certificate private.safetensors --ledger ledger.jsonl --prior 0.001\n"
                 "  sotto certificate private.safetensors.certificate.json --html -o certificate.html",
     .options = rows,
     .run = run};

@@ -299,6 +299,15 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_privacy_profile_sampled(struct sot
                                                                       const struct sotto_sampled *sampled,
                                                                       const struct sotto_context *ctx);
 SOTTO_API void sotto_privacy_profile_clear(struct sotto_privacy_profile *profile);
+/** How probably at most one record is reconstructed, by any attacker who knows all others (ReRo: Balle, Cherubin and Hayes 2022;
+ * Kaissis et al. 2023 in terms of the trade-off curve).
+ *
+ *  In:      prior   in (0, 1): the largest probability with which a guess that does not depend on the record is right, whatever
+ *                   "right" means: one of K equally probable records 1/K
+ *  Out:     *bound  rounded up; 1 where the profile has no points
+ *  Returns: EINVAL  the prior is out of its range */
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_reconstruction_bound(double *bound, const struct sotto_privacy_profile *profile, double prior);
 
 enum {
     SOTTO_DATASET_ID = 128, /**< room for the identity of a data set, as in struct sotto_provenance */

@@ -94,10 +94,12 @@ SOTTO_API void sotto_verification_clear(struct sotto_verification *v);
  *  In:      file    as for sotto_verify()
  *           ledger  NULL: none is at hand; the page says what is not known without it
  *           html    0: text of at most 100 columns; 1: HTML that prints
+ *           prior   > 0: adds how probably at most a record is reconstructed that is guessed with this probability without
+ *                   the release; 0: no such line
  *  Out:     *page   also on EGATE, where it begins with the failed check; free with sotto_text_free()
  *  Returns: as sotto_verify() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_certificate_page(char **page, const char *file,
-                                                               const char *ledger, int html,
+                                                               const char *ledger, int html, double prior,
                                                                const struct sotto_context *ctx);
 
 #ifdef __cplusplus

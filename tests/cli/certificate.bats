@@ -31,6 +31,26 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
   [ "$(awk '{ if (length($0) > m) m = length($0) } END { print m }' page)" -le 100 ]
 }
 
+@test "a prior adds the bound on reconstruction; a seeded release has none" {
+  release
+  "$SOTTO" certificate h.safetensors --prior 0.001 > page
+  says "Reconstruction" "one record, of which all others are known, is guessed from this release with probability at most 0.0"
+  says "with probability 0.001 without; proved for this release alone" ""
+  "$SOTTO" certificate h.safetensors --prior 0.01 --html | grep -q "Reconstruction"
+  "$SOTTO" certificate h.safetensors > page
+  run grep Reconstruction page
+  [ "$status" -eq 1 ]
+  for bad in 0 1 -1 x nan 0.1x; do
+    run "$SOTTO" certificate h.safetensors "--prior=$bad"
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"is not a probability; expected a number in (0, 1)"* ]]
+  done
+  release --insecure-noise-seed 3
+  "$SOTTO" certificate h.safetensors --prior 0.001 > page
+  run grep Reconstruction page
+  [ "$status" -eq 1 ]
+}
+
 @test "without a ledger the page says what is not known" {
   release
   "$SOTTO" certificate h.safetensors > page

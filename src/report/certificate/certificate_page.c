@@ -123,6 +123,31 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
                    100 * allowed_tpr(epsilon, v->delta, 0.01));
 }
 
+static sotto_status put_reconstruction(struct sheet *s, const struct facts *f, double prior,
+                                       const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_certificate *c = NULL;
+    struct sotto_privacy_profile profile = {0};
+    double bound;
+    if (prior == 0 || f->v.guarantee == SOTTO_GUARANTEE_NONE)
+        goto done;
+    TRY(sotto_certificate_load(&c, f->v.certificate));
+    TRY(sotto_certificate_profile(&profile, c, ctx));
+    TRY(sotto_reconstruction_bound(&bound, &profile, prior));
+    sheet_line(s, "Reconstruction",
+               "one record, of which all others are known, is guessed from this release with probability at "
+               "most %.4g if "
+               "it is guessed with probability %.4g without; %s",
+               bound, prior,
+               f->v.guarantee == SOTTO_GUARANTEE_PROVED ? "proved for this release alone"
+                                                        : "under the same condition, for this release alone");
+done:
+    sotto_certificate_free(c);
+    sotto_privacy_profile_clear(&profile);
+    return status;
+}
+
 static void put_noise(struct sheet *s, const struct facts *f)
 {
     const struct json *c = f->certificate;
@@ -287,7 +312,7 @@ done:
     return status;
 }
 
-sotto_status sotto_certificate_page(char **page, const char *file, const char *ledger, int html,
+sotto_status sotto_certificate_page(char **page, const char *file, const char *ledger, int html, double prior,
                                     const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK, verified;
@@ -301,6 +326,7 @@ sotto_status sotto_certificate_page(char **page, const char *file, const char *l
     sheet_begin(&s, s.html, "Privacy certificate", verdict_of(verdict, &f.v));
     put_result(&s, &f);
     put_guarantee(&s, &f);
+    TRY(put_reconstruction(&s, &f, prior, ctx));
     put_noise(&s, &f);
     put_account(&s, &f);
     put_public(&s, &f);
