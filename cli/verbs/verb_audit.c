@@ -1,5 +1,6 @@
 #include "inputs/audit_inputs.h"
 #include "inputs/head_inputs.h"
+#include "verbs/audit_exposure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,10 @@ static const struct option_row rows[] = {
      "no audit, but what tracing can find in a mean at the rates of --fpr, such as "
      "loci=30000,pool=1000,reference=1000 (without reference: frequencies known exactly; tpr=R instead of "
      "loci: the loci needed for that rate)"},
+    {"canary-scores", OPTION_TEXT, "ARRAY", NULL,
+     "no audit, but the exposure of canaries: scores of those that were inserted, higher = likelier (k)"},
+    {"candidate-scores", OPTION_TEXT, "ARRAY", NULL,
+     "scores of others of their kind that could as well have been inserted, and were not (r)"},
     OPTION_TABLE(sotto_audit_option_table,
                  "fpr|confidence|delta|seed|bootstrap|one-run|group-size|odds-ratio|claim"),
     OPTION_DEFAULT("seed", "1"),
@@ -237,6 +242,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = option_reals(rates, MAX_RATES, &options.fpr_count, o, "fpr");
     if (status == SOTTO_OK && option_given(o, "power"))
         return print_power(o, rates, options.fpr_count, json);
+    if (status == SOTTO_OK && (option_given(o, "canary-scores") || option_given(o, "candidate-scores")))
+        return audit_exposure_print(o, json);
     if (status == SOTTO_OK)
         status = read_claim(&options, o);
     for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
@@ -294,6 +301,7 @@ const struct verb verb_audit = {
                 "--nonmember-labels yn.npy -o audit1\n"
                 "  sotto audit --member-losses m.csv --nonmember-losses n.csv --fpr 0.01 --json\n"
                 "  sotto audit --scores s.npz:scores --membership s.npz:member -o audit2\n"
+                "  sotto audit --canary-scores inserted.npy --candidate-scores others.npy\n"
                 "  sotto audit --power loci=30000,pool=1000,reference=1000\n"
                 "  sotto audit --member-features pool.npy --nonmember-features others.npy --released-mean "
                 "frequencies.npy --reference-mean reference.npy --p-values p.csv",

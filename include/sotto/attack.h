@@ -204,6 +204,23 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit(struct sotto_audit_result *o
                                                     const struct sotto_audit_options *options,
                                                     const struct sotto_context *ctx);
 
+/** What a model betrays of a canary: its place among candidates of which any could have been inserted. */
+struct sotto_exposure {
+    double score;
+    size_t rank,
+        candidates; /**< rank 1: most likely, ties count against the canary's exposure; candidates: with the canary */
+    double exposure, most; /**< bits: log2 candidates - log2 rank; most: at rank 1 */
+    double
+        p_value; /**< rank / candidates: of a canary that was never inserted, at most p with probability p */
+    double
+        extrapolated; /**< bits, by a normal law fitted to the candidates: assumed, not measured. NAN: they are constant */
+};
+/** In:      candidates  (n) scores of the others, higher = more likely to be in the training
+ *  Returns: EINVAL  a score that is not finite, no candidates
+ *  Source:  Carlini et al. 2019, The secret sharer, section 4 */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_exposure(struct sotto_exposure *out, double score,
+                                                       const double *candidates, size_t n);
+
 /** What tracing can find in a mean of `pool` people, over independent loci, before any data are touched. */
 struct sotto_tracing_power {
     double separation; /**< d': distance of members and others, in standard deviations */

@@ -457,3 +457,19 @@ P
   [ "$status" -eq 65 ]
   [[ "$output" == *"row 0 is 13; expected 1 to 12 tokens"* ]]
 }
+
+@test "canaries have an exposure among their candidates" {
+  seq 0 1022 > candidates.csv
+  printf '1023\n1007\n' > canaries.csv
+  run "$SOTTO" audit --canary-scores canaries.csv --candidate-scores candidates.csv
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"among 1024 candidates, at most 10.0000"* && "$output" == *"1023         1        10.0000"* && "$output" == *"1007         17       5.9125"* ]]
+  run "$SOTTO" audit --canary-scores canaries.csv --candidate-scores candidates.csv --json
+  [[ "$output" == *'"schema": "sotto.exposure/1", "candidates": 1024'* ]]
+  echo "$output" | python3 -m json.tool > /dev/null
+  run "$SOTTO" audit --canary-scores canaries.csv
+  [ "$status" -eq 64 ]
+  echo nan >> canaries.csv
+  run "$SOTTO" audit --canary-scores canaries.csv --candidate-scores candidates.csv
+  [ "$status" -eq 65 ]
+}

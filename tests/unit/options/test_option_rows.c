@@ -39,7 +39,7 @@ static const struct {
     {"protect", "head|vector|table|sign"},
     {"key", "key"},
     {"verify", "ledger|released|trust"},
-    {"certificate", "ledger|html"},
+    {"certificate", "ledger|html|prior"},
     {"predict", "head|model|encoder|target-command|features|labels|table|encoding|answers|logits"},
     {"train", "classes|dp-sgd|certify-inputs|sign|canary-public"},
     {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|opacus-history|import|"
@@ -49,7 +49,7 @@ static const struct {
     {"federated", "features|labels|indices|classes|owners|local-epochs"},
     {"attack",
      "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-indices"},
-    {"audit", "power|fail-if|p-values|certificate|ledger|coins|coin-file"},
+    {"audit", "power|canary-scores|candidate-scores|fail-if|p-values|certificate|ledger|coins|coin-file"},
     {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
     {"report", "monitor"},
     {"compare", "model"}};
