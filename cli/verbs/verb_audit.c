@@ -44,7 +44,7 @@ static const struct option_row rows[] = {
      "condition on auc, advantage, balanced_accuracy, epsilon, tpr@RATE or lint that makes the exit code 1: "
      "'auc>0.6', 'auc.lower>0.55', 'tpr@0.01>0.05', 'lint>0' (repeatable)"},
     OPTION_GROUP("Output"),
-    OPTION_TABLE(sotto_audit_option_table, "most-vulnerable|include-indices"),
+    OPTION_TABLE(sotto_audit_option_table, "most-vulnerable|memorisation|include-indices"),
     OPTION_DEFAULT("most-vulnerable", "10"),
     OPTION_TABLE(sotto_call_option_table, "title"),
     {"p-values", OPTION_TEXT, "FILE", NULL,
@@ -111,6 +111,14 @@ static sotto_status print(const struct sotto_audit_result *result, const char *f
         printf("\nreport: %s/report.html\n", folder);
     sotto_text_free(text);
     return status;
+}
+
+static sotto_status save_memorisation(const char *folder, const struct sotto_audit_result *result)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/memorisation.npy", folder) >= (int)sizeof path)
+        return cli_fail(SOTTO_ECREATE, "%s: the path is too long", folder);
+    return sotto_audit_save_memorisation(path, result);
 }
 
 /* Sizes of --power; 0: not given. */
@@ -271,6 +279,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     const char *folder = option_text(o, "output");
     if (status == SOTTO_OK && folder)
         status = sotto_report_audit(folder, &result, &facts);
+    if (status == SOTTO_OK && folder && options.memorisation)
+        status = save_memorisation(folder, &result);
     if (status == SOTTO_OK && option_given(o, "p-values"))
         status = sotto_audit_save_p_values(option_text(o, "p-values"), &result);
     if (status == SOTTO_OK)

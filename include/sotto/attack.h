@@ -183,6 +183,8 @@ struct sotto_audit_options {
     size_t group_size;
     /** 1: the mechanism claims a constant odds ratio (additive logistic noise); adds an exact interval of it [0]. */
     int odds_ratio;
+    /** 1: memorisation of single records by the reference models [0]. */
+    int memorisation;
     /** Number of the most vulnerable members that are listed [0]. */
     size_t most_vulnerable;
     /** 1: with their row numbers. */
@@ -239,6 +241,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tracing_power(struct sotto_tracing
  *  Returns: EINVAL, also for tpr <= fpr */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_tracing_loci(double *loci, double pool, double reference,
                                                            double fpr, double tpr);
+/** Writes r->memorisation->values as .npy.
+ *
+ *  Returns: EUSAGE   no memorisation was measured
+ *           ECREATE, EIO, ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_audit_save_memorisation(const char *path,
+                                                                      const struct sotto_audit_result *r);
 /** Writes the p-values of the attacks that are tests with a known law: CSV, one line for each record, with attack, side,
  *  row, score, p_normal and p_conformal.
  *  Returns: EUSAGE   no attack has p-values

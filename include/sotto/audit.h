@@ -197,6 +197,27 @@ struct sotto_audit_accuracies {
     size_t class_count;
 };
 
+/** How much more often models are right about one record if they were trained on it. */
+struct sotto_memorised {
+    int64_t row; /**< among the members, or the non-members; -1: rows were not asked for */
+    int member;  /**< of the target: 1 or 0 */
+    struct sotto_estimate
+        value;          /**< share of right IN models less that of right OUT models; Newcombe's interval */
+    double probability; /**< the same with mean probabilities of the true class */
+    size_t in, out;     /**< reference models trained on it, and not */
+};
+/** Memorisation of records by the recipe that trained the reference models (Feldman and Zhang 2020). The target has no part in
+ *  it. Of many records, the highest values are high by chance too. */
+struct sotto_audit_memorisation {
+    const char *right;    /**< what counts as a right answer */
+    size_t judged, least; /**< records with at least `least` reference models on each side */
+    double above_half;    /**< share of these with a value above .5; NAN: none was judged */
+    struct sotto_audit_histogram histogram; /**< of the values, from -1 to 1 */
+    struct sotto_memorised *highest;        /**< highest first */
+    size_t count;
+    double *values; /**< (n_member + n_nonmember), members first; NAN: not judged. NULL: from a document */
+};
+
 enum sotto_check_level { SOTTO_CHECK_OK, SOTTO_CHECK_WARNING, SOTTO_CHECK_UNKNOWN };
 struct sotto_audit_duplicates {
     const char *compared; /**< "records" or "rows of outputs" */
@@ -391,6 +412,7 @@ struct sotto_audit_result {
     struct sotto_audit_left_out *left_out; /**< leave-one-model-out: JSON "between_models" */
     size_t left_out_count;
     struct sotto_audit_vulnerable *vulnerable; /**< JSON "exposed" */
+    struct sotto_audit_memorisation *memorisation;
     const char **warnings;
     size_t warning_count;
     struct sotto_attribute_result *attribute;

@@ -367,6 +367,8 @@ static sotto_status audit_membership(struct sotto_audit_result *r, const struct 
     TRY(set_generator(r, in->generative));
     TRY(audit_draw_pictures(r, &arrays, in->generative, settings));
     TRY(audit_sanity(r, &arrays, settings, ctx));
+    if (settings->memorisation)
+        TRY(audit_memorisation(r, &arrays, settings, ctx));
     context_progress(ctx, "audit", 0, jobs.count, "attacks");
     TRY(par_each(jobs.count, ctx, run_job, &jobs));
     context_progress(ctx, "audit", jobs.count, jobs.count, "attacks");

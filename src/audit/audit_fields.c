@@ -364,6 +364,25 @@ static const struct field vulnerable[] = {
     MANY("members", FIELD_LIST, 0, T, members, count, vulnerable_member), END};
 #undef T
 
+#define T struct sotto_memorised
+static const struct field memorised[] = {VALUE("row", FIELD_ROW, 0, T, row),
+                                         FLAG("member", T, member),
+                                         ESTIMATE("value", T, value),
+                                         REAL("probability", T, probability),
+                                         COUNT("in", T, in),
+                                         COUNT("out", T, out),
+                                         END};
+#undef T
+#define T struct sotto_audit_memorisation
+static const struct field memorisation[] = {TEXT("right", T, right),
+                                            COUNT("least_models", T, least),
+                                            COUNT("judged", T, judged),
+                                            REAL("above_half", T, above_half),
+                                            PART("histogram", 0, T, histogram, histogram),
+                                            MANY("highest", FIELD_LIST, 0, T, highest, count, memorised),
+                                            END};
+#undef T
+
 /* ---- attributes and encoders ---- */
 
 #define T struct sotto_attribute_scores
@@ -441,6 +460,7 @@ const struct field audit_result_fields[] = {
     POINTER("slices", FIELD_OPTIONAL, T, slices, slices),
     MANY("between_models", FIELD_LIST, FIELD_OPTIONAL, T, left_out, left_out_count, left_out),
     POINTER("exposed", FIELD_OPTIONAL, T, vulnerable, vulnerable),
+    POINTER("memorisation", FIELD_OPTIONAL, T, memorisation, memorisation),
     MANY("attacks", FIELD_LIST, FIELD_REQUIRED, T, attacks, attack_count, attack),
     MANY("warnings", FIELD_TEXTS, 0, T, warnings, warning_count, NULL),
     POINTER("attribute", FIELD_OPTIONAL, T, attribute, attribute),

@@ -22,7 +22,7 @@ struct audit_settings {
     uint64_t seed;
     const char *const *params;
     size_t draws, one_run_guesses, group_size, most_vulnerable;
-    bool has_claim, odds_ratio, include_indices;
+    bool has_claim, odds_ratio, include_indices, memorisation;
     const struct sotto_context *ctx; /* to ask whether to stop, from any thread */
     double claim_epsilon, claim_delta;
     double shared_confidence; /* of an interval that holds for all attacks at once (Bonferroni) */
@@ -122,6 +122,9 @@ sotto_status audit_measure_bounds(struct sotto_audit_attack *out, struct sotto_a
                                   const struct audit_curves *c, const struct audit_scored *s,
                                   const struct audit_settings *settings);
 
+/* r->memorisation. EUSAGE: no reference models of both kinds. */
+sotto_status audit_memorisation(struct sotto_audit_result *r, const struct audit_arrays *arrays,
+                                const struct audit_settings *settings, const struct sotto_context *ctx);
 /* Pictures of images that a generative model made: r->generator->sheet and, with settings->include_indices, nearest. */
 sotto_status audit_draw_pictures(struct sotto_audit_result *r, const struct audit_arrays *arrays,
                                  const struct sotto_generative_input *in,

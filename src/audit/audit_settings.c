@@ -33,6 +33,7 @@ sotto_status audit_settings_resolve(struct audit_settings *out, const struct sot
                                    .draws = o.draws,
                                    .one_run_guesses = o.one_run_guesses,
                                    .group_size = o.group_size,
+                                   .memorisation = o.memorisation != 0,
                                    .most_vulnerable = o.most_vulnerable,
                                    .has_claim = o.has_claim != 0,
                                    .odds_ratio = o.odds_ratio != 0,

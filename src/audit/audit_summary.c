@@ -315,12 +315,28 @@ static void add_generative(char **text, size_t *used, const struct sotto_audit_r
     add_table(text, used, generative_cell, &shown, shown.count, 6);
 }
 
+static void add_memorisation(char **text, size_t *used, const struct sotto_audit_memorisation *m)
+{
+    char line[LINE];
+    if (!m)
+        return;
+    snprintf(line, sizeof line,
+             "\nmemorisation by the reference models: %zu records with %zu or more on each side", m->judged,
+             m->least);
+    add(text, used, line);
+    snprintf(line, sizeof line, "; above .5: %.3g %%; highest %.3f [%.3f, %.3f]\n", 100 * m->above_half,
+             m->count ? m->highest[0].value.estimate : NAN, m->count ? m->highest[0].value.lower : NAN,
+             m->count ? m->highest[0].value.upper : NAN);
+    add(text, used, m->judged ? line : "\n");
+}
+
 sotto_status sotto_audit_summary(char **text, const struct sotto_audit_result *r)
 {
     char *out = base_strdup("");
     size_t used = 0;
     add_membership(&out, &used, r);
     add_generative(&out, &used, r);
+    add_memorisation(&out, &used, r->memorisation);
     add_attribute(&out, &used, r->attribute);
     if (!out)
         return status_fail(SOTTO_ENOMEM, "audit: out of memory for the summary");

@@ -38,6 +38,10 @@ static const struct sotto_option audit_rows[] = {
      .help = "claim to test, such as eps=3,delta=1e-5 (exit 1 if contradicted)"},
     {"most-vulnerable", COUNT(most_vulnerable, "N"), .value = "0", .group = "Output",
      .help = "number of most vulnerable members to list", .old_names = "exposed"},
+    {"memorisation", FLAG(memorisation), .value = "0", .group = "Output",
+     .help = "memorisation of single records by the reference models (8 or more on each side); with "
+             "--output, all values "
+             "in memorisation.npy, members first"},
     {"include-indices", FLAG(include_indices), .value = "0", .group = "Output",
      .help = "row numbers of the most vulnerable members in the report; of a generative model of images also "
              "pictures of the "

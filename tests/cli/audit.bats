@@ -473,3 +473,27 @@ P
   run "$SOTTO" audit --canary-scores canaries.csv --candidate-scores candidates.csv
   [ "$status" -eq 65 ]
 }
+
+@test "memorisation by reference models: a line, the page, and all values as an array" {
+  python3 - <<'P'
+import random
+random.seed(2)
+n, m = 30, 24
+put = lambda name, v: open(name, "w").write("\n".join(",".join(map(str, r)) if isinstance(r, list) else str(r) for r in v) + "\n")
+for side in "mn":
+    mask = [[k % 2 if i == 3 else random.randrange(2) for k in range(m)] for i in range(n)]
+    put(side + "-trained.csv", mask); put(side + "-losses.csv", [.3] * n)
+    put(side + "-reference.csv", [[random.gauss(0, 1) + (4 if t else -4) * (i == 3) for t in mask[i]] for i in range(n)])
+P
+  audit=("$SOTTO" audit --member-losses m-losses.csv --nonmember-losses n-losses.csv --member-reference m-reference.csv --nonmember-reference
+    n-reference.csv --memorisation)
+  run "${audit[@]}" --member-trained m-trained.csv --nonmember-trained n-trained.csv -o out
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"memorisation by the reference models: "*"highest 1.000"* ]]
+  grep -q "Most memorised records" out/report.html
+  python3 -c "import json; assert all(x['row'] is None for x in json.load(open('out/result.json'))['memorisation']['highest'])"
+  [ "$(stat -c %s out/memorisation.npy)" -eq $((128 + 8 * 60)) ]
+  run "${audit[@]}"
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"memorisation needs reference models of which some were trained on a record"* ]]
+}

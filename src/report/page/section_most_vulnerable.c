@@ -166,6 +166,44 @@ static void members(struct page *p, const struct json *e)
     page_table_end(p);
 }
 
+/* What models of this recipe remember, whether or not they are the target. */
+static void memorisation(struct page *p, const struct json *m)
+{
+    const struct json *list = part(m, "highest");
+    if (!json_count(list))
+        return;
+    page_table(p, "Most memorised records",
+               "Memorisation: share of the reference models trained on a record that are right about it, "
+               "less that share among "
+               "the other models; interval for each record alone, and of many records the highest are high "
+               "by chance too. Right: ",
+               NULL);
+    page_text(p, part_text(m, "right"));
+    page_html(p, ". Of ");
+    page_count(p, part_number(m, "judged"));
+    page_html(p, " records with enough models on both sides, ");
+    page_percent(p, part_number(m, "above_half"));
+    page_html(p, " have more than .5.");
+    page_columns(p, "Row|Side|^Memorisation|^By probability|^Models with it|^Models without it");
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *one = json_at(list, i);
+        page_html(p, "<tr><th scope=\"row\">");
+        if (part(one, "row"))
+            page_count(p, part_number(one, "row"));
+        else
+            page_html(p, "withheld");
+        page_html(p, part_flag(one, "member") ? "</th><td>member</td>" : "</th><td>non-member</td>");
+        fraction_cell(p, part(one, "value"));
+        page_html(p, "<td class=\"number\">");
+        page_significant(p, part_number(one, "probability"), 3);
+        page_html(p, "</td>");
+        count_cell(p, one, "in");
+        count_cell(p, one, "out");
+        page_html(p, "</tr>\n");
+    }
+    page_table_end(p);
+}
+
 static void spread(struct page *p, const struct json *list)
 {
     if (!json_count(list))
@@ -318,6 +356,7 @@ void section_most_vulnerable(struct page *p, const struct report *r)
     decisions(p, row->audit);
     slices(p, part(row->audit, "slices"));
     members(p, part(row->audit, "exposed"));
+    memorisation(p, part(row->audit, "memorisation"));
     stand_ins(p, row->audit);
     spread(p, part(row->audit, "between_models"));
     stability(p, part(row->audit, "between_models"));
