@@ -1,22 +1,54 @@
 """sotto: train on private records, release the model, and know what it tells of the people in them.
 
-Three doors: sotto.audit() (what do saved answers leak?), sotto.account (what does noise cost?), and sotto.errors. What is proved
-(accounts, certificates) and what is only measured (audits, attacks) never stand in one column."""
+audit() says what saved answers leak, `account` what noise costs; release(), select() and randomise() charge a Ledger and give a
+Certificate, which verify() checks. What is proved (accounts, certificates) and what is only measured (audits, attacks) never stand
+in one column."""
 
 from __future__ import annotations
 
-from . import account, errors
+from . import account, errors, key
 from ._call import set_threads
 from ._records import Estimate, Interval, Record
 from ._sotto import ffi as _ffi
 from ._sotto import lib as _lib
 from ._attack import attack, attacks
 from ._audit import AttackResult, AuditResult, audit
+from ._certificate import Certificate, Verification, verify
+from ._ledger import Ledger, LedgerEntry, LedgerTotal
+from ._release import randomise, release, select
 from .errors import BudgetExceeded, Diverged, GateFailed, InternalError, PrivacyLeakWarning, SottoError
 
 __version__: str = _ffi.string(_lib.sotto_version()).decode()
-__all__ = ["AttackResult", "AuditResult", "BudgetExceeded", "Diverged", "Estimate", "GateFailed", "InternalError", "Interval",
-           "PrivacyLeakWarning", "Record", "SottoError", "account", "attack", "attacks", "audit", "errors", "set_threads", "version_line"]
+__all__ = [
+    "AttackResult",
+    "AuditResult",
+    "BudgetExceeded",
+    "Certificate",
+    "Diverged",
+    "Estimate",
+    "GateFailed",
+    "InternalError",
+    "Interval",
+    "Ledger",
+    "LedgerEntry",
+    "LedgerTotal",
+    "PrivacyLeakWarning",
+    "Record",
+    "SottoError",
+    "Verification",
+    "account",
+    "attack",
+    "attacks",
+    "audit",
+    "errors",
+    "key",
+    "randomise",
+    "release",
+    "select",
+    "set_threads",
+    "verify",
+    "version_line",
+]
 
 
 def version_line() -> str:

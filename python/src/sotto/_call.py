@@ -4,7 +4,8 @@ Threads     A call that may start OpenMP threads runs in a thread of its own, wh
             thread that started them, and after a fork a child would wait for workers that it does not have. These calls are
             those with a context; the others run in the caller's thread.
 Interrupts  The caller's thread waits beside the call. An exception that reaches it meanwhile (Ctrl-C, a signal handler's) asks the
-            call to stop, which it does within about 0.2 s, and is then raised. A second one is raised at once.
+            call to stop, which it does within about 0.2 s, and is then raised. A second one is raised at once, but not from
+            a call that charges a ledger: that one is always waited for, and the exception names what was charged.
 Callbacks   Progress, log lines and questions to a model are served in the caller's thread: autograd modes, devices and notebook
             output are there as the user left them.
 Errors      sotto.errors, with the library's text, read in the thread of the call.
@@ -12,6 +13,7 @@ Arrays      Float32 and float64 in C order are lent to the call without a copy."
 
 from __future__ import annotations
 
+import keyword
 import logging
 import os
 import queue
@@ -88,8 +90,8 @@ def _failure(status: int) -> errors.SottoError:
 class _Job:
     """One call in a thread of its own. The thread owns what the call uses, so a caller that leaves early leaves it intact."""
 
-    def __init__(self, function: Any, args: Sequence[Any], threads: int, progress: Callable[..., Any] | None) -> None:
-        self.function, self.args, self.report = function, args, progress
+    def __init__(self, function: Any, args: Sequence[Any], threads: int, progress: Callable[..., Any] | None, charges: bool) -> None:
+        self.function, self.args, self.report, self.charges = function, args, progress, charges
         self.queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self.stop = ffi.new("int *", 0)
         self.handle = ffi.new_handle(self)
@@ -126,10 +128,10 @@ class _Job:
                 continue
             except BaseException as e:
                 self.stop[0] = 1
-                if self.pending is not None:
+                if self.pending is not None and not self.charges:
                     self.abandoned = True
                     raise
-                self.pending = e
+                self.pending = self.pending or e
 
     def tell(self, news: tuple[str, int, int, str]) -> None:
         """In the thread of the call: progress. Only the latest is kept while the caller is busy."""
@@ -201,8 +203,17 @@ def takes_context(function: Any) -> bool:
     return bool(args) and args[-1].cname == "struct sotto_context *"
 
 
-def run(function: Any, *args: Any, threads: int | None = None, progress: Progress = False) -> Any:
-    """Calls a function of the library; a context is added where it takes one.
+def add_note(error: BaseException, text: str) -> None:
+    """One more line of an exception. Before Python 3.11 it becomes an argument."""
+    if sys.version_info >= (3, 11):
+        error.add_note(text)
+    else:
+        error.args = (*error.args, text)
+
+
+def run(function: Any, *args: Any, threads: int | None = None, progress: Progress = False, charges: bool = False, call: Any = None) -> Any:
+    """Calls a function of the library; a context is added where it takes one. charges: it writes to a ledger. call: something that
+    calls the function.
 
     Returns what the function returns; of one that returns a status: None, or the exception of that status is raised."""
     fallible = ffi.typeof(function).result.cname in ("enum sotto_status", "sotto_status")
@@ -212,12 +223,12 @@ def run(function: Any, *args: Any, threads: int | None = None, progress: Progres
             raise _failure(result)
         return None if fallible else result
     with _Reporter(progress) as report:
-        job = _Job(function, args, threads_of(threads), report)
+        job = _Job(call or function, args, threads_of(threads), report, charges)
         threading.Thread(target=job.body, name="sotto", daemon=True).start()
         job.wait()
     if job.pending is not None:
-        if job.error is not None and sys.version_info >= (3, 11):
-            job.pending.add_note(f"sotto: {job.error}")
+        if job.error is not None:
+            add_note(job.pending, f"sotto: {job.error}")
         raise job.pending
     if job.error is not None:
         raise job.error
@@ -402,17 +413,23 @@ def out_text(function: Any, *args: Any, **options: Any) -> str:
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------------
+def _python_name(name: str) -> str:
+    """Of an option: "step-size" is step_size, "from" is from_."""
+    name = name.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
 class Option:
     """One row of an option table of the library."""
 
     def __init__(self, row: Any) -> None:
         self.row, self.type = row, row.type
-        self.name = text_of(row.name).replace("-", "_")
+        self.name = _python_name(text_of(row.name))
         self.key, self.unit, self.default = text_of(row.key), text_of(row.unit), text_of(row.value)
         self.range, self.help, self.group = text_of(row.range), text_of(row.help), text_of(row.group)
-        self.names = {self.name, self.key.rpartition(".")[2]}
+        self.names = {self.name, _python_name(self.key.rpartition(".")[2])}
         for more in (row.aliases, row.old_names):
-            self.names.update(n.replace("-", "_") for n in text_of(more).split("|") if n)
+            self.names.update(_python_name(n) for n in text_of(more).split("|") if n)
 
     def line(self) -> str:
         """For a docstring."""
@@ -437,9 +454,9 @@ class Table:
     def __iter__(self) -> Iterator[Option]:
         return iter(self.options)
 
-    def take(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Removes and returns those of the keyword arguments that are in this table."""
-        return {k: given.pop(k) for k in list(given) if k in self.by_name}
+    def take(self, given: dict[str, Any], but: Sequence[str] = ()) -> dict[str, Any]:
+        """Removes and returns those of the keyword arguments that are in this table, but for some options."""
+        return {k: given.pop(k) for k in list(given) if k in self.by_name and self.by_name[k].name not in but}
 
     def set(self, c: Any, given: Mapping[str, Any]) -> Any:
         """Sets members of a struct by keyword arguments and checks their ranges. None stands for the default. Returns the struct."""
@@ -501,9 +518,9 @@ def table(name: str, inputs: bool = False) -> Table:
     return _tables[name]
 
 
-def unknown(function: str, given: Mapping[str, Any], tables: Sequence[Table]) -> None:
-    """Raises for keyword arguments that no table took."""
+def unknown(function: str, given: Mapping[str, Any], tables: Sequence[Table], but: Sequence[str] = ()) -> None:
+    """Raises for keyword arguments that no table took. but: options of the tables that this function does not have."""
     import difflib
     for name in given:
-        near = difflib.get_close_matches(name, [o.name for t in tables for o in t], 1)
+        near = difflib.get_close_matches(name, [o.name for t in tables for o in t if o.name not in but], 1)
         raise TypeError(f"{function}() has no parameter {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))

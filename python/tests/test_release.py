@@ -1,0 +1,296 @@
+"""Releases: the same bits as the program's, what is charged and what is refused, certificates, verification, keys."""
+
+import json
+import logging
+import os
+import pathlib
+import pickle
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+
+import sotto
+
+program = os.environ.get("SOTTO", "sotto")
+
+
+def sotto_program(*args, ok=True):
+    done = subprocess.run([program, *map(str, args), "--quiet"], capture_output=True, check=False, text=True)
+    assert (done.returncode == 0) == ok, done.stderr
+    return done
+
+
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, a in tensors.items():
+        header[name] = {"dtype": {"f4": "F32", "f8": "F64"}[a.dtype.str[1:]], "shape": list(a.shape), "data_offsets": [len(data), len(data) + a.nbytes]}
+        data += a.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def read_safetensors(path):
+    raw = path.read_bytes()
+    n = struct.unpack("<Q", raw[:8])[0]
+    header = json.loads(raw[8:8 + n])
+    header.pop("__metadata__", None)
+    return {k: np.frombuffer(raw[8 + n + v["data_offsets"][0]:8 + n + v["data_offsets"][1]], {"F32": "f4", "F64": "f8"}[v["dtype"]]).reshape(v["shape"]) for k, v in header.items()}
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return sotto.Ledger(tmp_path / "clinic.jsonl", dataset="clinic-2026", budget=(1.0, 1e-5))
+
+
+def spent(ledger):
+    return len(ledger._lines())
+
+
+# ---- the same bits as the program's
+@pytest.mark.parametrize("mechanism, options, dtype", [
+    ("gaussian", {"epsilon": 0.5, "delta": 1e-6, "l2": 0.01}, "f8"), ("logistic", {"scale": 0.1, "l2": 0.04, "delta": 1e-6}, "f4"),
+    ("laplace", {"epsilon": 0.5, "l1": 0.01}, "f8"), ("discrete-laplace", {"epsilon": 0.5, "l1": 2}, "i8")])
+def test_array_as_the_program(tmp_path, mechanism, options, dtype):
+    x = (np.random.default_rng(1).normal(0, 1, (3, 7)) * 1e9).astype(dtype)
+    np.save(tmp_path / "x.npy", x)
+    flags = [y for k, v in options.items() for y in ("--" + k, v)]
+    sotto_program("protect", "--vector", tmp_path / "x.npy", "--mechanism", mechanism, *flags, "--dataset-id", "a", "--insecure-noise-seed", 7, "-o", tmp_path / "y.npy")
+    noisy, certificate = sotto.release(x, mechanism=mechanism, **options, ledger=sotto.Ledger(dataset="b"), insecure_seed=7)
+    theirs = np.load(tmp_path / "y.npy")
+    assert noisy.dtype == theirs.dtype and noisy.tobytes() == theirs.tobytes()
+    assert certificate.insecure and certificate.epsilon is None and not certificate.proved
+    document = json.loads((tmp_path / "y.npy.certificate.json").read_text())
+    same = {"mechanism", "scale", "scale_exact", "sensitivity", "guarantee", "sampler", "randomness", "dimension", "lattice_exponent"}
+    assert {k: document[k] for k in same} == {k: certificate.to_dict()[k] for k in same}
+
+
+def test_state_dict_as_the_program(tmp_path):
+    rng = np.random.default_rng(2)
+    state = {"0.weight": rng.normal(size=(4, 3)).astype("f4"), "0.bias": rng.normal(size=4)}
+    before = {k: v.copy() for k, v in state.items()}
+    write_safetensors(tmp_path / "x.safetensors", state)
+    sotto_program("protect", "--vector", tmp_path / "x.safetensors", "--epsilon", 1, "--delta", 1e-5, "--l2", 0.04, "--dataset-id", "a", "--insecure-noise-seed", 3, "-o", tmp_path / "y.safetensors")
+    noisy, _ = sotto.release(state, mechanism="logistic", epsilon=1, delta=1e-5, l2=0.04, ledger=sotto.Ledger(dataset="b"), insecure_seed=3)
+    theirs = read_safetensors(tmp_path / "y.safetensors")
+    assert list(noisy) == list(state)
+    for k in state:
+        assert np.array_equal(state[k], before[k])  # the input is not changed
+        assert noisy[k].dtype == state[k].dtype and np.array_equal(noisy[k], theirs[k]) and not np.array_equal(noisy[k], state[k])
+
+
+def test_choices_and_labels_as_the_program(tmp_path):
+    rng = np.random.default_rng(3)
+    scores, labels = rng.normal(0, 30, 50), rng.integers(-1, 4, 200)
+    np.save(tmp_path / "s.npy", scores)
+    np.save(tmp_path / "l.npy", labels)
+    sotto_program("protect", "--vector", tmp_path / "s.npy", "--mechanism", "permute-and-flip", "--choices", 4, "--epsilon", 1, "--l1", 1, "--dataset-id", "a", "--insecure-noise-seed", 5, "-o", tmp_path / "c.npy")
+    sotto_program("protect", "--vector", tmp_path / "l.npy", "--mechanism", "randomised-response", "--classes", 3, "--epsilon", 1, "--l1", 1, "--dataset-id", "a2", "--insecure-noise-seed", 5, "-o", tmp_path / "r.npy")
+    ledger = sotto.Ledger(dataset="b")
+    assert np.array_equal(sotto.select(scores, l1=1, epsilon=1, choices=4, ledger=ledger, insecure_seed=5)[0], np.load(tmp_path / "c.npy"))
+    assert np.array_equal(sotto.randomise(labels, classes=3, epsilon=1, ledger=ledger, insecure_seed=5)[0], np.load(tmp_path / "r.npy"))
+
+
+def test_ledger_as_the_program(ledger):
+    sotto.release([1.0, 2.0], mechanism="laplace", l1=0.1, epsilon=0.25, ledger=ledger, purpose="table 1")
+    shown = json.loads(sotto_program("ledger", "show", ledger.path, "--json").stdout)
+    assert [e.to_dict()["epsilon"] for e in ledger.entries()] == [e.get("epsilon") for e in shown["entries"]]
+    assert str(ledger) == sotto_program("ledger", "show", ledger.path).stdout
+    told = json.loads(sotto_program("account", "--ledger", ledger.path, "--delta", 1e-5, "--json").stdout)
+    total = ledger.total(1e-5)
+    assert total.proved is None and tuple(total.conditional) == (told["conditional"]["epsilon_lower"], told["conditional"]["epsilon"])
+    assert ledger.budget == total.budget == (1.0, 1e-5)
+
+
+# ---- doubles stay doubles: without this, these neighbours would have disjoint outputs (guarantee.md, item 1)
+def test_float64_is_not_rounded_before_the_noise():
+    seen = {}
+    for x in (1e9 + 31, 1e9 + 33):
+        ledger = sotto.Ledger(dataset=f"set-{x}")
+        seen[x] = np.array([sotto.release([x], mechanism="laplace", l1=2, epsilon=1, ledger=ledger)[0][0] for _ in range(20)])
+    a, b = seen.values()
+    assert len(set(a)) == 20 and a.min() < b.max() and b.min() < a.max()
+
+
+# ---- refusals
+def test_budget_is_refused_before_anything_is_charged(ledger):
+    x, lines = np.ones(3), spent(ledger)
+    with pytest.raises(sotto.BudgetExceeded, match="budget") as e:
+        sotto.release(x, mechanism="laplace", l1=1, epsilon=2, ledger=ledger)
+    assert e.value.status == "EBUDGET" and "charged" not in str(e.value) and spent(ledger) == lines and np.all(x == 1)
+    with pytest.raises(sotto.BudgetExceeded, match="not larger"):
+        sotto.Ledger(ledger.path, budget=(2.0, 1e-5), dataset="clinic-2026")
+    assert sotto.Ledger(ledger.path, dataset="clinic-2026", budget=(0.5, 1e-5)).budget == (0.5, 1e-5)
+    sotto.Ledger(ledger.path, dataset="clinic-2026", budget=(0.5, 1e-5))
+    assert spent(ledger) == lines + 1  # the same budget is written once
+
+
+@pytest.mark.parametrize("change, text", [
+    ({"epsilon": None}, "scale= and epsilon="), ({"scale": 1}, "scale= and epsilon="), ({"epsilon": -1}, "epsilon"), ({"l1": None}, "sensitivity"),
+    ({"mechanism": "x"}, "mechanism"), ({"mechanism": "exponential"}, "selects"), ({"values": [np.nan]}, "NaN"), ({"values": []}, "no numbers"),
+    ({"values": {"n": np.arange(3)}}, "n has dtype int64"), ({"values": "x"}, "dtype"), ({"ledger": "clinic.jsonl"}, "sotto.Ledger"),
+    ({"l1": "x"}, "l1: .x. is not a number"), ({"values": [2**60]}, "beyond")])
+def test_bad_input_charges_nothing(ledger, change, text):
+    given = {"values": [1.0], "mechanism": "laplace", "l1": 0.1, "epsilon": 0.1, "ledger": ledger, **change}
+    lines = spent(ledger)
+    with pytest.raises(ValueError, match=text):
+        sotto.release(given.pop("values"), **given)
+    assert spent(ledger) == lines
+
+
+def test_unknown_parameters(ledger):
+    with pytest.raises(TypeError, match="'purpos'; did you mean 'purpose'"):
+        sotto.release([1.0], mechanism="laplace", l1=1, epsilon=0.1, ledger=ledger, purpos="x")
+    with pytest.raises(TypeError, match="budget_epsilon"):  # the ledger's
+        sotto.release([1.0], mechanism="laplace", l1=1, epsilon=0.1, ledger=ledger, budget_epsilon=9)
+
+
+def test_one_ledger_for_a_data_set(ledger, tmp_path):
+    sotto.release([1.0], mechanism="laplace", l1=0.1, epsilon=0.1, ledger=ledger)
+    with pytest.raises(sotto.errors.InvalidArgument, match="is .*clinic.jsonl, not"):
+        sotto.release([1.0], mechanism="laplace", l1=0.1, epsilon=0.1, ledger=sotto.Ledger(tmp_path / "other.jsonl", dataset="clinic-2026"))
+    with pytest.raises(sotto.errors.InvalidArgument, match="is the ledger of data set 'clinic-2026'"):
+        sotto.Ledger(ledger.path, dataset="other")
+    assert sotto.Ledger(ledger.path).dataset == sotto.Ledger(dataset="clinic-2026").dataset == "clinic-2026"
+    assert sotto.Ledger(dataset="clinic-2026").path == ledger.path
+    with pytest.raises(sotto.errors.InvalidArgument, match="public set"):
+        sotto.release([1.0], mechanism="laplace", l1=0.1, epsilon=0.1, ledger=sotto.Ledger(dataset="fashion-mnist"))
+    with pytest.raises(ValueError, match="dataset="):
+        sotto.Ledger()
+
+
+def test_read_from_data_is_a_condition(ledger):
+    y, certificate = sotto.randomise([0, 1, 2, 1.5, -3], classes=3, epsilon=0.1, ledger=ledger)
+    assert certificate.proved and certificate.condition is None and certificate.guarantee == "proved" and set(y) <= {0, 1, 2}
+    assert (certificate.mechanism, certificate.adjacency, certificate.unit) == ("randomised-response", "replace-one", "one record")
+    certificate = sotto.randomise([0, 1, 2], classes=3, epsilon=0.1, ledger=ledger, read_from_data=["classes"])[1]
+    assert not certificate.proved and "classes" in certificate.condition
+
+
+# ---- what was charged is named
+def test_an_exception_after_the_charge_names_it(tmp_path):
+    class Interrupt(logging.Handler):
+        def emit(self, record):
+            if "opened a new ledger" in record.getMessage():  # logged when the entry is on disk
+                raise KeyboardInterrupt
+
+    ledger, handler, log = sotto.Ledger(dataset="clinic"), Interrupt(), logging.getLogger("sotto")
+    log.addHandler(handler)
+    level = log.level
+    log.setLevel(logging.INFO)
+    try:
+        with pytest.raises(KeyboardInterrupt) as e:
+            sotto.release(np.zeros(5), mechanism="laplace", l1=0.1, epsilon=0.125, ledger=ledger)
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+    told = " ".join(map(str, [*e.value.args, *getattr(e.value, "__notes__", ())]))
+    assert "epsilon 0.125 at delta 0 was charged: entry 0" in told and ledger.path in told
+    noisy, certificate = e.value.result  # the call was done
+    assert noisy.shape == (5,) and certificate.ledger_entry == 0 and spent(ledger) == 1
+
+
+# ---- certificates and verification
+@pytest.fixture
+def released(ledger, tmp_path):
+    noisy, certificate = sotto.release(np.arange(4) / 4, mechanism="gaussian", l2=0.01, epsilon=0.5, delta=1e-6, ledger=ledger, records=400)
+    path = tmp_path / "noisy.npy"
+    np.save(path, noisy)
+    with pytest.raises(sotto.errors.InvalidArgument, match="save"):
+        certificate.html()
+    assert certificate.save(f"{path}.certificate.json", output=path) == certificate.path == f"{path}.certificate.json"
+    return path, certificate
+
+
+def test_certificate(released, ledger):
+    path, c = released
+    assert c.guarantee == "conditional" and not c.proved and not c.insecure and c.measured is None
+    assert "sensitivity" in c.condition and c.sensitivity.source == "given" and c.sensitivity.l2 == 0.01
+    assert isinstance(c.epsilon, sotto.Interval) and 0.49 < c.epsilon.lower <= float(c.epsilon) <= 0.5 and c.delta == 1e-6
+    assert isinstance(c.account, sotto.account.Account) and c.account.mechanism == "gaussian" and c.scale == c.account.scale
+    assert c == sotto.Certificate.load(path) == sotto.Certificate.load(c.path) == pickle.loads(pickle.dumps(c))
+    html = c._repr_html_()
+    assert html.count("<tr>") == 3 and "<th>proved</th><td>none</td>" in html and len(repr(c).splitlines()) <= 8
+    page = c.html(ledger=ledger)
+    assert page.startswith("<!") and "CONDITIONAL" in c.text(ledger=ledger)
+    assert page == subprocess.run([program, "certificate", path, "--ledger", ledger.path, "--html"], capture_output=True, text=True, check=True).stdout
+    with pytest.raises(AttributeError):
+        c.epsilon = 1
+
+
+def test_verify_as_the_program(released, ledger):
+    path, c = released
+    v = sotto.verify(path, ledger=ledger)
+    told = json.loads(sotto_program("verify", path, "--ledger", ledger.path, "--json").stdout)
+    assert v.to_dict() == told and str(v) == sotto_program("verify", path, "--ledger", ledger.path).stdout
+    assert v.guarantee == "conditional" and not v.proved and v.failed is None and v.signed_by is None
+    assert {k.outcome for k in v.checks} == {"passed", "not-made"}
+    assert c.verify(ledger=ledger).to_dict() == told
+
+
+def edit(path, change):
+    document = json.loads(pathlib.Path(path).read_text())
+    change(document)
+    pathlib.Path(path).write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize("change", [lambda d: d.update(scale=d["scale"] * 2), lambda d: d["guarantee"]["conditional"].update(delta=1e-9),
+                                    lambda d: d["ledger"].update(index=7), lambda d: d.update(output_sha256="0" * 64), lambda d: d.update(records=4)])
+def test_a_forged_certificate_is_refused(released, ledger, change):
+    path, c = released
+    edit(c.path, change)
+    with pytest.raises((sotto.GateFailed, sotto.errors.InvalidArgument)) as e:
+        sotto.verify(path, ledger=ledger)
+    if isinstance(e.value, sotto.GateFailed):
+        assert e.value.result.failed and e.value.result.to_dict()["valid"] is False
+
+
+@pytest.mark.parametrize("forge", [lambda l: l[:1], lambda l: l[1:], lambda l: l[::-1], lambda l: [*l[:-1], l[-1].replace('"delta":9.9', '"delta":1.9')]])
+def test_a_forged_ledger_is_refused(released, ledger, forge):
+    path, _ = released
+    lines = ledger._lines()
+    pathlib.Path(ledger.path).write_text("".join(forge(lines)))
+    with pytest.raises((sotto.GateFailed, sotto.errors.InvalidArgument)):
+        sotto.verify(path, ledger=ledger)
+    if len(forge(lines)) == len(lines):
+        for call in (ledger.verify, lambda: sotto.release([1.0], mechanism="laplace", l1=0.1, epsilon=0.1, ledger=ledger)):
+            with pytest.raises(sotto.errors.InvalidArgument):
+                call()
+
+
+def test_signatures(released, tmp_path):
+    path, c = released
+    key = sotto.key.new(tmp_path / "office.key")
+    assert (tmp_path / "office.key").stat().st_mode & 0o777 == 0o600
+    with pytest.raises(sotto.errors.FileError):
+        sotto.key.new(tmp_path / "office.key")
+    with pytest.raises(sotto.GateFailed, match="not signed"):
+        sotto.verify(path, trust=key)
+    assert os.path.exists(c.sign(tmp_path / "office.key"))
+    assert sotto.verify(path, trust=[key]).signed_by == sotto.verify(path, trust=tmp_path / "office.key.pub").signed_by == key
+    sotto.key.new(tmp_path / "other.key")
+    with pytest.raises(sotto.GateFailed, match="which trust= does not name") as e:
+        sotto.verify(path, trust=tmp_path / "other.key.pub")
+    assert "signature" in e.value.result.failed
+    with pytest.raises(sotto.errors.InvalidArgument):
+        c.sign(tmp_path / "office.key.pub")
+
+
+def test_tables_of_a_ledger(ledger):
+    assert sotto.Ledger(dataset="new").entries() == [] and "nothing was charged" in str(sotto.Ledger(dataset="new"))
+    sotto.release([1.0], mechanism="laplace", l1=0.1, epsilon=0.1, ledger=ledger, purpose="<b>")
+    entry = ledger.entries()[-1]
+    assert (entry.event, entry.mechanism, entry.purpose, round(entry.epsilon, 9)) == ("release", "laplace", "<b>", 0.1)
+    assert "&lt;b&gt;" in ledger._repr_html_() and "<b>" not in ledger._repr_html_()
+    pandas = pytest.importorskip("pandas")
+    frame = ledger.to_dataframe()
+    assert isinstance(frame, pandas.DataFrame) and list(frame.event) == ["budget", "release"]
+
+
+def test_tensors(ledger):
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Linear(3, 2)
+    state, _ = sotto.release(net.state_dict(), mechanism="gaussian", l2=1e-3, epsilon=0.5, delta=1e-6, ledger=ledger)
+    assert all(isinstance(v, torch.Tensor) and v.dtype == torch.float32 for v in state.values())
+    net.load_state_dict(state)
