@@ -20,7 +20,7 @@ for epsilon in "${@:-8 4 2}"; do
     audit "head-$e-white" white_box 150
     "$sotto" "${head[@]}" --canaries 2000 --canary-kind mislabelled -o "head-$e-black"
     audit "head-$e-black" black_box 100
-    cnn=(train --data fashion-mnist --split train --model cnn --hidden 16,32,64 --dp-sgd --batch 2048 --epochs 20 --optimizer sgd --lr 1 --max-grad-norm 1
+    cnn=(train --data fashion-mnist --split train --model cnn --hidden "16,32,64" --dp-sgd --batch 2048 --epochs 20 --optimizer sgd --lr 1 --max-grad-norm 1
       --epsilon "$e" "${privacy[@]}" --quiet)
     cnn=("${cnn[@]/ledger.jsonl/cnn.jsonl}")
     "$sotto" "${cnn[@]}" --canaries 10000 --canary-kind dirac -o "cnn-$e-white"
