@@ -191,9 +191,11 @@ static void add_p_values(char **text, size_t *used, const struct sotto_audit_att
     percent_cell(cells[0], &p->member_conformal);
     percent_cell(cells[1], &p->member_normal);
     percent_cell(cells[2], &p->nonmember_normal);
-    snprintf(line, sizeof line,
-             "\n%s: p <= %g for %s of the members (conformal p), %s (normal p); non-members: %s (normal p)\n",
-             a->name, p->level, cells[0], cells[1], cells[2]);
+    snprintf(
+        line, sizeof line,
+        "\n%s: p <= %g for %s of the members by the conformal p, which rests on exchangeable records "
+        "alone, and %s by the normal p, for independent features only; non-members: %s by the normal p\n",
+        a->name, p->level, cells[0], cells[1], cells[2]);
     add(text, used, line);
     if (p->normal_refuted)
         add(text, used,
@@ -309,7 +311,7 @@ static void add_generative(char **text, size_t *used, const struct sotto_audit_r
     snprintf(
         line, sizeof line,
         "\ngenerative model: which of two sets of %zu records was trained on, over %zu overlapping random "
-        "pairs of sets\n",
+        "pairs of sets (intervals are for such pairs, not for models); nothing is proved\n",
         g->set_size, g->set_draws);
     add(text, used, line);
     add_table(text, used, generative_cell, &shown, shown.count, 6);

@@ -41,7 +41,9 @@ rows() {
   run "$SOTTO" attack logan --generator dcgan.safetensors --data "$data" --member-indices m.npy --nonmember-indices n.npy --json --quiet
   [ "$status" -eq 0 ]
   [ "$(grep -o '"auc":{"estimate":[0-9.]*' <<< "$output" | head -n 1)" = "$logan" ] # the same from files and from the model
-  "$SOTTO" audit --member-features M.npy --nonmember-features N.npy --generated G.npy --include-indices -o pictures --quiet
+  run "$SOTTO" audit --member-features M.npy --nonmember-features N.npy --generated G.npy --include-indices -o pictures --quiet
+  [[ "$output" == *"(intervals are for such pairs, not for models); nothing is proved"* ]]
+  grep -q 'Measured only: nothing here is proved' pictures/report.html
   [ "$(grep -o '<img class="pixels" src="data:image/bmp;base64,' pictures/report.html | wc -l)" -eq 6 ] # the sheet and five members
   "$SOTTO" report pictures/report.json -o again.html
   [ "$(grep -o '<img class="pixels" src="data:image/bmp;base64,' again.html | wc -l)" -eq 6 ]

@@ -430,9 +430,10 @@ people() { for ((i = 0; i < $2 * $3; i++)); do case $((i * 7 % 3)) in 0) printf 
   "$SOTTO" data split ref --parts reference=20,outside=10 -o r
   "$SOTTO" protect --table p/all-features.npy --statistic mean --range 0,1 --mechanism laplace --epsilon 1 -o frequencies.npy
   grep -q '"proved": {' frequencies.npy.certificate.json
-  run "$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/outside-features.npy --released-mean frequencies.npy --reference-mean r/reference-features.npy --p-values q.csv
+  run "$SOTTO" audit --member-features p/all-features.npy --nonmember-features r/outside-features.npy --released-mean frequencies.npy --reference-mean r/reference-features.npy --p-values q.csv -o traced
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  [[ "$output" == *tracing-standardised*"homer: p <= 0.01 for "* ]]
+  [[ "$output" == *tracing-standardised*"homer: p <= 0.01 for "*"conformal p, which rests on exchangeable records alone"*"normal p, for independent features only"* ]]
+  grep -q "by the conformal one, which rests on exchangeable records alone; .*by the normal one, for independent features only" traced/report.html
   [ "$(wc -l < q.csv)" -eq 31 ]
   # frequencies by locus and allele, in any order and of either allele
   { echo 'allele,frequency,id'; tail -n +2 loci.csv | sort -r | awk -F, 'NR % 2 { printf "%s,%.17g,%s\n", $3, 1 - $4, $1; next } { print $2 "," $4 "," $1 }'; } > published.csv

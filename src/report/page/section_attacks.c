@@ -155,6 +155,36 @@ static void histogram(struct page *p, const struct report *r)
            "at each score, in bars of equal width. An attacker learns something where the two differ.</p>\n");
 }
 
+static void share(struct page *p, const struct json *j)
+{
+    struct estimate e = {j != NULL, part_number(j, "estimate"), part_number(j, "lower"),
+                         part_number(j, "upper"), 0};
+    page_percent_estimate(p, &e);
+}
+
+/* A test with a known law: what each of its p-values rests on. */
+static void p_values(struct page *p, const struct report_row *row)
+{
+    const struct json *attacks = part(row->audit, "attacks");
+    for (size_t i = 0; i < json_count(attacks); i++) {
+        const struct json *v = part(json_at(attacks, i), "p_values");
+        if (!v)
+            continue;
+        page_html(p, "<p class=\"note\">p-values of '");
+        page_name(p, part_text(json_at(attacks, i), "name"));
+        page_html(p, "' of at most ");
+        page_significant(p, part_number(v, "level"), 3);
+        page_html(p, ": ");
+        share(p, part(v, "member_conformal"));
+        page_html(p, " of the members by the conformal one, which rests on exchangeable records alone; ");
+        share(p, part(v, "member_normal"));
+        page_html(p, " by the normal one, for independent features only (");
+        share(p, part(v, "nonmember_normal"));
+        page_html(p, part_flag(v, "normal_refuted") ? " of the non-members, which refutes it here).</p>\n"
+                                                    : " of the non-members).</p>\n");
+    }
+}
+
 void section_attacks(struct page *p, const struct report *r)
 {
     const char *rates[MAX_RATES];
@@ -202,6 +232,8 @@ void section_attacks(struct page *p, const struct report *r)
         "They share the error, and the name beside the number says which is the largest. The bound treats "
         "the records of one trained model as independent "
         "trials. It is a measurement and never proves privacy.</p>\n");
+    for (size_t i = 0; i < r->row_count; i++)
+        p_values(p, &r->rows[i]);
     section_most_vulnerable(p, r);
     page_html(p, "</section>\n");
 }
