@@ -94,6 +94,37 @@ static void a_record_is_clipped(void **state)
     near(most - least, r.sensitivity.l1, 1e-9 * r.sensitivity.l1); /* and some do */
 }
 
+/* Sample and aggregate: whatever a record holds, it moves the mean of its own block, (row number) modulo K, and no other. */
+static void a_record_moves_one_block(void **state)
+{
+    (void)state;
+    enum { N = 11, BLOCKS = 4, WILD = 5 };
+    const float wild[WILD] = {0, 1, -1e30f, INFINITY, NAN},
+                plain[N] = {0.5f, 0.25f, 1, 0, 0.75f, 0.5f, 0.25f, 1, 0, 1, 0.5f};
+    const struct sotto_protect p = {
+        .input = "x.npy", .statistic = "median", .range = {0, 1}, .blocks = BLOCKS};
+    const double means[BLOCKS] = {1.25 / 3, 1.75 / 3, 1.75 / 3, 0.5};
+    for (size_t i = 0; i < N; i++)
+        for (size_t w = 0; w < WILD; w++) {
+            struct sotto_tensors t = {0};
+            struct sotto_release r = {0};
+            float x[N];
+            memcpy(x, plain, sizeof x);
+            x[i] = wild[w];
+            assert_int_equal(sotto_tensors_add(&t, "vector", SOTTO_F4, 2, (const size_t[]){N, 1}, x),
+                             SOTTO_OK);
+            assert_int_equal(statistic_replace(&t, &r, &p, false), SOTTO_OK);
+            assert_int_equal(t.items[0].array.count, BLOCKS);
+            const double *found = t.items[0].array.data;
+            for (size_t b = 0; b < BLOCKS; b++) {
+                assert_true(found[b] >= 0 && found[b] <= 1);
+                if (b != i % BLOCKS)
+                    near(found[b], means[b], 1e-9);
+            }
+            sotto_tensors_clear(&t);
+        }
+}
+
 /* All ways to have `people` cases (then as many controls) with genotypes of 3 kinds: one column each. */
 static size_t all_tables(float *x, size_t people, size_t capacity)
 {
@@ -227,9 +258,8 @@ static void options_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(means_of_genotypes),
-        cmocka_unit_test(a_record_is_clipped),
-        cmocka_unit_test(chi_squares_move_as_proved),
+        cmocka_unit_test(means_of_genotypes),  cmocka_unit_test(a_record_moves_one_block),
+        cmocka_unit_test(a_record_is_clipped), cmocka_unit_test(chi_squares_move_as_proved),
         cmocka_unit_test(options_are_checked),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
