@@ -1,4 +1,8 @@
+import os
+
 import pytest
+
+os.environ.setdefault("SOTTO_NUM_THREADS", "1")  # threads that wait for each other take long on a machine with other work
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,9 @@ sotto_status encoder_check_rows(const struct sotto_dataset *data, const int64_t 
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(n > 0, "data set '%s': no rows were given; expected at least one", data->name);
-    for (size_t i = 0; i < n; i++)
+    REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected at least %zu", data->name, data->n,
+            n);
+    for (size_t i = 0; rows && i < n; i++)
         REQUIRE(rows[i] >= 0 && (uint64_t)rows[i] < data->n,
                 "row index %lld (at position %zu) is outside data set '%s' "
                 "with %zu records",

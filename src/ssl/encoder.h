@@ -33,7 +33,7 @@ sotto_status encoder_input(struct nn_shape *out, const struct sotto_dataset *dat
 sotto_status encoder_check_size(const struct sotto_encoder *e, const struct sotto_dataset *data);
 /** The same for one image's shape; `name`: of its set, for messages. */
 sotto_status encoder_check_image(const struct sotto_encoder *e, const char *name, struct nn_shape image);
-/** EINVAL unless the rows lie in the set. */
+/** EINVAL unless the rows lie in the set; NULL: the first n. */
 sotto_status encoder_check_rows(const struct sotto_dataset *data, const int64_t *rows, size_t n);
 
 #endif

@@ -11,9 +11,10 @@ from ._call import set_threads
 from ._records import Estimate, Interval, Record
 from ._sotto import ffi as _ffi
 from ._sotto import lib as _lib
-from ._attack import attack, attacks
+from ._attack import attack, attack_encoder, attacks
 from ._audit import AttackResult, AuditResult, audit
 from ._certificate import Certificate, Verification, verify
+from ._encoder import Encoder, knn_accuracy, pretrain, scatter, standardise
 from ._ledger import Ledger, LedgerEntry, LedgerTotal
 from ._release import randomise, release, select
 from .errors import BudgetExceeded, Diverged, GateFailed, InternalError, PrivacyLeakWarning, SottoError
@@ -25,6 +26,7 @@ __all__ = [
     "BudgetExceeded",
     "Certificate",
     "Diverged",
+    "Encoder",
     "Estimate",
     "GateFailed",
     "InternalError",
@@ -38,14 +40,19 @@ __all__ = [
     "Verification",
     "account",
     "attack",
+    "attack_encoder",
     "attacks",
     "audit",
     "errors",
     "key",
+    "knn_accuracy",
+    "pretrain",
     "randomise",
     "release",
+    "scatter",
     "select",
     "set_threads",
+    "standardise",
     "verify",
     "version_line",
 ]

@@ -12,11 +12,12 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _call
-from ._audit import AuditResult
-from ._call import Array, Progress, array, c_text, ffi, fill, invalid, lib, numpy_of, out_text, run, struct, table
+from ._audit import AuditResult, Sizes
+from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, out_text, run, struct, table
+from ._encoder import Encoder
 from .errors import InvalidArgument, make
 
-__all__ = ["attack", "attacks"]
+__all__ = ["attack", "attack_encoder", "attacks"]
 
 Output = Literal["probabilities", "logits", "labels"]
 Records = tuple[Any, Any]
@@ -286,3 +287,70 @@ def attacks() -> dict[str, str]:
     """
     lines = [line.split() for line in out_text(lib.sotto_attack_table).splitlines() if line.strip()]
     return {words[0]: " ".join(words[1:]) for words in lines}
+
+
+_SIDES = ("member", "nonmember", "shadow_member", "shadow_nonmember")
+
+
+def _embedded(arrays: dict[str, Any], side: str, images: Any, encoder: Encoder, how: Mapping[str, Any], threads: int | None) -> None:
+    """Embeddings of a side's images and of their views."""
+    if images is not None:
+        arrays[f"{side}_plain"] = encoder.embed(images, threads=threads)
+        if side in _SIDES:
+            arrays[f"{side}_views"] = encoder.embed_views(images, threads=threads, **how)
+
+
+def attack_encoder(encoder: Encoder | None = None, shadow_encoder: Encoder | None = None, *, member: Any = None, nonmember: Any = None,
+                   shadow_member: Any = None, shadow_nonmember: Any = None, bank: Any = None, views: Mapping[str, Any] | None = None,
+                   title: str | None = None, threads: int | None = None, progress: Progress = None, **given: Any) -> AuditResult:
+    """Membership in the pre-training set of an ENCODER: EncoderMI (vector, set, threshold), contrastive loss, norm. Measured: no guarantee.
+
+    encoder, shadow_encoder: the one under attack, and one of the attacker's own. member, nonmember: images that did, and did not,
+    pre-train the first; shadow_member, shadow_nonmember: likewise the second (at least 20 each). bank: images in neither set, for the
+    contrastive loss. views: options of Encoder.embed_views(), such as {"views": 10}.
+    Of encoders of other programs: embeddings instead of all of these, member_views, nonmember_views, shadow_member_views,
+    shadow_nonmember_views (n, views, d), member_plain, nonmember_plain, shadow_member_plain, shadow_nonmember_plain, bank_plain,
+    shadow_bank_plain (n, d). Without a shadow only the mean similarity of views and the contrastive loss are run.
+    temperature [.1]; fpr, confidence, delta, seed: as of audit(). Returns an AuditResult; its scores (5, n_member + n_nonmember) are in
+    the order of the attacks."""
+    options, audit = table("sotto_encoder_attack_option_table"), table("sotto_audit_option_table")
+    names = [f"{side}_{what}" for side in _SIDES for what in ("views", "plain")] + ["bank_plain", "shadow_bank_plain"]
+    arrays = {k: given.pop(k) for k in list(given) if k in names}
+    images = {"member": member, "nonmember": nonmember, "shadow_member": shadow_member, "shadow_nonmember": shadow_nonmember, "bank": bank}
+    if any(v is not None for v in images.values()) != (encoder is not None) or (encoder is not None and arrays):
+        raise make("EUSAGE", "give either encoder and images, or embeddings (member_views, member_plain, ...)")
+    for side, pixels in images.items():
+        own = shadow_encoder if side.startswith("shadow") else encoder
+        if pixels is not None and own is None:
+            raise make("EUSAGE", f"{side} needs shadow_encoder")
+        if own is not None:
+            _embedded(arrays, side, pixels, own, views or {}, threads)
+    if bank is not None and shadow_encoder is not None:
+        _embedded(arrays, "shadow_bank", bank, shadow_encoder, {}, threads)
+    c, sizes = struct("encoder_attack_input"), Sizes()
+    sides: dict[str, dict[str, Array]] = {}
+    for name, value in arrays.items():
+        side, _, what = name.rpartition("_")
+        a = array(value, name, np.float32, 3 if what == "views" else 2)
+        sizes.say("n_bank" if "bank" in side else f"n_{side}", len(a), name)
+        if what == "views":
+            sizes.say("views", a.shape[1], name)
+        sizes.say("shadow_width" if side.startswith("shadow") else "width", a.shape[-1], name)
+        sides.setdefault(side, {})[what] = a
+    for side, found in sides.items():
+        if side in _SIDES:
+            if len(found) < 2:
+                raise make("EUSAGE", f"{side}_views and {side}_plain must be given together")
+            fill(c, **{side: {**found, "n": sizes[f"n_{side}"]}})
+        else:
+            fill(c, **{side: found["plain"]})
+    fill(c, views=sizes["views"], width=sizes["width"], shadow_width=sizes["shadow_width"], bank_n=sizes["n_bank"])
+    options.set(c, {"temperature": given.pop("temperature", None)})
+    measured = audit.set(struct("audit_options"), {k: given.pop(k) for k in ("fpr", "confidence", "delta", "seed") if k in given})
+    _call.unknown("attack_encoder", given, [options])
+    out = ffi.gc(ffi.new("struct sotto_audit_result *"), lib.sotto_audit_result_free)
+    scores = np.zeros((5, sizes["n_member"] + sizes["n_nonmember"]))
+    run(lib.sotto_encoder_attack, out, ffi.from_buffer("double[]", scores), c, measured, threads=threads, progress=progress)
+    result = AuditResult(out, title, None, "sotto.attack_encoder(...)")
+    result._scores = scores[: len(result)]
+    return result

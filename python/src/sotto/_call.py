@@ -367,6 +367,12 @@ def c_texts(texts: Sequence[str]) -> Any:
 def fill(c: Any, /, **members: Any) -> Any:
     """Sets members of a struct: texts, paths, lists of texts, arrays (lent), numbers, other structs (by value or by pointer) and
     dictionaries for structs inside. None leaves a member as it is. Returns the struct."""
+    _fill(c, members, c)
+    return c
+
+
+def _fill(c: Any, members: Mapping[str, Any], owner: Any) -> None:
+    """The owner keeps what members point to: a struct inside has the address of the one around it, if it is the first member."""
     kind = ffi.typeof(c)
     types = dict((kind.item if kind.kind == "pointer" else kind).fields)
     for name, value in members.items():
@@ -375,26 +381,23 @@ def fill(c: Any, /, **members: Any) -> Any:
         want = types[name].type
         if isinstance(value, np.ndarray):
             value = pointer(value, want)
-            keep(c, value)
+            keep(owner, value)
         elif want.kind == "pointer" and isinstance(value, (str, os.PathLike)):
             value = c_text(value)
-            keep(c, value)
+            keep(owner, value)
         elif want.kind == "pointer" and isinstance(value, (list, tuple)):
             value = c_texts(value)
-            keep(c, value)
+            keep(owner, value)
         elif want.kind == "array" and isinstance(value, str):
             value = value.encode("utf-8")
         elif want.kind == "struct" and isinstance(value, Mapping):
-            inner = ffi.addressof(c, name)
-            fill(inner, **value)
-            keep(c, inner, *_kept.get(inner, []))
+            _fill(ffi.addressof(c, name), value, owner)
             continue
         elif isinstance(value, ffi.CData):
-            keep(c, value)
+            keep(owner, value)
             if want.kind == "struct" and ffi.typeof(value).kind == "pointer":
                 value = value[0]
         setattr(c, name, value)
-    return c
 
 
 def struct(kind: str, /, **members: Any) -> Any:

@@ -67,6 +67,10 @@ static void views_depend_on_seed_and_row_alone(void **state)
     assert_memory_equal(two, three + 2 * VIEWS * WIDTH, VIEWS * WIDTH * sizeof(float));
     assert_memory_equal(two + VIEWS * WIDTH, three, VIEWS * WIDTH * sizeof(float));
     assert_memory_not_equal(three, three + WIDTH, WIDTH * sizeof(float)); /* views differ */
+    assert_int_equal(sotto_embed_views(other, encoder, images, NULL, 2, &v, &machine.context), SOTTO_OK);
+    assert_memory_equal(other, three + VIEWS * WIDTH, VIEWS * WIDTH * sizeof(float)); /* row 0 */
+    assert_int_equal(sotto_embed_views(other, encoder, images, NULL, images->n + 1, &v, &machine.context),
+                     SOTTO_EINVAL);
     v.seed = 10;
     assert_int_equal(sotto_embed_views(other, encoder, images, swapped, 2, &v, &machine.context), SOTTO_OK);
     assert_memory_not_equal(two, other, sizeof two);
