@@ -217,7 +217,7 @@ def pretrain(images: Any, *, talos: Mapping[str, Any] | None = None, name: str =
     """Trains an encoder on PUBLIC images, without labels. The encoder says nothing about privacy: private images may only be embedded.
 
     images: uint8 (n, C, H, W), (n, H, W, C) or (n, H, W), or floats from 0 to 1, which are rounded to 1/255. name: of the set, for the
-    encoder's facts. talos: censoring of an attribute, {"lambda": 1.0, "attribute": array (n), ...} (struct sotto_talos).
+    encoder's facts. talos: censoring of an attribute, {"lambda_": 1.0, "attribute": array (n), ...} (struct sotto_talos).
     encoder ["keras-simclr"], method ["simclr"], epochs [10], batch [256], lr [1e-3], temperature [.1], augmentation ["keras"], seed [0],
     dtype and backend ["auto"], checkpoint, ... as of `sotto pretrain`. With a checkpoint, an interrupted call continues when it is repeated.
 
