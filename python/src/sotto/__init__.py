@@ -15,6 +15,8 @@ from ._attack import attack, attack_encoder, attacks
 from ._audit import AttackResult, AuditResult, audit
 from ._certificate import Certificate, Verification, verify
 from ._encoder import Encoder, knn_accuracy, pretrain, scatter, standardise
+from ._dataset import Dataset
+from ._head import Head, train_head
 from ._ledger import Ledger, LedgerEntry, LedgerTotal
 from ._release import randomise, release, select
 from .errors import BudgetExceeded, Diverged, GateFailed, InternalError, PrivacyLeakWarning, SottoError
@@ -25,10 +27,12 @@ __all__ = [
     "AuditResult",
     "BudgetExceeded",
     "Certificate",
+    "Dataset",
     "Diverged",
     "Encoder",
     "Estimate",
     "GateFailed",
+    "Head",
     "InternalError",
     "Interval",
     "Ledger",
@@ -53,6 +57,7 @@ __all__ = [
     "select",
     "set_threads",
     "standardise",
+    "train_head",
     "verify",
     "version_line",
 ]

@@ -242,13 +242,14 @@ class Certificate:
         return _key.sign(self._saved(), key)
 
     # ---- pages, of the saved certificate
-    def html(self, *, ledger: Path | Ledger | None = None) -> str:
-        """One page for the person who answers for the data, as HTML that prints. A failed check stands first."""
-        return _page(self._saved(), ledger, 1)
+    def html(self, *, ledger: Path | Ledger | None = None, prior: float = 0.0) -> str:
+        """One page for the person who answers for the data, as HTML that prints. A failed check stands first. prior: above 0, the page
+        says how probably at most a record is reconstructed that is guessed with this probability without the release."""
+        return _page(self._saved(), ledger, 1, prior)
 
-    def text(self, *, ledger: Path | Ledger | None = None) -> str:
+    def text(self, *, ledger: Path | Ledger | None = None, prior: float = 0.0) -> str:
         """The same page as text of at most 100 columns."""
-        return _page(self._saved(), ledger, 0)
+        return _page(self._saved(), ledger, 0, prior)
 
     # ---- as text
     def _json(self) -> str:
@@ -289,10 +290,10 @@ class Certificate:
         return columns(proved, conditional, self.measured or "nothing") + place
 
 
-def _page(file: str, ledger: Path | Ledger | None, html: int) -> str:
+def _page(file: str, ledger: Path | Ledger | None, html: int, prior: float) -> str:
     out = ffi.new("char **")
     try:
-        run(lib.sotto_certificate_page, out, c_text(file), _ledger_text(ledger), html)
+        run(lib.sotto_certificate_page, out, c_text(file), _ledger_text(ledger), html, prior)
     except GateFailed:
         pass  # the page says which check failed
     try:

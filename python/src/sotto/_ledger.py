@@ -8,7 +8,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from ._call import Progress, add_note, c_text, fill, invalid, lib, out_text, run, struct, table
+from ._call import Progress, add_note, c_text, fill, invalid, keep, lib, out_text, pointer, run, struct, table
+from ._dataset import Dataset, check_identity
 from ._records import Interval, Record
 from ._sotto import ffi
 from .errors import SottoError
@@ -180,17 +181,30 @@ def _cell(x: Any) -> str:
     return "" if x is None else f"{x:.6g}" if isinstance(x, float) else str(x)
 
 
-def spend_of(ledger: Ledger, given: dict[str, Any], source: Any = None) -> Any:
+def spend_of(ledger: Ledger, given: dict[str, Any], source: Dataset | None = None, records: Any = None) -> Any:
     """struct sotto_spend of a ledger and of the keyword arguments that say how a call charges it, which are taken out of `given`.
-    source: struct sotto_source_records, or None."""
+
+    source: Dataset of the records, or None. records: else arrays (x float32, y int64), which stand for themselves."""
     if not isinstance(ledger, Ledger):
         raise invalid(f"ledger must be a sotto.Ledger (got {type(ledger).__name__}); sotto.Ledger(path, dataset=...) opens one")
-    if source is None and lib.sotto_dataset_is_public(c_text(ledger._dataset)):
-        raise invalid(f"{ledger._dataset!r} is the name of a public set, and these arrays do not say that they come from it; "
+    public = bool(lib.sotto_dataset_is_public(c_text(ledger._dataset)))
+    charged, provenance = ledger._source(), None
+    if source is not None:
+        check_identity(ledger._dataset, source)
+        provenance = source._provenance()
+        if not public:
+            source._digests(charged)
+    if public and (source is None or source.dataset is None):
+        raise invalid(f"{ledger._dataset!r} is the name of a public set, and these records do not say that they come from it; "
                       f"choose another name, or give source=sotto.Dataset.open({ledger._dataset!r})")
+    if source is None and records is not None:
+        x, y = records
+        d = ffi.new("unsigned char[][16]", max(len(x), 1))
+        lib.sotto_array_digests(d, pointer(x, "float *"), pointer(y, "int64_t *"), *x.shape)
+        charged.digests, charged.n = d, len(x)
+        keep(charged, d)
     options = table("sotto_spend_option_table")
-    c = struct("spend", dataset_id=ledger._dataset, ledger=ledger._path, rows_per_person=ledger._rows,
-               source=ledger._source() if source is None else source)
+    c = struct("spend", dataset_id=ledger._dataset, ledger=ledger._path, rows_per_person=ledger._rows, source=charged, provenance=provenance)
     chosen = options.take(given, _OF_THE_LEDGER)
     if any(chosen.get(n) is not None for n in ("insecure_noise_seed", "insecure_seed")):
         fill(c, insecure=1)

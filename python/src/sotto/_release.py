@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ import numpy as np
 from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, pointer, struct, table
 from ._call import whole as whole_number
 from ._certificate import Certificate
+from ._dataset import Dataset
 from ._ledger import Ledger, charge, spend_of, unknown_charge
 from .errors import make
 
 __all__ = ["randomise", "release", "select"]
 
 
-def release(values: Any, *, mechanism: str, ledger: Ledger, threads: int | None = None, progress: Progress = None,
+def release(values: Any, *, mechanism: str, ledger: Ledger, source: Dataset | None = None, threads: int | None = None, progress: Progress = None,
             **given: Any) -> tuple[Any, Certificate]:
     """Adds noise to an array, or to all tensors of a state_dict as one vector, and says what that guarantees.
 
@@ -28,7 +30,7 @@ def release(values: Any, *, mechanism: str, ledger: Ledger, threads: int | None 
         checks them here, so the certificate's epsilon is conditional on them; sotto.protect() releases what has a proof of its own.
     value_step: all values are whole multiples of it (discrete mechanisms: 1). records: in the private data set; delta >= 1/records is
         warned about. purpose: kept in ledger and certificate. read_from_data: names of parameters that were read from the private data.
-    insecure_seed: noise from a seed, for tests: no privacy, and the certificate says so.
+    insecure_seed: noise from a seed, for tests: no privacy, and the certificate says so. source: Dataset of the records behind the values.
 
     Returns what is released, in the shape and kind of `values`, and its certificate. Raises BudgetExceeded, and InvalidArgument for a
     parameter or a value that is not finite; nothing was charged then. An exception after the charge names it.
@@ -46,7 +48,7 @@ def release(values: Any, *, mechanism: str, ledger: Ledger, threads: int | None 
     vector = np.concatenate([np.ravel(a).astype(np.float64) for a in arrays.values()])
     if whole and given.get("value_step") is None:
         given["value_step"] = 1.0
-    c = _request("release", mechanism, ledger, given)
+    c = _request("release", mechanism, ledger, given, source)
     out = ffi.new("struct sotto_certificate **")
 
     def finish() -> tuple[Any, Certificate]:
@@ -87,7 +89,8 @@ def _like(part: Array, dtype: Any, original: Any) -> Any:
     return part
 
 
-def _request(function: str, mechanism: str, ledger: Ledger, given: dict[str, Any], **sensitivity: Any) -> Any:
+def _request(function: str, mechanism: str, ledger: Ledger, given: dict[str, Any], source: Dataset | None = None,
+             sensitivity: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """struct sotto_release."""
     if (given.get("epsilon") is None and given.get("target_epsilon") is None) == (given.get("scale") is None and given.get("sigma") is None):
         raise make("EUSAGE", f"{function}: give exactly one of scale= and epsilon=")
@@ -95,7 +98,7 @@ def _request(function: str, mechanism: str, ledger: Ledger, given: dict[str, Any
     c = struct("release", mechanism=mechanism)
     fill(c, sensitivity=sensitivity)
     options.set(c, options.take(given, ("mechanism", "dimension", *sensitivity)))
-    fill(c, spend=spend_of(ledger, given))
+    fill(c, spend=spend_of(ledger, given, source))
     unknown_charge(function, given, "sotto_release_option_table")
     return c
 
@@ -117,7 +120,7 @@ def select(scores: Any, *, l1: float, ledger: Ledger, mechanism: str = "permute-
     """
     x = array(scores, "scores", np.float64, 1)
     k = 1 if choices is None else whole_number(choices, "choices", 1)
-    c = _request("select", mechanism, ledger, given, l1=float(l1))
+    c = _request("select", mechanism, ledger, given, None, {"l1": float(l1)})
     chosen = np.zeros(k, np.uintp)
     out = ffi.new("struct sotto_certificate **")
 
@@ -158,7 +161,7 @@ def randomise(labels: Any, *, classes: int, ledger: Ledger, labels_from: int = 0
     """
     y, classes = quiet_labels(labels, "labels", labels_from), whole_number(classes, "classes", 2)
     y = np.where(y < classes, np.maximum(y, 0), 0)
-    c = _request("randomise", "randomised-response", ledger, given, l1=1.0, source=lib.SOTTO_SENSITIVITY_PROVED)
+    c = _request("randomise", "randomised-response", ledger, given, None, {"l1": 1.0, "source": lib.SOTTO_SENSITIVITY_PROVED})
     out = ffi.new("struct sotto_certificate **")
     return charge(ledger, lambda: (y, Certificate(out[0])), lib.sotto_dp_randomise, out, pointer(y, "int64_t *"), len(y), classes, c,
                   threads=threads)

@@ -1,0 +1,294 @@
+"""Softmax heads on features or embeddings: plain, with a proved sensitivity, or with noise and a certificate."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _tensors
+from ._call import Array, Progress, add_note, array, c_text, ffi, fill, invalid, lib, pointer, run, struct, table, text_of, unknown, whole
+from ._canaries import make_canaries
+from ._certificate import Certificate
+from ._dataset import Dataset, filled, quiet_features
+from ._ledger import Ledger, charge, spend_of, unknown_charge
+from ._records import Record, read
+from ._release import quiet_labels
+from .errors import make
+
+__all__ = ["Head", "train_head"]
+
+Path = str | os.PathLike[str]
+
+
+class Head:
+    """A softmax head. It answers as a classifier of scikit-learn does, with classes 0 .. classes - 1.
+
+    Made by train_head(), load() or from_state_dict(); it cannot be changed. certificate: of a privately trained head, else None:
+    then nothing is proved about the records that trained it."""
+
+    def __init__(self, c: Any, certificate: Certificate | None = None, source: Dataset | None = None) -> None:
+        self._c = ffi.gc(c, lib.sotto_head_free)
+        self._certificate, self._source = certificate, source
+
+    @property
+    def certificate(self) -> Certificate | None:
+        return self._certificate
+
+    @property
+    def inputs(self) -> int:
+        """Features of a record."""
+        return int(lib.sotto_head_inputs(self._c))
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return int(lib.sotto_head_classes(self._c))
+
+    @property
+    def classes_(self) -> Array:
+        """0 .. classes - 1, as scikit-learn calls them."""
+        return np.arange(self.classes)
+
+    @property
+    def recipe(self) -> Record | None:
+        """How it was trained: members of struct sotto_head_recipe (include/sotto/head.h). None: made elsewhere."""
+        c = lib.sotto_head_get_recipe(self._c)
+        if c == ffi.NULL:
+            return None
+        resolved = struct("head_recipe")
+        run(lib.sotto_options_resolve, resolved, c, table("sotto_head_recipe_options").rows)
+        found = read(resolved)
+        assert isinstance(found, Record)
+        return found
+
+    @property
+    def encoder(self) -> str | None:
+        """SHA-256 of the encoder that made the features, or None."""
+        return text_of(lib.sotto_head_encoder(self._c)) or None
+
+    # ---- answers
+    def _answers(self, x: Any, logits: int, threads: int | None) -> Array:
+        a = array(x, "x", np.float32, 2)
+        out = np.empty((len(a), self.classes), np.float32)
+        run(lib.sotto_head_predict, pointer(out, "float *"), self._c, pointer(a, "float *"), *a.shape, logits, threads=threads)
+        return out
+
+    def logits(self, x: Any, *, threads: int | None = None) -> Array:
+        """float32 (n, classes). x: (n, inputs), finite."""
+        return self._answers(x, 1, threads)
+
+    def predict_proba(self, x: Any, *, threads: int | None = None) -> Array:
+        """Probabilities, float32 (n, classes). x: (n, inputs), finite."""
+        return self._answers(x, 0, threads)
+
+    def predict(self, x: Any, *, threads: int | None = None) -> Array:
+        """The likeliest classes, int64 (n); of equal ones the lower."""
+        return np.asarray(np.argmax(self.logits(x, threads=threads), 1), np.int64)
+
+    def score(self, x: Any, y: Any, *, threads: int | None = None) -> float:
+        """Share of right answers. y: (n) classes. It tells of these records: of private ones it is not protected."""
+        a, labels = array(x, "x", np.float32, 2), array(y, "y", np.int64, 1)
+        if len(a) != len(labels):
+            raise invalid(f"x has {len(a)} records, but y has {len(labels)}")
+        out = ffi.new("double *")
+        run(lib.sotto_head_accuracy, out, self._c, pointer(a, "float *"), pointer(labels, "int64_t *"), *a.shape, threads=threads)
+        return float(out[0])
+
+    # ---- weights and files
+    @property
+    def weights(self) -> dict[str, Array]:
+        """Copies of the tensors by their names in an nn.Sequential: "0.weight" (out, in), "0.bias", "2.weight", ..."""
+        return _tensors.arrays_of(_tensors.bytes_of(lib.sotto_head_save_bytes, self._c))
+
+    def state_dict(self) -> dict[str, Any]:
+        """The same as tensors of PyTorch, for load_state_dict() of Sequential(Linear, ReLU, Linear, ...)."""
+        return _tensors.torch_of(self.weights)
+
+    @classmethod
+    def from_state_dict(cls, state: Mapping[str, Any]) -> Head:
+        """A head of such tensors or arrays. How it was trained is not known."""
+        return cls._of_bytes(_tensors.file_of(state), None)
+
+    @classmethod
+    def _of_bytes(cls, data: bytes, certificate: Certificate | None) -> Head:
+        out = ffi.new("struct sotto_head **")
+        run(lib.sotto_head_load_bytes, out, data, len(data))
+        return cls(out[0], certificate)
+
+    def __reduce__(self) -> Any:
+        return Head._of_bytes, (_tensors.bytes_of(lib.sotto_head_save_bytes, self._c), self._certificate)
+
+    def save(self, path: Path) -> str:
+        """Writes .safetensors, and of a private head PATH.certificate.json beside it; returns the path."""
+        if self._certificate is not None:
+            run(lib.sotto_head_save_private, c_text(path), self._c, self._certificate._c)
+            self._certificate._path = os.fspath(path) + ".certificate.json"
+        else:
+            run(lib.sotto_head_save, c_text(path), self._c)
+            run(lib.sotto_provenance_save, c_text(path), self._source._provenance() if self._source else struct("provenance"))
+        return os.fspath(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Head:
+        """Reads such a file, or one that PyTorch wrote, and the certificate beside it."""
+        out = ffi.new("struct sotto_head **")
+        run(lib.sotto_head_load, out, c_text(path))
+        head = cls(out[0])
+        beside = os.fspath(path) + ".certificate.json"
+        head._certificate = Certificate.load(beside) if os.path.exists(beside) else None
+        return head
+
+    def __repr__(self) -> str:
+        r = self.recipe
+        return (f"Head({self.inputs} features, {self.classes} classes{f', trainer {r.trainer}' if r else ''}"
+                f"{f', {self._certificate.statement}' if self._certificate else ', no certificate'})")
+
+
+def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | None = None, source: Dataset | None = None,
+               labels_from: int = 0, encoder: Path | None = None, output: Path | None = None, fresh: bool = False,
+               threads: int | None = None, progress: Progress = None, **given: Any) -> Head:
+    """Trains a softmax head on features x (n, d) with labels y (n).
+
+    trainer: "adam" (default), "sgd": plain, nothing is proved. "convex", "convex-sgd", "convex-lbfgs": with a proved sensitivity, to be
+        released by sotto.protect(). "dp-sgd", "dp-adam" (noise in every step), "covariance", "functional", "functional-linear", "taylor"
+        (one noisy release of second moments): private; they need `ledger`, `classes`, and epsilon or noise_multiplier.
+    classes: public number of classes; it is never read off private labels. None: that of `source`; of "adam" and "sgd" the largest
+        label + 1. ledger: is charged for the whole run before its first step. source: Dataset of the same records in the same order:
+        whose they are. labels_from: number of the first class, 0 or 1. encoder: file of the encoder that made x.
+    output: file to write. A private run keeps its state in OUTPUT.checkpoint, so that the same call continues one that was stopped,
+        and is refused before it is charged if the file cannot be written. fresh: True forgets that state. canaries, canary_kind,
+        canary_public: records made to be found again (sotto.audit(one_run_guesses=...)); they need `output`.
+    Other keyword arguments are the options of `sotto head`, with underscores: hidden, epochs, batch, lr, lambda_, clip, epsilon, delta
+        [1 / (10 n), rounded down to a power of ten], adjacency, sampling, max_grad_norm, purpose, ...
+
+    Private trainers refuse, log and count nothing that depends on what the records hold: a label that is no class, or features that
+    are not finite, make a record that counts as nothing. Ctrl-C waits for the end of the step and names what was charged.
+
+    Raises InvalidArgument by parameter, BudgetExceeded, Diverged.
+
+    >>> import numpy as np
+    >>> x, y = np.eye(4)[[0, 1, 2, 3] * 50], [0, 0, 1, 1] * 50
+    >>> sotto.train_head(x, y, epochs=30, lr=.1).score(x, y)
+    1.0
+    >>> ledger = sotto.Ledger(folder / "eye.jsonl", dataset="eye")
+    >>> head = sotto.train_head(x, y, classes=2, trainer="dp-sgd", epsilon=3, batch=50, lr=1, ledger=ledger)
+    >>> head.certificate.proved, round(float(head.certificate.epsilon), 3)
+    (True, 3.0)
+    """
+    recipe_table = table("sotto_head_recipe_options")
+    trainer = given.get("trainer") or "adam"
+    if not isinstance(trainer, str):
+        raise invalid(f"trainer must be a text (got {trainer!r})")
+    private, silent = lib.sotto_head_trainer_private(trainer.encode()), lib.sotto_head_trainer_silent(trainer.encode())
+    if private and ledger is None:
+        raise make("EUSAGE", f"trainer {trainer!r} charges a ledger; give ledger=sotto.Ledger(path, dataset=...)")
+    if not private and ledger is not None:
+        raise make("EUSAGE", f"ledger= needs a trainer with noise (dp-sgd, covariance, ...); trainer {trainer!r} adds none")
+    if silent:
+        a, labels = quiet_features(x, "x"), quiet_labels(y, "y", labels_from)
+    else:
+        a, labels = array(x, "x", np.float32, 2), array(y, "y", np.int64, 1) - whole(labels_from, "labels_from", 0)
+    if len(a) != len(labels) or source is not None and len(source) != len(a):
+        raise invalid(f"x has {len(a)} records, y {len(labels)}{f', source {len(source)}' if source is not None else ''}; expected as many")
+    classes_by = None
+    if classes is not None:
+        classes = whole(classes, "classes", 1)
+    elif source is not None and source.classes_by:
+        classes, classes_by = source.classes, source.classes_by
+    elif silent:
+        raise make("EUSAGE", f"trainer {trainer!r} needs public classes, which it does not derive from the labels; give classes=K")
+    else:
+        classes = int(labels.max(initial=0)) + 1
+    path = None if output is None else os.fspath(output)
+    recipe = recipe_table.set(struct("head_recipe"), recipe_table.take(given))
+    train = _train_private if private else _train
+    return train(a, labels, classes, recipe, given, classes_by=classes_by, ledger=ledger, source=source, encoder=encoder, path=path,
+                 fresh=fresh, threads=threads, progress=progress)
+
+
+def _logits_on(head: Head, records: Any) -> Array:
+    out = np.empty((records.n, head.classes), np.float32)
+    run(lib.sotto_head_predict, pointer(out, "float *"), head._c, records.features, records.n, records.columns, 1)
+    return out
+
+
+def _train(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any], *, classes_by: str | None, ledger: None,
+           source: Dataset | None, encoder: Path | None, path: str | None, fresh: bool, threads: int | None, progress: Progress) -> Head:
+    canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=None, seed=recipe.seed,
+                             output=path, fresh=fresh, spend=None, given=given)
+    _refuse_private(given)
+    unknown("train_head", given, [table("sotto_head_recipe_options"), table("sotto_canary_option_table")])
+    rows = _rows(canaries, x, y)
+    out = ffi.new("struct sotto_head **")
+    run(lib.sotto_head_train, out, *rows, classes, recipe, threads=threads, progress=progress)
+    head = Head(out[0], None, source)
+    _describe(head, encoder)
+    if recipe.trainer != ffi.NULL and lib.sotto_head_trainer_silent(recipe.trainer):
+        run(lib.sotto_head_set_classes_by, head._c, c_text(classes_by or "the caller"))
+    if path is not None:
+        head.save(path)
+    if canaries is not None:
+        canaries.save(lambda r: _logits_on(head, r))
+    return head
+
+
+def _rows(canaries: Any, x: Array, y: Array) -> tuple[Any, ...]:
+    """x, y, n, d as C takes them."""
+    if canaries is None:
+        return pointer(x, "float *"), pointer(y, "int64_t *"), *x.shape
+    return canaries.data.features, canaries.data.labels, canaries.data.n, canaries.data.columns
+
+
+def _refuse_private(given: Mapping[str, Any]) -> None:
+    private = [table("sotto_head_privacy_options"), table("sotto_spend_option_table")]
+    for name in given:
+        if any(name in t.by_name for t in private):
+            raise make("EUSAGE", f"{name}= needs a trainer with noise (dp-sgd, covariance, ...)")
+
+
+def _describe(head: Head, encoder: Path | None) -> None:
+    if encoder is not None:
+        run(lib.sotto_head_set_encoder_file, head._c, c_text(encoder))
+
+
+def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any], *, classes_by: str | None, ledger: Ledger,
+                   source: Dataset | None, encoder: Path | None, path: str | None, fresh: bool, threads: int | None,
+                   progress: Progress) -> Head:
+    options = table("sotto_head_privacy_options")
+    privacy = options.set(struct("head_privacy", classes_by=classes_by, output=path), options.take(given))
+    if (recipe.noise_multiplier == 0) == (privacy.target.epsilon == 0):
+        raise make("EUSAGE", "train_head: give exactly one of epsilon= and noise_multiplier=")
+    if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
+        privacy.adjacency = lib.SOTTO_ZERO_OUT
+    spend = spend_of(ledger, given, source, (x, y))
+    canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=privacy.adjacency,
+                             seed=recipe.seed, output=path, fresh=fresh, spend=spend, given=given)
+    unknown_charge("train_head", given, "sotto_head_recipe_options", "sotto_head_privacy_options", "sotto_canary_option_table")
+    if canaries is not None:
+        canaries.purpose(spend)
+        fill(privacy, canaries=canaries._c)
+    checkpoint = None if path is None else path + ".checkpoint"
+    if checkpoint is not None and fresh and os.path.exists(checkpoint):
+        os.unlink(checkpoint)
+    fill(privacy, spend=spend, checkpoint=checkpoint)
+    out, certificate = ffi.new("struct sotto_head **"), ffi.new("struct sotto_certificate **")
+    head = charge(ledger, lambda: Head(out[0], Certificate(certificate[0]), source), lib.sotto_head_train_private, out, certificate,
+                  *_rows(canaries, x, y), classes, recipe, privacy, threads=threads, progress=progress)
+    try:
+        _describe(head, encoder)
+        if path is not None:
+            head.save(path)
+        if canaries is not None:
+            canaries.save(lambda r: _logits_on(head, r))
+        if checkpoint is not None and os.path.exists(checkpoint):
+            os.unlink(checkpoint)
+    except BaseException as e:
+        e.result = head  # type: ignore[attr-defined]
+        c = head.certificate
+        assert c is not None
+        add_note(e, f"{c} was charged: entry {c.ledger_entry} of {ledger.path}; the trained head is `result` of this exception")
+        raise
+    return head

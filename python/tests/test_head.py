@@ -1,0 +1,238 @@
+"""Heads: the same files as the program's, plain and private; nothing that depends on private records; interrupts; canaries."""
+
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import sotto
+
+program = os.environ.get("SOTTO", "sotto")
+
+
+def sotto_program(*args):
+    done = subprocess.run([program, *map(str, args), "--quiet"], capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def records():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    x = rng.normal(0, 1, (300, 5)).astype("f4") + 2 * np.eye(3, 5, dtype="f4")[y]
+    return x / np.linalg.norm(x, axis=1, keepdims=True), y
+
+
+@pytest.fixture
+def files(records, tmp_path):
+    np.save(tmp_path / "x.npy", records[0])
+    np.save(tmp_path / "y.npy", records[1])
+    return ["--features", tmp_path / "x.npy", "--labels", tmp_path / "y.npy"]
+
+
+# ---- the same as the program's
+@pytest.mark.parametrize("options", [{"epochs": 5, "hidden": [8], "seed": 3}, {"trainer": "sgd", "lr": 0.5, "epochs": 3},
+                                     {"trainer": "convex", "classes": 3, "lambda_": 0.1, "steps": 50}])
+def test_plain_as_the_program(records, files, tmp_path, options):
+    flags = [y for k, v in options.items() for y in ("--" + k.rstrip("_"), ",".join(map(str, v)) if isinstance(v, list) else v)]
+    sotto_program("head", *files, *flags, "-o", tmp_path / "theirs.safetensors")
+    head = sotto.train_head(*records, **options)
+    theirs = sotto.Head.load(tmp_path / "theirs.safetensors")
+    assert head.certificate is None and head.recipe.to_dict() == theirs.recipe.to_dict()
+    assert all(np.array_equal(a, b) for a, b in zip(head.weights.values(), theirs.weights.values()))
+    head.save(tmp_path / "ours.safetensors")
+    if options.get("trainer") != "convex":  # the source of the classes has another name there
+        assert (tmp_path / "ours.safetensors").read_bytes() == (tmp_path / "theirs.safetensors").read_bytes()
+    sotto_program("predict", "--head", tmp_path / "theirs.safetensors", *files[:2], "-o", tmp_path / "p.npy")
+    assert np.array_equal(head.predict_proba(records[0]), np.load(tmp_path / "p.npy"))
+
+
+@pytest.mark.parametrize("trainer, options", [("dp-sgd", {"noise_multiplier": 3, "batch": 60, "lr": 1, "momentum": 0.5}), ("dp-adam", {"noise_multiplier": 2, "epochs": 2, "hidden": [4]}),
+                                              ("covariance", {"epsilon": 2}), ("taylor", {"epsilon": 1, "noise": "laplace"}), ("dp-sgd", {"noise_multiplier": 2, "adjacency": "zero-out", "epochs": 2})])
+def test_private_as_the_program(records, files, tmp_path, trainer, options):
+    flags = [y for k, v in options.items() for y in ("--" + k.replace("_", "-"), v[0] if isinstance(v, list) else v)]
+    theirs = tmp_path / "theirs.safetensors"
+    sotto_program("head", *files, "--classes", 3, "--trainer", trainer, *flags, "--delta", 1e-4, "--dataset-id", "a", "--insecure-noise-seed", 5, "-o", theirs)
+    head = sotto.train_head(*records, classes=3, trainer=trainer, delta=1e-4, **options, ledger=sotto.Ledger(dataset="b", same_people_as=["a"]), insecure_seed=5)
+    assert all(np.array_equal(a, b) for a, b in zip(head.weights.values(), sotto.Head.load(theirs).weights.values()))
+    document = json.loads(pathlib.Path(f"{theirs}.certificate.json").read_text())
+    ours = head.certificate.to_dict()
+    assert {k: document[k] for k in ("guarantee", "mechanism", "scale", "records", "sensitivity")} == {k: ours[k] for k in ("guarantee", "mechanism", "scale", "records", "sensitivity")}
+    assert head.certificate.insecure and head.certificate.epsilon is None
+
+
+def test_private(records, tmp_path):
+    ledger = sotto.Ledger(tmp_path / "l.jsonl", dataset="clinic", budget=(2.0, 1e-4))
+    head = sotto.train_head(*records, classes=3, trainer="dp-sgd", epsilon=1.5, batch=100, lr=2, ledger=ledger, purpose="first")
+    c = head.certificate
+    assert c.proved and c.delta == 1e-4 and 1.49 < c.epsilon.lower <= float(c.epsilon) <= 1.5 and c.adjacency == "replace-one" and c.measured is None
+    assert head.score(*records) > 0.6 and "proved" not in repr(head).replace(c.statement, "")
+    total = ledger.total(1e-4)
+    assert total.conditional is None and float(total.proved) == float(c.epsilon)
+    entry = ledger.entries()[-1]
+    assert (entry.event, entry.purpose) == ("reserve", "first")
+    path = head.save(tmp_path / "h.safetensors")
+    assert sotto.verify(path, ledger=ledger).proved and sotto.Head.load(path).certificate == c
+    same = pickle.loads(pickle.dumps(head))
+    assert np.array_equal(same.logits(records[0]), head.logits(records[0])) and same.certificate == c
+    lines = len(ledger._lines())
+    with pytest.raises(sotto.BudgetExceeded):
+        sotto.train_head(*records, classes=3, trainer="dp-sgd", epsilon=1.5, ledger=ledger)
+    assert len(ledger._lines()) == lines
+    # the same people under another name
+    with pytest.raises(sotto.BudgetExceeded, match="same-people-as"):
+        sotto.train_head(*records, classes=3, trainer="covariance", epsilon=1.5, ledger=sotto.Ledger(dataset="other"))
+    # two runs with noise of the operating system differ
+    a, b = (sotto.train_head(*records, classes=3, trainer="covariance", epsilon=0.1, delta=1e-4, ledger=ledger) for _ in range(2))
+    assert not np.array_equal(a.logits(records[0]), b.logits(records[0]))
+
+
+def test_answers(records):
+    x, y = records
+    head = sotto.train_head(x, y, epochs=3)
+    z, p = head.logits(x), head.predict_proba(x)
+    e = np.exp(z - z.max(1, keepdims=True))
+    assert np.allclose(p, e / e.sum(1, keepdims=True), atol=1e-6) and p.dtype == np.float32
+    assert np.array_equal(head.predict(x), z.argmax(1)) and head.score(x, y) == np.mean(z.argmax(1) == y)
+    w = head.weights
+    assert np.allclose(z, x @ w["0.weight"].T + w["0.bias"], atol=1e-5) and list(head.classes_) == [0, 1, 2] and head.inputs == 5
+    again = sotto.Head.from_state_dict(w)
+    assert np.array_equal(again.logits(x), z) and again.recipe is None
+    r = sotto.attack(head, "ml-leaks-3", member=(x[:150], y[:150]), nonmember=(x[150:], y[150:]))
+    assert 0 <= r.worst.auc.estimate <= 1
+    with pytest.raises(ValueError, match="5"):
+        head.logits(x[:, :3])
+
+
+def test_tensors(records):
+    torch = pytest.importorskip("torch")
+    x, y = records
+    head = sotto.train_head(x, y, epochs=2, hidden=[7])
+    net = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.ReLU(), torch.nn.Linear(7, 3))
+    net.load_state_dict(head.state_dict())
+    assert np.allclose(net(torch.from_numpy(x)).detach().numpy(), head.logits(x), atol=1e-5)
+    assert np.array_equal(sotto.Head.from_state_dict(net.state_dict()).logits(x), head.logits(x))
+
+
+# ---- refusals, before anything is charged
+@pytest.mark.parametrize("change, text", [
+    ({"classes": None}, "public classes"), ({"ledger": None}, "ledger="), ({"epsilon": None}, "exactly one"), ({"noise_multiplier": 1}, "exactly one"),
+    ({"epsilon": -1}, "epsilon"), ({"trainer": "adam"}, "adds none"), ({"trainer": "x"}, "trainer"), ({"batch": 0}, "batch"), ({"canary_kind": "dirac"}, "canaries=K"),
+    ({"canaries": 5}, "output="), ({"output": "/nowhere/h.safetensors"}, "nowhere"), ({"x": np.zeros(3)}, "shape"), ({"x": np.zeros((7, 2))}, "7 records")])
+def test_bad_input_charges_nothing(records, change, text):
+    ledger = sotto.Ledger(dataset="clinic")
+    given = {"x": records[0], "y": records[1], "classes": 3, "trainer": "dp-sgd", "epsilon": 1, "ledger": ledger, **change}
+    with pytest.raises((ValueError, OSError), match=text):
+        sotto.train_head(given.pop("x"), given.pop("y"), **given)
+    assert ledger.entries() == []
+
+
+def test_plain_refuses_what_is_private(records):
+    with pytest.raises(ValueError, match="epsilon= needs a trainer with noise"):
+        sotto.train_head(*records, epsilon=1)
+    with pytest.raises(TypeError, match="'epoch'; did you mean 'epochs'"):
+        sotto.train_head(*records, epoch=1)
+    with pytest.raises(ValueError, match="NaN"):
+        sotto.train_head(np.full((4, 2), np.nan), [0, 1, 0, 1])
+
+
+# ---- private records: neighbours look alike but for the noise
+TELL = """
+import sys, warnings, logging
+import numpy as np, sotto
+logging.basicConfig(level=logging.DEBUG, format="%(levelname)s %(message)s")
+x, y = np.load(sys.argv[1]), np.load(sys.argv[2], allow_pickle=False)
+ledger = sotto.Ledger(sys.argv[3], dataset="clinic")
+h = sotto.train_head(x, y, classes=3, trainer=sys.argv[4], epsilon=1, delta=1e-4, ledger=ledger, output="head.safetensors")
+print(h, h.certificate, {k: v.shape for k, v in h.weights.items()}, h.recipe.to_dict())
+"""
+
+
+@pytest.mark.parametrize("trainer", ["dp-sgd", "covariance", "taylor"])
+def test_nothing_that_is_said_depends_on_private_records(records, tmp_path, trainer):
+    x, y = (a.astype("f8") for a in records)
+    row = x[0].copy()
+    neighbours = {"as it is": (row, y[0]), "nan": (np.full(5, np.nan), 1.5), "huge": (np.full(5, 1e300), 17.0), "no label": (row, np.nan)}
+    told = {}
+    for name, (record, label) in neighbours.items():
+        folder = tmp_path / name.replace(" ", "")
+        folder.mkdir()
+        x[0], y[0] = record, label
+        np.save(folder / "x.npy", x)
+        np.save(folder / "y.npy", y)
+        done = subprocess.run([sys.executable, "-c", TELL, "x.npy", "y.npy", "l.jsonl", trainer], cwd=folder, capture_output=True, text=True, check=False,
+                              env={**os.environ, "XDG_DATA_HOME": str(folder / "home")})
+        told[name] = (done.returncode, done.stdout, done.stderr.replace(str(folder), ""), sorted((p.name, p.stat().st_size) for p in folder.iterdir() if p.suffix == ".safetensors"))
+    assert told["as it is"][0] == 0, told["as it is"][2]
+    assert len(set(map(str, told.values()))) == 1, told
+
+
+# ---- interrupts
+LONG = """
+import os, sys
+import numpy as np, sotto
+rng = np.random.default_rng(0)
+x, y = rng.normal(size=(20000, 64)).astype("f4"), rng.integers(0, 10, 20000)
+ledger = sotto.Ledger("l.jsonl", dataset="clinic")
+print("start", flush=True)
+sotto.train_head(x, y, classes=10, trainer="dp-sgd", noise_multiplier=10, batch=2000, epochs=20000, ledger=ledger, progress=lambda *a: print("step", flush=True), **eval(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("output", [{}, {"output": "h.safetensors"}])
+def test_ctrl_c_names_the_charge(tmp_path, output):
+    p = subprocess.Popen([sys.executable, "-c", LONG, repr(output)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in p.stdout:
+        if line == "step\n":
+            break
+    p.send_signal(signal.SIGINT)
+    p.send_signal(signal.SIGINT)  # a second one changes nothing
+    told = p.communicate(timeout=60)[1]
+    assert "KeyboardInterrupt" in told and "was charged: entry 1 of" in told and "epsilon " in told
+    assert len((tmp_path / "l.jsonl").read_text().splitlines()) == 2
+    assert (tmp_path / "h.safetensors.checkpoint").exists() == bool(output) and not (tmp_path / "h.safetensors").exists()
+
+
+# ---- canaries
+def test_canaries_as_the_program(records, files, tmp_path):
+    options = {"trainer": "covariance", "epsilon": 8, "delta": 1e-4}
+    flags = [y for k, v in options.items() for y in ("--" + k, v)]
+    theirs, ours = tmp_path / "theirs.safetensors", tmp_path / "ours.safetensors"
+    sotto_program("head", *files, "--classes", 3, *flags, "--canaries", 20, "--dataset-id", "a", "--insecure-noise-seed", 5, "-o", theirs)
+    head = sotto.train_head(*records, classes=3, **options, canaries=20, output=ours, ledger=sotto.Ledger(dataset="b", same_people_as="a"), insecure_seed=5)
+    assert all(np.array_equal(a, b) for a, b in zip(head.weights.values(), sotto.Head.load(theirs).weights.values()))
+    a, b = (np.load(f"{p}.canaries.npz") for p in (theirs, ours))
+    assert sorted(a) == sorted(b) and np.array_equal(a["black_box"], b["black_box"])
+    assert pathlib.Path(f"{ours}.coins.json").stat().st_mode & 0o777 == 0o600
+    plain = sotto.train_head(*records, canaries=20, output=tmp_path / "plain.safetensors")
+    assert plain.certificate is None and (tmp_path / "plain.safetensors.canaries.npz").exists()
+
+
+# ---- data sets
+def test_source(records, tmp_path):
+    x, y = records
+    data = sotto.Dataset(x, y, classes=3, dataset="clinic-2026")
+    assert np.array_equal(data.features, x) and np.array_equal(data.labels, y) and data.classes_by == "the caller" and data.images is None
+    part = data.take(np.arange(0, 300, 2))
+    ledger = sotto.Ledger(dataset="clinic-2026")
+    head = sotto.train_head(part.features, part.labels, trainer="covariance", epsilon=1, delta=1e-4, source=part, ledger=ledger)
+    assert head.classes == 3 and head.certificate.proved and head.certificate.to_dict()["records"] == 150
+    with pytest.raises(ValueError, match="belong to data set 'clinic-2026', not to 'other'"):
+        sotto.train_head(x, y, classes=3, trainer="covariance", epsilon=1, source=data, ledger=sotto.Ledger(dataset="other"))
+    with pytest.raises(sotto.BudgetExceeded):  # embeddings of the same records, under another name
+        sotto.train_head(x[:, :2], y, classes=3, trainer="covariance", epsilon=1, source=sotto.Dataset(x, y, classes=3, dataset="other"), ledger=sotto.Ledger(dataset="other"))
+    with pytest.raises(ValueError, match="public classes"):
+        sotto.train_head(x, y, trainer="covariance", epsilon=1, source=sotto.Dataset(x, y, dataset="clinic-2026"), ledger=ledger)
+    with pytest.raises(ValueError, match="twice"):
+        data.take([1, 1])
+    with pytest.raises(ValueError, match="record 0 has label 2"):
+        sotto.Dataset(x, y, classes=2)
+    images = sotto.Dataset(np.arange(48, dtype=np.uint8).reshape(4, 3, 2, 2), [0, 1, 0, 1], classes=2)
+    assert images.images.shape == (4, 3, 2, 2) and images.features is None and images.take([3]).images[0, 0, 0, 0] == 36
