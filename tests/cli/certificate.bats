@@ -34,7 +34,7 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
 @test "a prior adds the bound on reconstruction; a seeded release has none" {
   release
   "$SOTTO" certificate h.safetensors --prior 0.001 > page
-  says "Reconstruction" "one record, of which all others are known, is guessed from this release with probability at most 0.0"
+  says "Reconstruction" "one record, all others known, is guessed from this release with probability at most 0.0"
   says "with probability 0.001 without; proved for this release alone" ""
   "$SOTTO" certificate h.safetensors --prior 0.01 --html | grep -q "Reconstruction"
   "$SOTTO" certificate h.safetensors > page

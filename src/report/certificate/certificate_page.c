@@ -136,10 +136,10 @@ static sotto_status put_reconstruction(struct sheet *s, const struct facts *f, d
     TRY(sotto_certificate_profile(&profile, c, ctx));
     TRY(sotto_reconstruction_bound(&bound, &profile, prior));
     sheet_line(s, "Reconstruction",
-               "one record, of which all others are known, is guessed from this release with probability at "
-               "most %.4g if "
-               "it is guessed with probability %.4g without; %s",
-               bound, prior,
+               "%s, all others known, is guessed from this release with probability at most %.4g if it is "
+               "guessed with probability %.4g without; %s",
+               strcmp(f->v.adjacency, "replace-input") == 0 ? "the input of one record" : f->v.unit, bound,
+               prior,
                f->v.guarantee == SOTTO_GUARANTEE_PROVED ? "proved for this release alone"
                                                         : "under the same condition, for this release alone");
 done:
