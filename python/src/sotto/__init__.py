@@ -18,6 +18,7 @@ from ._encoder import Encoder, knn_accuracy, pretrain, scatter, standardise
 from ._dataset import Dataset
 from ._head import Head, train_head
 from ._ledger import Ledger, LedgerEntry, LedgerTotal
+from ._network import Network, train_network
 from ._release import randomise, release, select
 from .errors import BudgetExceeded, Diverged, GateFailed, InternalError, PrivacyLeakWarning, SottoError
 
@@ -38,6 +39,7 @@ __all__ = [
     "Ledger",
     "LedgerEntry",
     "LedgerTotal",
+    "Network",
     "PrivacyLeakWarning",
     "Record",
     "SottoError",
@@ -58,6 +60,7 @@ __all__ = [
     "set_threads",
     "standardise",
     "train_head",
+    "train_network",
     "verify",
     "version_line",
 ]

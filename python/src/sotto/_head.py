@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from . import _tensors
-from ._call import Array, Progress, add_note, array, c_text, ffi, fill, invalid, lib, pointer, run, struct, table, text_of, unknown, whole
+from ._call import Array, Progress, array, c_text, ffi, fill, invalid, lib, pointer, run, struct, table, text_of, unknown, whole
 from ._canaries import make_canaries
 from ._certificate import Certificate
 from ._dataset import Dataset, filled, quiet_features
 from ._ledger import Ledger, charge, spend_of, unknown_charge
-from ._records import Record, read
+from ._model import Classifier, add_canaries, kept
+from ._records import Record
 from ._release import quiet_labels
 from .errors import make
 
@@ -23,128 +24,39 @@ __all__ = ["Head", "train_head"]
 Path = str | os.PathLike[str]
 
 
-class Head:
-    """A softmax head. It answers as a classifier of scikit-learn does, with classes 0 .. classes - 1.
+class Head(Classifier):
+    """A softmax head, which answers as a classifier of scikit-learn does.
 
-    Made by train_head(), load() or from_state_dict(); it cannot be changed. certificate: of a privately trained head, else None:
-    then nothing is proved about the records that trained it."""
+    Made by train_head(), load() or from_state_dict(). Records are features (n, inputs)."""
 
-    def __init__(self, c: Any, certificate: Certificate | None = None, source: Dataset | None = None) -> None:
-        self._c = ffi.gc(c, lib.sotto_head_free)
-        self._certificate, self._source = certificate, source
-
-    @property
-    def certificate(self) -> Certificate | None:
-        return self._certificate
-
-    @property
-    def inputs(self) -> int:
-        """Features of a record."""
-        return int(lib.sotto_head_inputs(self._c))
-
-    @property
-    def classes(self) -> int:
-        """Number of classes."""
-        return int(lib.sotto_head_classes(self._c))
-
-    @property
-    def classes_(self) -> Array:
-        """0 .. classes - 1, as scikit-learn calls them."""
-        return np.arange(self.classes)
+    _kind = "head"
+    _recipe = ("head_recipe", "sotto_head_recipe_options")
 
     @property
     def recipe(self) -> Record | None:
         """How it was trained: members of struct sotto_head_recipe (include/sotto/head.h). None: made elsewhere."""
-        c = lib.sotto_head_get_recipe(self._c)
-        if c == ffi.NULL:
-            return None
-        resolved = struct("head_recipe")
-        run(lib.sotto_options_resolve, resolved, c, table("sotto_head_recipe_options").rows)
-        found = read(resolved)
-        assert isinstance(found, Record)
-        return found
+        return self._read_recipe(lib.sotto_head_get_recipe(self._c))
 
     @property
     def encoder(self) -> str | None:
         """SHA-256 of the encoder that made the features, or None."""
         return text_of(lib.sotto_head_encoder(self._c)) or None
 
-    # ---- answers
-    def _answers(self, x: Any, logits: int, threads: int | None) -> Array:
+    def _answers(self, x: Any, logits: int, threads: int | None, given: dict[str, Any]) -> Array:
+        unknown("predict", given, [])
         a = array(x, "x", np.float32, 2)
         out = np.empty((len(a), self.classes), np.float32)
         run(lib.sotto_head_predict, pointer(out, "float *"), self._c, pointer(a, "float *"), *a.shape, logits, threads=threads)
         return out
 
-    def logits(self, x: Any, *, threads: int | None = None) -> Array:
-        """float32 (n, classes). x: (n, inputs), finite."""
-        return self._answers(x, 1, threads)
-
-    def predict_proba(self, x: Any, *, threads: int | None = None) -> Array:
-        """Probabilities, float32 (n, classes). x: (n, inputs), finite."""
-        return self._answers(x, 0, threads)
-
-    def predict(self, x: Any, *, threads: int | None = None) -> Array:
-        """The likeliest classes, int64 (n); of equal ones the lower."""
-        return np.asarray(np.argmax(self.logits(x, threads=threads), 1), np.int64)
-
-    def score(self, x: Any, y: Any, *, threads: int | None = None) -> float:
-        """Share of right answers. y: (n) classes. It tells of these records: of private ones it is not protected."""
-        a, labels = array(x, "x", np.float32, 2), array(y, "y", np.int64, 1)
-        if len(a) != len(labels):
-            raise invalid(f"x has {len(a)} records, but y has {len(labels)}")
-        out = ffi.new("double *")
-        run(lib.sotto_head_accuracy, out, self._c, pointer(a, "float *"), pointer(labels, "int64_t *"), *a.shape, threads=threads)
-        return float(out[0])
-
-    # ---- weights and files
-    @property
-    def weights(self) -> dict[str, Array]:
-        """Copies of the tensors by their names in an nn.Sequential: "0.weight" (out, in), "0.bias", "2.weight", ..."""
-        return _tensors.arrays_of(_tensors.bytes_of(lib.sotto_head_save_bytes, self._c))
-
-    def state_dict(self) -> dict[str, Any]:
-        """The same as tensors of PyTorch, for load_state_dict() of Sequential(Linear, ReLU, Linear, ...)."""
-        return _tensors.torch_of(self.weights)
-
     @classmethod
     def from_state_dict(cls, state: Mapping[str, Any]) -> Head:
-        """A head of such tensors or arrays. How it was trained is not known."""
-        return cls._of_bytes(_tensors.file_of(state), None)
-
-    @classmethod
-    def _of_bytes(cls, data: bytes, certificate: Certificate | None) -> Head:
-        out = ffi.new("struct sotto_head **")
-        run(lib.sotto_head_load_bytes, out, data, len(data))
-        return cls(out[0], certificate)
-
-    def __reduce__(self) -> Any:
-        return Head._of_bytes, (_tensors.bytes_of(lib.sotto_head_save_bytes, self._c), self._certificate)
-
-    def save(self, path: Path) -> str:
-        """Writes .safetensors, and of a private head PATH.certificate.json beside it; returns the path."""
-        if self._certificate is not None:
-            run(lib.sotto_head_save_private, c_text(path), self._c, self._certificate._c)
-            self._certificate._path = os.fspath(path) + ".certificate.json"
-        else:
-            run(lib.sotto_head_save, c_text(path), self._c)
-            run(lib.sotto_provenance_save, c_text(path), self._source._provenance() if self._source else struct("provenance"))
-        return os.fspath(path)
-
-    @classmethod
-    def load(cls, path: Path) -> Head:
-        """Reads such a file, or one that PyTorch wrote, and the certificate beside it."""
-        out = ffi.new("struct sotto_head **")
-        run(lib.sotto_head_load, out, c_text(path))
-        head = cls(out[0])
-        beside = os.fspath(path) + ".certificate.json"
-        head._certificate = Certificate.load(beside) if os.path.exists(beside) else None
-        return head
+        """A head of tensors or arrays "0.weight", "0.bias", "2.weight", ... How it was trained is not known."""
+        return cls._of_bytes(_tensors.file_of(state))
 
     def __repr__(self) -> str:
         r = self.recipe
-        return (f"Head({self.inputs} features, {self.classes} classes{f', trainer {r.trainer}' if r else ''}"
-                f"{f', {self._certificate.statement}' if self._certificate else ', no certificate'})")
+        return f"Head({self.inputs} features, {self.classes} classes{f', trainer {r.trainer}' if r else ''}, {self._told()})"
 
 
 def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | None = None, source: Dataset | None = None,
@@ -267,9 +179,7 @@ def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[st
     canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=privacy.adjacency,
                              seed=recipe.seed, output=path, fresh=fresh, spend=spend, given=given)
     unknown_charge("train_head", given, "sotto_head_recipe_options", "sotto_head_privacy_options", "sotto_canary_option_table")
-    if canaries is not None:
-        canaries.purpose(spend)
-        fill(privacy, canaries=canaries._c)
+    add_canaries(privacy, spend, canaries)
     checkpoint = None if path is None else path + ".checkpoint"
     if checkpoint is not None and fresh and os.path.exists(checkpoint):
         os.unlink(checkpoint)
@@ -277,7 +187,8 @@ def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[st
     out, certificate = ffi.new("struct sotto_head **"), ffi.new("struct sotto_certificate **")
     head = charge(ledger, lambda: Head(out[0], Certificate(certificate[0]), source), lib.sotto_head_train_private, out, certificate,
                   *_rows(canaries, x, y), classes, recipe, privacy, threads=threads, progress=progress)
-    try:
+
+    def save() -> None:
         _describe(head, encoder)
         if path is not None:
             head.save(path)
@@ -285,10 +196,5 @@ def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[st
             canaries.save(lambda r: _logits_on(head, r))
         if checkpoint is not None and os.path.exists(checkpoint):
             os.unlink(checkpoint)
-    except BaseException as e:
-        e.result = head  # type: ignore[attr-defined]
-        c = head.certificate
-        assert c is not None
-        add_note(e, f"{c} was charged: entry {c.ledger_entry} of {ledger.path}; the trained head is `result` of this exception")
-        raise
-    return head
+
+    return kept(head, ledger, save)

@@ -1,0 +1,149 @@
+"""What heads and networks share: answers as of a classifier of scikit-learn, files with certificates, weights under PyTorch's names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from . import _tensors
+from ._call import Array, add_note, array, c_text, ffi, fill, invalid, lib, run, struct, table
+from ._certificate import Certificate
+from ._dataset import Dataset
+from ._ledger import Ledger
+from ._records import Record, read
+
+C = TypeVar("C", bound="Classifier")
+Path = str | os.PathLike[str]
+
+
+class Classifier:
+    """Classes are 0 .. classes - 1. It cannot be changed. `certificate`: of a privately trained model, else None: then nothing is proved
+    about the records that trained it."""
+
+    _kind: ClassVar[str] = ""  # sotto_<kind>_free(), ...
+    _recipe: ClassVar[tuple[str, str]]  # its struct and option table
+
+    def __init__(self, c: Any, certificate: Certificate | None = None, source: Dataset | None = None) -> None:
+        self._c = ffi.gc(c, self._lib("free"))
+        self._certificate, self._source = certificate, source
+
+    @classmethod
+    def _lib(cls, name: str) -> Any:
+        return getattr(lib, f"sotto_{cls._kind}_{name}")
+
+    @property
+    def certificate(self) -> Certificate | None:
+        return self._certificate
+
+    @property
+    def inputs(self) -> int:
+        """Numbers of a record."""
+        return int(self._lib("inputs")(self._c))
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return int(self._lib("classes")(self._c))
+
+    @property
+    def classes_(self) -> Array:
+        """0 .. classes - 1, as scikit-learn calls them."""
+        return np.arange(self.classes)
+
+    def _read_recipe(self, c: Any) -> Record | None:
+        if c == ffi.NULL:
+            return None
+        resolved = struct(self._recipe[0])
+        run(lib.sotto_options_resolve, resolved, c, table(self._recipe[1]).rows)
+        found = read(resolved)
+        assert isinstance(found, Record)
+        return found
+
+    # ---- answers
+    def _answers(self, x: Any, logits: int, threads: int | None, given: dict[str, Any]) -> Array:
+        raise NotImplementedError
+
+    def logits(self, x: Any, *, threads: int | None = None, **given: Any) -> Array:
+        """float32 (n, classes). x: records of the model's shape, finite."""
+        return self._answers(x, 1, threads, given)
+
+    def predict_proba(self, x: Any, *, threads: int | None = None, **given: Any) -> Array:
+        """Probabilities, float32 (n, classes). x: records of the model's shape, finite."""
+        return self._answers(x, 0, threads, given)
+
+    def predict(self, x: Any, *, threads: int | None = None, **given: Any) -> Array:
+        """The likeliest classes, int64 (n); of equal ones the lower."""
+        return np.asarray(np.argmax(self.logits(x, threads=threads, **given), 1), np.int64)
+
+    def score(self, x: Any, y: Any, *, threads: int | None = None, **given: Any) -> float:
+        """Share of right answers. y: (n) classes. It tells of these records: of private ones it is not protected."""
+        labels, answers = array(y, "y", np.int64, 1), self.predict(x, threads=threads, **given)
+        if len(answers) != len(labels):
+            raise invalid(f"x has {len(answers)} records, but y has {len(labels)}")
+        return float(np.mean(answers == labels))
+
+    # ---- weights and files
+    def _bytes(self) -> bytes:
+        return _tensors.bytes_of(self._lib("save_bytes"), self._c)
+
+    @property
+    def weights(self) -> dict[str, Array]:
+        """Copies of the tensors by PyTorch's names, such as "0.weight" (out, in), "0.bias"."""
+        return _tensors.arrays_of(self._bytes())
+
+    def state_dict(self) -> dict[str, Any]:
+        """The same as tensors of PyTorch, which must be installed."""
+        return _tensors.torch_of(self.weights)
+
+    @classmethod
+    def _of_bytes(cls: type[C], data: bytes, certificate: Certificate | None = None) -> C:
+        out = ffi.new(f"struct sotto_{cls._kind} **")
+        run(cls._lib("load_bytes"), out, data, len(data))
+        return cls(out[0], certificate)
+
+    def __reduce__(self) -> Any:
+        return type(self)._of_bytes, (self._bytes(), self._certificate)
+
+    def save(self, path: Path) -> str:
+        """Writes .safetensors, and of a private model PATH.certificate.json beside it; returns the path."""
+        if self._certificate is not None:
+            run(self._lib("save_private"), c_text(path), self._c, self._certificate._c)
+            self._certificate._path = os.fspath(path) + ".certificate.json"
+        else:
+            run(self._lib("save"), c_text(path), self._c)
+            run(lib.sotto_provenance_save, c_text(path), self._source._provenance() if self._source else struct("provenance"))
+        return os.fspath(path)
+
+    @classmethod
+    def load(cls: type[C], path: Path) -> C:
+        """Reads such a file and the certificate beside it."""
+        out = ffi.new(f"struct sotto_{cls._kind} **")
+        run(cls._lib("load"), out, c_text(path))
+        beside = os.fspath(path) + ".certificate.json"
+        return cls(out[0], Certificate.load(beside) if os.path.exists(beside) else None)
+
+    def _told(self) -> str:
+        return self._certificate.statement if self._certificate else "no certificate"
+
+
+def kept(model: C, ledger: Ledger, save: Callable[[], object]) -> C:
+    """What follows a training that was charged. An exception there names the charge and has the model as `result`."""
+    try:
+        save()
+    except BaseException as e:
+        c = model.certificate
+        assert c is not None
+        e.result = model  # type: ignore[attr-defined]
+        add_note(e, f"{c.statement}: was charged as entry {c.ledger_entry} of {ledger.path}; the trained model is `result` of this exception")
+        raise
+    return model
+
+
+def add_canaries(privacy: Any, spend: Any, canaries: Any) -> None:
+    """The commitment to their coins goes into the ledger."""
+    if canaries is not None:
+        canaries.purpose(spend)
+        fill(privacy, canaries=canaries._c)
