@@ -1,5 +1,7 @@
 #include "verbs/attack_encoder.h"
 #include "verbs/attack_generator.h"
+#include "verbs/attack_poison.h"
+#include "verbs/attack_reconstruction.h"
 #include "inputs/attack_inputs.h"
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
@@ -26,7 +28,7 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_attack_option_table, "image|views|layers|explain|queries|shadows|shadow-records|"
                                             "disjoint|shadow-data|synthetic-records|flip"),
     OPTION_TABLE(sotto_shadow_option_table, NULL),
-    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|known-start|cache|shard"),
+    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|known-start|poison|cache|shard"),
     OPTION_TABLE(sotto_disguise_option_table, NULL),
     {"cover", OPTION_TEXT, "ARRAY", NULL,
      "benign rows that --dilute and --decoys send, in this order, again from the first one after the last"},
@@ -44,6 +46,11 @@ static const struct option_row rows[] = {
     {"known-nonmember-indices", OPTION_TEXT, "FILE", NULL,
      "rows of --data that logan-blackbox knows to be non-members; not among those under attack"},
     OPTION_TABLE(sotto_imitation_option_table, NULL),
+    OPTION_GROUP("Reconstruction (sotto attack informed-reconstruction)"),
+    {"targets", OPTION_COUNT, "N", "20", "members that are attacked, one by one"},
+    {"candidates", OPTION_COUNT, "K", "10", "records of its class among which each is to be named"},
+    {"certificate", OPTION_TEXT, "FILE", NULL,
+     "certificate of the target: its noise, and the bound on any such attack"},
     OPTION_GROUP("Statistics"),
     OPTION_TABLE(sotto_audit_option_table, "fpr|confidence|delta"),
     OPTION_TABLE(sotto_attack_option_table, "seed"),
@@ -176,9 +183,11 @@ static sotto_status list(int json)
         for (size_t k = 0; k < sizeof others / sizeof *others; k++)
             printf(",\n  {\"name\": \"%s\", \"summary\": \"Membership in the training set of %s\"}",
                    others[k], k ? "a generative model" : "an encoder");
-        printf("\n]}\n");
+        printf(",\n  {\"name\": \"informed-reconstruction\", \"summary\": \"A training record of a head, if "
+               "all others are "
+               "known\"}\n]}\n");
     } else if (status == SOTTO_OK)
-        printf("%s%s%s", text, attack_encoder_line, attack_generator_lines);
+        printf("%s%s%s%s", text, attack_encoder_line, attack_generator_lines, attack_reconstruction_line);
     sotto_text_free(text);
     return status;
 }
@@ -196,6 +205,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status = option_check_report(o);
     if (status == SOTTO_OK)
         status = read_options(&options, rates, o);
+    if (status == SOTTO_OK && strcmp(options.name, "poison") == 0)
+        return attack_poison_run(o);
+    if (status == SOTTO_OK && strcmp(options.name, "informed-reconstruction") == 0)
+        return attack_reconstruction_run(o, ctx, json);
     if (status == SOTTO_OK && strcmp(options.name, "encoder") == 0) {
         options.audit.seed = option_count(o, "seed");
         return attack_encoder_run(o, &options.audit, ctx, json);
@@ -256,6 +269,13 @@ const struct verb verb_attack = {
         "synthetic-faces "
         "--member-indices m.npy --nonmember-indices n.npy --shadow-member-indices sm.npy "
         "--shadow-nonmember-indices sn.npy -o attack3\n"
+        "  sotto attack poison --poison 4 --classes 10 --member-features xm.npy --member-labels ym.npy "
+        "--nonmember-features xn.npy "
+        "--nonmember-labels yn.npy -o poisoned\n"
+        "  sotto attack informed-reconstruction --target head.safetensors --member-features xm.npy "
+        "--member-labels ym.npy "
+        "--attacker-features xa.npy --attacker-labels ya.npy --certificate "
+        "head.safetensors.certificate.json\n"
         "  sotto attack list",
     .options = rows,
     .run = run};

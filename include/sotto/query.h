@@ -173,6 +173,9 @@ struct sotto_shadow_recipe {
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };
+/** Returns: the label of the copies that options.poison counts, of record `row` (members first, then non-members): another
+ *  class, spread over the rows so that no general rule is taught. */
+SOTTO_API int64_t sotto_poison_label(int64_t label, size_t row, size_t classes);
 /** {0} but for the name: all defaults. */
 struct sotto_attack_options {
     /** One of sotto_attack_table(). */
@@ -225,6 +228,10 @@ struct sotto_attack_options {
     /** lira, rmia: 1: shadows start from the target's own seed (initial weights and batch orders), which an attacker rarely
      *  knows: the worst case; [0]: each from a seed of its own. */
     int known_start;
+    /** lira, rmia: the attacker put so many copies of each record to judge, with a wrong label, into the target's training set
+     *  (sotto_poison_label()) and does so with its shadows: what the worst neighbours could do, which is what epsilon bounds
+     *  (Tramer et al. 2022) [0]. */
+    size_t poison;
     /** [1] */
     uint64_t seed;
     /** fpr, confidence, delta; names and seed are not used. */
@@ -249,6 +256,36 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_attack(struct sotto_audit_result *
                                                      int *finished, const struct sotto_attack_input *in,
                                                      const struct sotto_attack_options *options,
                                                      const struct sotto_context *ctx);
+/** Reconstruction of a training record by an attacker who knows all others. */
+struct sotto_reconstruction_input {
+    struct sotto_records member; /**< that trained the head, all of them */
+    struct sotto_records
+        attacker;      /**< others of their kind: candidates, and what shadow models are trained with */
+    double noise;      /**< standard deviation of the noise on each of the head's weights; 0: none */
+    size_t targets;    /**< members that are attacked, one by one */
+    size_t candidates; /**< among which the record is to be named: it and others of its class; at least 2 */
+    uint64_t seed;
+    uint64_t reserved[4]; /**< zeros: room for later members */
+};
+struct sotto_reconstruction {
+    size_t targets, right, candidates; /**< targets: fewer where classes lack records of the attacker */
+    struct sotto_estimate
+        found;    /**< share of the targets that were named; 95 % Clopper-Pearson, for this head */
+    double prior; /**< 1 / candidates: of a guess without the head */
+    double
+        error; /**< median of the squared error, relative to that of the candidates' mean; 1: the head tells nothing */
+};
+/** For each target, up to 64 heads are trained with records of the attacker in its place, and features are regressed on weights
+ *  (Balle, Cherubin and Hayes 2022). The class of the target is taken as known.
+ *
+ *  In:      head  with its recipe, of a convex trainer; with noise, as it was released
+ *  Returns: EUSAGE  another trainer, no recipe
+ *           EINVAL  too few records of the attacker, labels, values that are not finite
+ *           ENOMEM, ESTOPPED; those of sotto_head_train() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_reconstruct(struct sotto_reconstruction *out,
+                                                          const struct sotto_head *head,
+                                                          const struct sotto_reconstruction_input *in,
+                                                          const struct sotto_context *ctx);
 /** Out: *text: all attacks of this kind, lines for people; free with sotto_text_free(). Returns: ENOMEM. */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_attack_table(char **text);
 

@@ -22,6 +22,7 @@ enum query_need {
     QUERY_DECISIONS = 128,    /* only the classes that the target decides for: `posteriors` is one-hot */
     QUERY_KNOWN_IF_ANY = 512, /* learns from known members where there are any, and then trains no shadows */
     QUERY_NETWORK = 1024,     /* the weights of a whole network, not of a head */
+    QUERY_POISON_IF_ANY = 2048, /* its shadows can be poisoned as the target was */
     QUERY_SHADOW_IF_ANY =
         256 /* rehearses on a shadow where records and a recipe are at hand: recipe may be NULL */
 };

@@ -93,6 +93,11 @@ static const struct sotto_option attack_rows[] = {
     {"known-start", FLAG(known_start), .value = "0", .group = "Shadow models",
      .help =
          "lira, rmia: shadow models with the target's own seed, the worst case (default: independent seeds)"},
+    {"poison", COUNT(poison, "COPIES"), .value = "0", .range = "[0,1000]", .group = "Shadow models",
+     .help = "lira, rmia: copies of each record to judge, with a wrong label, that the attacker put into the "
+             "training of target "
+             "and shadow models: the worst neighbours (default: 0; 'sotto attack poison' makes the target's "
+             "set)"},
     {"cache", TEXT(cache, "DIR"), .group = "Shadow models",
      .help = "folder in which shadow models are kept and reused"},
     {"shard", INPUT(shard, "I/N"), .group = "Shadow models",

@@ -289,3 +289,51 @@ embeddings() {
   refuses "--bank-plain and --shadow-bank-plain must be given together" "${all[@]}" --member-plain m-plain.npy --bank-plain n-plain.npy
   refuses "--shadow-nonmember-views" "${all[@]:0:10}" --member-plain m-plain.npy
 }
+
+@test "a poisoned training set is made, and the attack says that its shadows are poisoned too" {
+  python3 - <<'P'
+import random
+random.seed(3)
+put = lambda name, v: open(name, "w").write("\n".join(",".join(map(str, r)) if isinstance(r, list) else str(r) for r in v) + "\n")
+for name, n in (("pm", 20), ("pn", 20), ("pr", 30), ("pa", 40)):
+    y = [i % 3 for i in range(n)]
+    put(name + "-x.csv", [[random.gauss(k, 1), random.gauss(-k, 1), random.gauss(0, 1)] for k in y]); put(name + "-y.csv", y)
+P
+  sides=(--member-features pm-x.csv --member-labels pm-y.csv --nonmember-features pn-x.csv --nonmember-labels pn-y.csv)
+  run "$SOTTO" attack poison --poison 2 --classes 3 "${sides[@]}" --other-features pr-x.csv --other-labels pr-y.csv -o set
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"of 130 records, 80 of them wrong copies"* ]]
+  "$SOTTO" head --features set/features.npy --labels set/labels.npy --classes 3 --hidden 8 --epochs 5 -o p.safetensors --quiet > /dev/null
+  run "$SOTTO" attack lira --poison 2 --target p.safetensors "${sides[@]}" --attacker-features pa-x.csv --attacker-labels pa-y.csv --shadows 4 --json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"poison":2'* && "$output" == *"with 2 wrong copies of each record"* ]]
+  run "$SOTTO" attack poison --poison 2 "${sides[@]}" -o set
+  [ "$status" -eq 64 ]
+  run "$SOTTO" attack shokri --poison 2 --target p.safetensors "${sides[@]}" --attacker-features pa-x.csv --attacker-labels pa-y.csv
+  [ "$status" -eq 64 ]
+  run "$SOTTO" attack poison --poison 2 --classes 2 "${sides[@]}" -o set
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"pm-y.csv: row 2 has label 2; expected 0 to 1"* ]]
+}
+
+@test "a training record is named from a convex head if all others are known, and the certificate's bound stands beside" {
+  python3 - <<'P'
+import random
+random.seed(5)
+put = lambda name, v: open(name, "w").write("\n".join(",".join(map(str, r)) if isinstance(r, list) else str(r) for r in v) + "\n")
+for name, n in (("rm", 40), ("ra", 80)):
+    y = [i % 2 for i in range(n)]
+    put(name + "-x.csv", [[random.gauss(k, 1) for _ in range(6)] for k in y]); put(name + "-y.csv", y)
+P
+  rows=(--member-features rm-x.csv --member-labels rm-y.csv --attacker-features ra-x.csv --attacker-labels ra-y.csv)
+  "$SOTTO" head --features rm-x.csv --labels rm-y.csv --classes 2 --trainer convex --lambda 0.1 -o c.safetensors --quiet > /dev/null
+  run "$SOTTO" attack informed-reconstruction --target c.safetensors "${rows[@]}" --targets 5
+  [ "$status" -eq 0 ]
+  [[ "$output" == [345]" of 5 records named among 10 candidates"* && "$output" != *"by the certificate"* ]]
+  run "$SOTTO" attack informed-reconstruction --target c.safetensors "${rows[@]}" --targets 5 --json
+  echo "$output" | python3 -m json.tool > /dev/null
+  run "$SOTTO" attack informed-reconstruction --target c.safetensors "${rows[@]}" --candidates 50
+  [ "$status" -eq 65 ]
+  run "$SOTTO" attack informed-reconstruction "${rows[@]}"
+  [ "$status" -eq 64 ]
+}

@@ -397,9 +397,12 @@ static sotto_status measure(struct sotto_audit_result *out, const double *scores
     static const char *const baselines[] = {"loss", "correctness", NULL};
     size_t m = given->member.n, k = in->records.classes;
     struct sotto_audit_options options = in->options->audit;
-    char title[160];
-    snprintf(title, sizeof title, "%s%s", a->title,
-             in->options->known_start ? ", started as the target was (known start)" : "");
+    char title[200], poisoned[64] = "";
+    if (in->options->poison)
+        snprintf(poisoned, sizeof poisoned, ", with %zu wrong cop%s of each record", in->options->poison,
+                 in->options->poison == 1 ? "y" : "ies");
+    snprintf(title, sizeof title, "%s%s%s", a->title,
+             in->options->known_start ? ", started as the target was (known start)" : "", poisoned);
     struct sotto_audit_scores own = {.name = a->name,
                                      .title = title,
                                      .source = a->source,
@@ -543,6 +546,10 @@ static sotto_status check_options(const struct query_attack *a, const struct sot
         FAIL(SOTTO_EUSAGE, "attack: %s explains nothing; --explain is for stolen-memories-layers", a->name);
     if (o->shuffle && (a->needs & QUERY_WEIGHTS))
         FAIL(SOTTO_EUSAGE, "attack: %s reads weights and hides no queries; omit --shuffle", a->name);
+    if (o->poison && !(a->needs & QUERY_POISON_IF_ANY))
+        FAIL(SOTTO_EUSAGE, "attack: %s poisons nothing; --poison is for lira and rmia", a->name);
+    if (o->poison && o->shuffle)
+        FAIL(SOTTO_EUSAGE, "attack: the labels of --poison go by the order of the records; omit --shuffle");
     REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
             o->shard, o->shards);
 done:

@@ -219,6 +219,8 @@ static sotto_status query_reference_run(double *scores, struct query_result *res
     if (!offline)
         mark_trained(trained, &shadows, in->records.n);
     TRY(judge(scores, in, name, &shadows, trained, shape));
+    if (in->options->poison)
+        fact_count(&result->facts, "poison", in->options->poison);
     fact_count(&result->facts, "views", in->options->views > 1 ? in->options->views : 1);
 done:
     base_free(trained);
@@ -237,7 +239,7 @@ const struct query_attack query_lira = {.name = "lira",
                                         .title =
                                             "LiRA, online, shadow models trained on halves of the records",
                                         .source = "Carlini et al. 2022",
-                                        .needs = QUERY_REFERENCE_NEEDS,
+                                        .needs = QUERY_REFERENCE_NEEDS | QUERY_POISON_IF_ANY,
                                         .default_shadows = QUERY_REFERENCES,
                                         .run = run_lira};
 
@@ -264,7 +266,7 @@ const struct query_attack query_rmia = {.name = "rmia",
                                         .title =
                                             "RMIA, online, shadow models trained on halves of the records",
                                         .source = "Zarifzadeh, Liu and Shokri 2024",
-                                        .needs = QUERY_REFERENCE_NEEDS,
+                                        .needs = QUERY_REFERENCE_NEEDS | QUERY_POISON_IF_ANY,
                                         .default_shadows = QUERY_REFERENCES,
                                         .run = run_rmia};
 

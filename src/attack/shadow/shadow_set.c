@@ -72,9 +72,11 @@ static sotto_status train_shadows(struct shadow_set *a, const struct query_input
     size_t sharing = 2 * (o->disjoint ? models : 1);
     size_t own = o->shadow_records ? o->shadow_records : a->data.n / sharing;
     NEW_ROWS(a->use, models, a->data.n);
-    if (halves)
+    if (halves) {
         TRY(shadow_split_halves(a->use, models, a->data.n, o->seed));
-    else
+        for (size_t m = 0; m < models; m++) /* every model has the poison */
+            memset(a->use + m * a->data.n + a->clean, SHADOW_IN, a->data.n - a->clean);
+    } else
         TRY(shadow_split_draw(a->use, models, a->data.n, own, o->disjoint != 0, o->seed));
     if (shadow_spec.recipe)
         a->recipe = *shadow_spec.recipe;
@@ -139,12 +141,32 @@ sotto_status shadow_set_make_on(struct shadow_set *out, const struct query_input
     return status;
 }
 
+int64_t sotto_poison_label(int64_t label, size_t row, size_t classes)
+{
+    const uint64_t others = classes > 1 ? classes - 1 : 1, mixed = (uint64_t)row * 0x9E3779B97F4A7C15u >> 33;
+    return (int64_t)(((uint64_t)label + 1 + mixed % others) % classes);
+}
+
+/* Behind the records of both sides: copies of those to judge, with a wrong label. */
+static void put_poison(struct shadow_set *out, const struct head_data *r, size_t copies)
+{
+    for (size_t at = out->clean; copies > 0; copies--, at += r->n) {
+        memcpy(out->joined_x + at * r->d, r->x, r->n * r->d * sizeof *r->x);
+        for (size_t i = 0; i < r->n; i++)
+            out->joined_y[at + i] = sotto_poison_label(r->y[i], i, r->classes);
+    }
+}
+
 sotto_status shadow_set_halves(struct shadow_set *out, const struct query_input *in, size_t models)
 {
     sotto_status status = SOTTO_OK;
     const struct head_data *r = &in->records, *own = &in->attacker;
-    size_t n = r->n + own->n, d = r->d;
-    *out = (struct shadow_set){0};
+    size_t n, cells, d = r->d;
+    *out = (struct shadow_set){.clean = r->n + own->n};
+    if (!size_multiply(&n, in->options->poison, r->n) || !size_multiply(&cells, n + out->clean, d))
+        FAIL(SOTTO_EINVAL, "attack: %zu copies of %zu records do not fit in memory", in->options->poison,
+             r->n);
+    n += out->clean;
     NEW(out->joined_x, n * d);
     NEW(out->joined_y, n);
     memcpy(out->joined_x, r->x, r->n * d * sizeof *r->x);
@@ -153,6 +175,7 @@ sotto_status shadow_set_halves(struct shadow_set *out, const struct query_input 
         memcpy(out->joined_x + r->n * d, own->x, own->n * d * sizeof *own->x);
         memcpy(out->joined_y + r->n, own->y, own->n * sizeof *own->y);
     }
+    put_poison(out, r, in->options->poison);
     out->data = (struct head_data){out->joined_x, out->joined_y, n, d, r->classes};
     TRY(train_shadows(out, in, how_many(in, models), default_spec(in, NULL), true));
 done:

@@ -15,7 +15,8 @@ struct shadow_set {
     struct shadow_pool pool;
     struct sotto_head_recipe recipe;    /* of shadow heads: behind plan.recipe */
     struct sotto_train_options network; /* of network shadows: behind plan.network */
-    float *joined_x;                    /* of shadow_set_halves */
+    size_t clean;                       /* of shadow_set_halves: records that are no poison, the first; */
+    float *joined_x;                    /* all of them */
     int64_t *joined_y;
 };
 /* Shadows on the attacker's records, or on made-up ones, as in->options say: `models` of them unless options

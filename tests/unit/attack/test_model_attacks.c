@@ -100,8 +100,9 @@ static void every_attack_finds_a_leak_and_no_other(void **state)
     for (size_t i = 0; query_attack_table[i]; i++) {
         const char *name = query_attack_table[i]->name;
         bool decides;
-        if (query_attack_table[i]->needs & ~(unsigned)(QUERY_POSTERIORS | QUERY_LABELS | QUERY_ATTACKER |
-                                                       QUERY_SHADOWS | QUERY_OTHER | QUERY_QUERIES))
+        if (query_attack_table[i]->needs &
+            ~(unsigned)(QUERY_POSTERIORS | QUERY_LABELS | QUERY_ATTACKER | QUERY_SHADOWS | QUERY_OTHER |
+                        QUERY_QUERIES | QUERY_POISON_IF_ANY))
             continue; /* has tests of its own */
         struct sotto_estimate leak = area(name, &member, &nonmember, &decides),
                               none = area(name, &nonmember, &third, &decides);
@@ -112,6 +113,81 @@ static void every_attack_finds_a_leak_and_no_other(void **state)
                      none.upper);
         assert_int_equal(decides, strncmp(name, "lira", 4) != 0 && strncmp(name, "rmia", 4) != 0);
     }
+}
+
+/* A target of 80 records of 60 columns, clean or with one wrong copy of each record to judge among its own; the attacker
+ * poisons its shadows alike. Between records that trained nothing, nothing is found either way. */
+static struct sotto_estimate poisoned(size_t copies, bool leak)
+{
+    enum { WIDE = 60, ALL = 3 * N + POOL, MOST = N + 2 * N };
+    static float wide[ALL * WIDE], px[MOST * WIDE];
+    static int64_t label[ALL], py[MOST];
+    make_blobs(wide, label, ALL, WIDE, K, 2, 5);
+    const struct sotto_records side[4] = {{wide, label, N},
+                                          {wide + N * WIDE, label + N, N},
+                                          {wide + 2 * N * WIDE, label + 2 * N, N},
+                                          {wide + 3 * N * WIDE, label + 3 * N, POOL}},
+                               *a = &side[!leak], *b = &side[1 + !leak];
+    size_t n = N;
+    struct sotto_head_recipe r;
+    struct sotto_head *h;
+    struct sotto_attack_input in = {.member = *a, .nonmember = *b, .attacker = side[3]};
+    struct sotto_attack_options o = options("lira");
+    double scores[2 * N];
+    struct sotto_audit_result result = {0};
+    struct sotto_estimate e;
+    int finished;
+    memcpy(px, wide, sizeof *wide * N * WIDE), memcpy(py, label, sizeof *label * N);
+    for (size_t c = 0; c < 2 * copies; c++, n += N) {
+        const struct sotto_records *s = c % 2 ? b : a;
+        memcpy(px + n * WIDE, s->x, sizeof *px * N * WIDE);
+        for (size_t i = 0; i < N; i++)
+            py[n + i] = sotto_poison_label(s->y[i], c % 2 * N + i, K);
+    }
+    sotto_head_defaults(&r);
+    r.hidden_count = 1, r.hidden[0] = 64;
+    r.epochs = 40, r.batch = 16, r.lr = 5e-3;
+    assert_int_equal(sotto_head_train(&h, px, py, n, WIDE, K, &r, NULL), SOTTO_OK);
+    assert_int_equal(sotto_head_save(path_of("poisoned.safetensors"), h), SOTTO_OK);
+    sotto_head_free(h);
+    assert_int_equal(sotto_target_open_head(&in.target, path_of("poisoned.safetensors")), SOTTO_OK);
+    o.shadows = 16, o.poison = copies;
+    assert_int_equal(sotto_attack(&result, scores, &finished, &in, &o, NULL), SOTTO_OK);
+    assert_true((strstr(result.attacks[0].title, "with 1 wrong copy of each record") != NULL) ==
+                (copies == 1));
+    sotto_audit_result_free(&result);
+    sotto_target_close(in.target);
+    assert_int_equal(sotto_auc(&e, scores, N, scores + N, N, 0.999), SOTTO_OK);
+    return e;
+}
+
+static void poison_makes_records_easier_to_find(void **state)
+{
+    (void)state;
+    const struct sotto_estimate clean = poisoned(0, true), worst = poisoned(1, true),
+                                none = poisoned(1, false);
+    if (!(worst.lower > clean.upper))
+        fail_msg("clean: %g [%g, %g]; poisoned: %g [%g, %g]", clean.estimate, clean.lower, clean.upper,
+                 worst.estimate, worst.lower, worst.upper);
+    assert_true(none.lower < .5 && none.upper > .5);
+}
+
+static void poison_is_for_online_attacks(void **state)
+{
+    (void)state;
+    struct sotto_attack_input in = input(&member, &nonmember);
+    struct sotto_attack_options o = options("shokri");
+    double scores[2 * N];
+    int finished;
+    struct sotto_audit_result r = {0};
+    o.poison = 1;
+    assert_int_equal(sotto_attack(&r, scores, &finished, &in, &o, NULL), SOTTO_EUSAGE);
+    assert_string_equal(sotto_error_text(), "attack: shokri poisons nothing; --poison is for lira and rmia");
+    size_t count[K] = {0};
+    for (size_t i = 0; i < 1000; i++)
+        count[sotto_poison_label(2, i, K)]++;
+    assert_true(count[2] == 0 && count[0] > 250 && count[1] > 250 && count[3] > 250);
+    sotto_target_close(in.target);
 }
 
 static sotto_status attempt(const struct sotto_attack_input *in, const struct sotto_attack_options *o)
@@ -255,6 +331,8 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_attack_finds_a_leak_and_no_other),
+                                       cmocka_unit_test(poison_makes_records_easier_to_find),
+                                       cmocka_unit_test(poison_is_for_online_attacks),
                                        cmocka_unit_test(made_up_records_serve_too),
                                        cmocka_unit_test(shards_deliver_in_turn),
                                        cmocka_unit_test(what_is_missing_is_named),

@@ -47,8 +47,9 @@ static const struct {
     {"ledger", "budget|contact"},
     {"generate", "split|generator|count|latents|dp-sgd"},
     {"federated", "features|labels|indices|classes|owners|local-epochs"},
-    {"attack",
-     "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-indices"},
+    {"attack", "classes|budget|cover|encoder|shadow-encoder|generator|known-member-indices|known-nonmember-"
+               "indices|targets|"
+               "candidates|certificate"},
     {"audit", "power|canary-scores|candidate-scores|fail-if|p-values|certificate|ledger|coins|coin-file"},
     {"defend", "input|known|known-labels|list|labels|head|attacker|adaptive"},
     {"report", "monitor"},

@@ -1,0 +1,93 @@
+/* The training set of a target that is to be attacked with --poison: the members, its other records (--other-features), and of
+ * every record to judge copies with a wrong label. */
+#include "verbs/attack_poison.h"
+#include "inputs/labelled_rows.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct training_set {
+    struct sotto_array x, y;
+    size_t n, classes; /* n: rows so far */
+};
+
+/* row: of the first record, for its wrong label; SIZE_MAX: the right labels. */
+static void append(struct training_set *s, const struct labelled_rows *r, size_t row)
+{
+    const int64_t *label = r->y.data;
+    if (r->x.count == 0)
+        return;
+    const size_t rows = r->x.shape[0], bytes = s->x.shape[1] * sizeof(float);
+    memcpy((char *)s->x.data + s->n * bytes, r->x.data, rows * bytes);
+    for (size_t i = 0; i < rows; i++)
+        ((int64_t *)s->y.data)[s->n + i] =
+            row == SIZE_MAX ? label[i] : sotto_poison_label(label[i], row + i, s->classes);
+    s->n += rows;
+}
+
+static sotto_status save(const char *folder, const char *name, const struct sotto_array *a)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return cli_fail(SOTTO_ECREATE, "%s: the path is too long", folder);
+    return sotto_npy_save(path, a);
+}
+
+static sotto_status save_both(const char *folder, const struct training_set *s)
+{
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return cli_fail(SOTTO_ECREATE, "%s: cannot be created", folder);
+    sotto_status status = save(folder, "features.npy", &s->x);
+    return status == SOTTO_OK ? save(folder, "labels.npy", &s->y) : status;
+}
+
+static sotto_status fill(struct training_set *s, const struct labelled_rows *member,
+                         const struct labelled_rows *nonmember, const struct labelled_rows *rest,
+                         size_t copies)
+{
+    const size_t m = member->x.shape[0], others = rest->x.count ? rest->x.shape[0] : 0,
+                 n = m + others + copies * (m + nonmember->x.shape[0]), shape[2] = {n, member->x.shape[1]};
+    sotto_status status = sotto_array_make(&s->x, SOTTO_F4, 2, shape);
+    if (status == SOTTO_OK)
+        status = sotto_array_make(&s->y, SOTTO_I8, 1, &n);
+    if (status != SOTTO_OK)
+        return status;
+    append(s, member, SIZE_MAX);
+    append(s, rest, SIZE_MAX);
+    for (size_t c = 0; c < copies; c++) {
+        append(s, member, 0);
+        append(s, nonmember, m);
+    }
+    return SOTTO_OK;
+}
+
+sotto_status attack_poison_run(const struct options *o)
+{
+    struct labelled_rows member = {0}, nonmember = {0}, rest = {0};
+    struct training_set set = {.classes = option_count(o, "classes")};
+    const size_t copies = option_count(o, "poison");
+    const char *folder = option_text(o, "output");
+    if (copies == 0 || set.classes < 2 || !folder)
+        return cli_fail(SOTTO_EUSAGE,
+                        "attack: poison needs --poison COPIES, --classes K and --output FOLDER");
+    sotto_status status = labelled_rows_load(&member, o, "member", 0, set.classes);
+    const size_t d = status == SOTTO_OK ? member.x.shape[1] : 0;
+    if (status == SOTTO_OK)
+        status = labelled_rows_load(&nonmember, o, "nonmember", d, set.classes);
+    if (status == SOTTO_OK && (option_given(o, "other-features") || option_given(o, "other-labels")))
+        status = labelled_rows_load(&rest, o, "other", d, set.classes);
+    if (status == SOTTO_OK)
+        status = fill(&set, &member, &nonmember, &rest, copies);
+    if (status == SOTTO_OK)
+        status = save_both(folder, &set);
+    if (status == SOTTO_OK)
+        printf("%s: features.npy and labels.npy of %zu records, %zu of them wrong copies; train the target "
+               "on these\n",
+               folder, set.n, copies * (member.x.shape[0] + nonmember.x.shape[0]));
+    sotto_array_clear(&set.x), sotto_array_clear(&set.y);
+    labelled_rows_clear(&member), labelled_rows_clear(&nonmember), labelled_rows_clear(&rest);
+    return status;
+}

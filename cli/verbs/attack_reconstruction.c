@@ -1,0 +1,91 @@
+#include "verbs/attack_reconstruction.h"
+#include "inputs/labelled_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char attack_reconstruction_line[] = "informed-reconstruction  What a head of a convex trainer tells of "
+                                          "one training record if all others are known, by heads\n"
+                                          "                   trained with other records in its place (Balle "
+                                          "et al. 2022); with --certificate, beside its bound\n";
+
+/* What a certificate says: the deviation of its noise, and the bound at this prior. */
+static sotto_status read_certificate(double *noise, double *bound, const struct options *o, double prior,
+                                     const struct sotto_context *ctx)
+{
+    struct sotto_certificate *c = NULL;
+    struct sotto_privacy_profile profile = {0};
+    struct sotto_verification v = {0};
+    const char *path = option_text(o, "certificate");
+    if (!path)
+        return SOTTO_OK;
+    sotto_status status = sotto_verify(&v, path, NULL, NULL, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_certificate_load(&c, v.certificate);
+    if (status == SOTTO_OK)
+        status = sotto_certificate_profile(&profile, c, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_reconstruction_bound(bound, &profile, prior);
+    if (status == SOTTO_OK)
+        *noise = sotto_certificate_account(c)->standard_deviation;
+    sotto_certificate_free(c);
+    sotto_privacy_profile_clear(&profile);
+    sotto_verification_clear(&v);
+    return status;
+}
+
+static void print(const struct sotto_reconstruction *r, double bound, int json)
+{
+    if (json) {
+        printf("{\"schema\": \"sotto.reconstruction/1\", \"targets\": %zu, \"right\": %zu, \"candidates\": "
+               "%zu, \"found\": "
+               "{\"estimate\": %.17g, \"lower\": %.17g, \"upper\": %.17g}, \"prior\": %.17g, \"error\": "
+               "%.17g, \"bound\": ",
+               r->targets, r->right, r->candidates, r->found.estimate, r->found.lower, r->found.upper,
+               r->prior, r->error);
+        printf(isnan(bound) ? "null}\n" : "%.17g}\n", bound);
+        return;
+    }
+    printf("%zu of %zu records named among %zu candidates: %.3f [%.3f, %.3f]; without the head: %.3f\n"
+           "squared error relative to the candidates' mean, median: %.3g (1: the head tells nothing)\n",
+           r->right, r->targets, r->candidates, r->found.estimate, r->found.lower, r->found.upper, r->prior,
+           r->error);
+    if (!isnan(bound))
+        printf("by the certificate at most %.4g, for any attacker who knows all other records\n", bound);
+}
+
+sotto_status attack_reconstruction_run(const struct options *o, const struct sotto_context *ctx, int json)
+{
+    struct labelled_rows member = {0}, attacker = {0};
+    struct sotto_head *head = NULL;
+    struct sotto_reconstruction r;
+    double bound = NAN;
+    size_t d = 0, classes = 0;
+    struct sotto_reconstruction_input in = {.targets = option_count(o, "targets"),
+                                            .candidates = option_count(o, "candidates"),
+                                            .seed = option_count(o, "seed")};
+    if (!option_text(o, "target"))
+        return cli_fail(SOTTO_EUSAGE, "attack: informed-reconstruction needs --target FILE, a head");
+    if (in.candidates < 2)
+        return cli_fail(SOTTO_EUSAGE, "--candidates: %zu; expected at least 2", in.candidates);
+    sotto_status status = sotto_head_load(&head, option_text(o, "target"));
+    if (status == SOTTO_OK)
+        d = sotto_head_inputs(head), classes = sotto_head_classes(head);
+    if (status == SOTTO_OK)
+        status = labelled_rows_load(&member, o, "member", d, classes);
+    if (status == SOTTO_OK)
+        status = labelled_rows_load(&attacker, o, "attacker", d, classes);
+    if (status == SOTTO_OK)
+        status = read_certificate(&in.noise, &bound, o, 1 / (double)in.candidates, ctx);
+    if (status == SOTTO_OK) {
+        in.member = (struct sotto_records){member.x.data, member.y.data, member.y.count};
+        in.attacker = (struct sotto_records){attacker.x.data, attacker.y.data, attacker.y.count};
+        status = sotto_reconstruct(&r, head, &in, ctx);
+    }
+    if (status == SOTTO_OK)
+        print(&r, bound, json);
+    sotto_head_free(head);
+    labelled_rows_clear(&member), labelled_rows_clear(&attacker);
+    return status;
+}
