@@ -7,8 +7,11 @@ import unittest
 
 import pytest
 
-pytest.importorskip("hypothesis", reason="hypothesis is not installed")
+hypothesis = pytest.importorskip("hypothesis", reason="hypothesis is not installed")
+settings = hypothesis.settings
+hypothesis.settings = lambda **_: settings(deadline=None, database=None)  # theirs limits an example to 60 s of a machine of theirs
 theirs = pytest.importorskip("opacus.tests.accountants_test", reason="this opacus has no tests inside")
+hypothesis.settings = settings
 
 from opacus.accountants import registry  # noqa: E402
 
