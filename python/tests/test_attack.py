@@ -141,7 +141,7 @@ def test_exceptions_and_thread():
 
     with pytest.raises(Mine) as e:
         sotto.attack(breaks, "ml-leaks-3", member=inside, nonmember=outside, query_batch=50)
-    assert e.value is raised and count == 4
+    assert e.value is raised and count == 4 and not getattr(raised, "__notes__", [])
 
 
 def test_rows_are_the_callers_to_keep():

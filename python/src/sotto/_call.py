@@ -14,6 +14,7 @@ Arrays      Float32 and float64 in C order are lent to the call without a copy."
 from __future__ import annotations
 
 import keyword
+import _thread
 import logging
 import os
 import queue
@@ -98,7 +99,8 @@ class _Job:
         self.result: Any = None
         self.error: errors.SottoError | None = None
         self.pending: BaseException | None = None  # to raise once the call has returned
-        self.abandoned = False
+        self.abandoned = self.finished = self.unanswered = False
+        self.begun = threading.Lock()
         self.news: tuple[str, int, int, str] | None = None
         self.context = ffi.new("struct sotto_context *", {
             "threads": threads, "stop": self.stop, "user": self.handle, "log": lib.sotto_python_log,
@@ -106,6 +108,8 @@ class _Job:
 
     def body(self) -> None:
         """In the thread of the call."""
+        if not self.begun.acquire(blocking=False):
+            return
         _running.job = self
         try:
             self.result = self.function(*self.args, self.context)
@@ -114,24 +118,41 @@ class _Job:
         except BaseException as e:  # such as a wrong type of an argument
             self.pending = self.pending or e
         finally:
+            self.finished = True
             self.queue.put(None)
 
-    def wait(self) -> None:
-        """In the caller's thread."""
+    def serve(self) -> None:
+        """In the caller's thread: what the call asks for, until it ends. An interrupt may come between any two steps, and what get()
+        had taken is then lost."""
         while True:
             try:
                 item = self.queue.get(timeout=0.05)
-                if item is None:
-                    return
-                item()
             except queue.Empty:
+                if self.finished and self.queue.empty():
+                    return
                 continue
+            if item is None:
+                return
+            item()
+
+    def wait(self) -> None:
+        """In the caller's thread: the whole call."""
+        launched = False
+        while True:
+            try:
+                if not launched:
+                    _thread.start_new_thread(self.body, ())
+                    launched = True
+                self.serve()
+                return
             except BaseException as e:
                 self.stop[0] = 1
                 if self.pending is not None and not self.charges:
                     self.abandoned = True
                     raise
                 self.pending = self.pending or e
+                if self.begun.acquire(blocking=False):  # it has not begun, and never will
+                    return
 
     def tell(self, news: tuple[str, int, int, str]) -> None:
         """In the thread of the call: progress. Only the latest is kept while the caller is busy."""
@@ -153,14 +174,15 @@ class _Job:
             nonlocal answered
             try:
                 if self.pending is None:
+                    self.unanswered = True
                     question()
-                    answered = True
+                    self.unanswered, answered = False, True
             finally:
                 done.set()
 
         self.queue.put(item)
         while not done.wait(0.2):
-            if self.abandoned:
+            if self.abandoned or self.pending is not None:
                 return False
         return answered
 
@@ -224,10 +246,9 @@ def run(function: Any, *args: Any, threads: int | None = None, progress: Progres
         return None if fallible else result
     with _Reporter(progress) as report:
         job = _Job(call or function, args, threads_of(threads), report, charges)
-        threading.Thread(target=job.body, name="sotto", daemon=True).start()
         job.wait()
     if job.pending is not None:
-        if job.error is not None:
+        if job.error is not None and not job.unanswered:
             add_note(job.pending, f"sotto: {job.error}")
         raise job.pending
     if job.error is not None:
