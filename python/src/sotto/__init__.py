@@ -16,9 +16,11 @@ from ._audit import AttackResult, AuditResult, audit
 from ._certificate import Certificate, Verification, verify
 from ._encoder import Encoder, knn_accuracy, pretrain, scatter, standardise
 from ._dataset import Dataset
+from ._defence import Defence, DefenceKind, DefenceResult, defences
 from ._head import Head, train_head
 from ._ledger import Ledger, LedgerEntry, LedgerTotal
 from ._network import Network, train_network
+from ._protect import protect_head, release_records, release_statistic
 from ._release import randomise, release, select
 from .errors import BudgetExceeded, Diverged, GateFailed, InternalError, PrivacyLeakWarning, SottoError
 
@@ -29,6 +31,9 @@ __all__ = [
     "BudgetExceeded",
     "Certificate",
     "Dataset",
+    "Defence",
+    "DefenceKind",
+    "DefenceResult",
     "Diverged",
     "Encoder",
     "Estimate",
@@ -49,12 +54,16 @@ __all__ = [
     "attack_encoder",
     "attacks",
     "audit",
+    "defences",
     "errors",
     "key",
     "knn_accuracy",
     "pretrain",
+    "protect_head",
     "randomise",
     "release",
+    "release_records",
+    "release_statistic",
     "scatter",
     "select",
     "set_threads",

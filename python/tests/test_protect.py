@@ -1,0 +1,127 @@
+"""Releases with a proved sensitivity, and defences: the same bits as the program's; refusals name parameters and charge nothing."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+import sotto
+
+program = os.environ.get("SOTTO", "sotto")
+
+
+def sotto_program(*args):
+    done = subprocess.run([program, *map(str, args), "--quiet"], capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def same_claims(certificate, path):
+    a, b = certificate.to_dict(), json.loads(pathlib.Path(f"{path}.certificate.json").read_text())
+    return all(a.get(k) == b.get(k) for k in ("guarantee", "mechanism", "scale", "sensitivity", "records", "condition"))
+
+
+@pytest.fixture
+def ledger():
+    return sotto.Ledger(dataset="ours")
+
+
+def test_head_as_the_program(tmp_path, ledger):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(400, 3)).astype("f4"), rng.integers(0, 2, 400)
+    head = sotto.train_head(x, y, classes=2, trainer="convex", lambda_=0.05)
+    assert head.certificate is None
+    head.save(tmp_path / "h.safetensors")
+    sotto_program("protect", "--head", tmp_path / "h.safetensors", "--epsilon", 1, "--delta", 1e-5, "--dataset-id", "theirs", "--insecure-noise-seed", 4, "-o", tmp_path / "p.safetensors")
+    ours = sotto.protect_head(head, tmp_path / "o.safetensors", epsilon=1, delta=1e-5, ledger=ledger, insecure_seed=4)
+    theirs = sotto.Head.load(tmp_path / "p.safetensors")
+    assert all(np.array_equal(a, b) for a, b in zip(ours.weights.values(), theirs.weights.values())) and same_claims(ours.certificate, tmp_path / "p.safetensors")
+    proved = sotto.protect_head(head, tmp_path / "o2.safetensors", epsilon=1, delta=1e-5, ledger=ledger).certificate
+    assert proved.proved and sotto.verify(tmp_path / "o2.safetensors", ledger=ledger).proved
+    plain = sotto.train_head(x, y)
+    lines = len(ledger._lines())
+    with pytest.raises(ValueError, match="l1=, l2="):
+        sotto.protect_head(plain, tmp_path / "q.safetensors", epsilon=1, delta=1e-5, ledger=ledger)
+    with pytest.raises(ValueError, match="exactly one"):
+        sotto.protect_head(head, tmp_path / "q.safetensors", ledger=ledger)
+    with pytest.raises(OSError, match="nowhere"):
+        sotto.protect_head(head, "/nowhere/q.safetensors", epsilon=1, delta=1e-5, ledger=ledger)
+    assert len(ledger._lines()) == lines and not (tmp_path / "q.safetensors").exists()
+    stated = sotto.protect_head(plain, tmp_path / "q.safetensors", epsilon=1, delta=1e-5, l2=0.1, ledger=ledger).certificate
+    assert stated.guarantee == "conditional" and "sensitivity" in stated.condition
+
+
+@pytest.mark.parametrize("statistic, options, values", [
+    ("mean", {"mechanism": "gaussian", "range": (0, 1), "epsilon": 1, "delta": 1e-6}, lambda r: r.normal(size=(50, 4))),
+    ("chi-square-genotypes", {"mechanism": "permute-and-flip", "choices": 2, "epsilon": 1}, lambda r: r.integers(0, 3, (50, 6))),
+    ("median", {"mechanism": "smooth-median", "range": (0, 100), "epsilon": 1}, lambda r: r.uniform(0, 100, (50, 1))),
+    ("most-frequent", {"mechanism": "propose-test-release", "classes": 3, "epsilon": 2, "delta": 1e-4}, lambda r: np.r_[np.zeros(40), np.ones(10)].astype(int))])
+def test_statistic_as_the_program(tmp_path, ledger, statistic, options, values):
+    x, cases = values(np.random.default_rng(1)), np.arange(50) % 2
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "cases.npy", cases)
+    of_cases = {"cases": cases} if statistic.startswith("chi") else {}
+    flags = [y for k, v in options.items() for y in ("--" + k, "{},{}".format(*v) if k == "range" else v)] + (["--cases", tmp_path / "cases.npy"] if of_cases else [])
+    sotto_program("protect", "--table", tmp_path / "x.npy", "--statistic", statistic, *flags, "--dataset-id", "theirs", "--insecure-noise-seed", 4, "-o", tmp_path / "p.npy")
+    released, certificate = sotto.release_statistic(x, statistic, **options, **of_cases, ledger=ledger, insecure_seed=4)
+    assert np.array_equal(released, np.load(tmp_path / "p.npy")) and same_claims(certificate, tmp_path / "p.npy")
+    certificate = sotto.release_statistic(x, statistic, **options, **of_cases, ledger=ledger)[1]
+    assert certificate.proved and certificate.path is None
+    with pytest.raises(ValueError) as e:
+        sotto.release_statistic(x, statistic, **{**options, "mechanism": "x"}, **of_cases, ledger=ledger)
+    assert "/tmp" not in str(e.value)
+
+
+def test_records_as_the_program(tmp_path, ledger):
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(30, 4)).astype("f4"), rng.integers(0, 3, 30)
+    x[3] = np.nan  # counts as zeros, and nothing is said
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", y)
+    sotto_program("protect", "--records", tmp_path / "x.npy", "--clip", 1, "--epsilon", 40, "--delta", 1e-4, "--labels", tmp_path / "y.npy", "--label-epsilon", 3, "--classes", 3,
+                  "--dataset-id", "theirs", "--insecure-noise-seed", 4, "-o", tmp_path / "p.npy")
+    certificate = sotto.release_records(x, tmp_path / "o.npy", clip=1, epsilon=40, delta=1e-4, labels=y, label_epsilon=3, classes=3, ledger=ledger, insecure_seed=4)
+    assert np.array_equal(np.load(tmp_path / "o.npy"), np.load(tmp_path / "p.npy")) and np.array_equal(np.load(tmp_path / "o.labels.npy"), np.load(tmp_path / "p.labels.npy"))
+    assert same_claims(certificate, tmp_path / "p.npy") and certificate.path == f"{tmp_path}/o.npy.certificate.json"
+    lines = len(ledger._lines())
+    for change, text in ({"labels": None}, "together"), ({"classes": None}, "classes=K"), ({"clip": -1}, "clip"), ({"epsilon": None}, "exactly one"), ({"output": "/nowhere/x.npy"}, "nowhere"):
+        given = {"x": x, "output": tmp_path / "q.npy", "clip": 1, "epsilon": 40, "labels": y, "label_epsilon": 3, "classes": 3, "ledger": ledger, **change}
+        with pytest.raises((ValueError, OSError), match=text):
+            sotto.release_records(given.pop("x"), given.pop("output"), **given)
+    with pytest.raises(TypeError, match="'purpos'"):
+        sotto.release_records(x, tmp_path / "q.npy", clip=1, epsilon=40, ledger=ledger, purpos="x")
+    assert len(ledger._lines()) == lines and not (tmp_path / "q.npy").exists()
+
+
+# ---- defences
+def test_defence_as_the_program(tmp_path):
+    rng = np.random.default_rng(3)
+    p = rng.dirichlet([0.3] * 4, 120).astype("f4")
+    member = np.arange(120) % 2
+    np.save(tmp_path / "p.npy", p)
+    np.save(tmp_path / "m.npy", member)
+    told = json.loads(sotto_program("defend", "memguard", "--input", f"{tmp_path}/p.npy:{tmp_path}/m.npy", "--known", f"{tmp_path}/p.npy:{tmp_path}/m.npy", "--attacker", f"{tmp_path}/p.npy:{tmp_path}/m.npy",
+                                    "--adaptive", "--budget", 0.5, "--set", "epochs=20", "--set", "steps=30", "-o", tmp_path / "q.npy", "--json"))
+    d = sotto.Defence("memguard", known=p, protected_label=member, budget=0.5, settings={"epochs": 20, "steps": 30})
+    q = d.apply(p)
+    assert np.array_equal(q, np.load(tmp_path / "q.npy")) and np.array_equal(q.argmax(1), p.argmax(1)) and np.allclose(q.sum(1), 1, atol=1e-5)
+    assert np.array_equal(d.apply(p[:7]), q[:7]) and abs(d.cost(p).mean() - told["distortion"]["expected"]) < 1e-9
+    result = d.measure(p, member, attacker=(p, member))
+    for column in ("before", "after", "adaptive"):
+        ours = {a.name: a.accuracy.estimate for a in getattr(result, column).attackers}
+        assert ours and all(0 <= v <= 1 for v in ours.values())
+
+
+def test_defences():
+    kinds = {d.name: d for d in sotto.defences()}
+    assert kinds["memguard"].posteriors and not kinds["attriguard"].posteriors and kinds["memguard"].budget == 1
+    for change, text in ({"name": "x"}, "no defence 'x'"), ({"settings": {"x": 1}}, "x"), ({"budget": -1}, "budget"), ({"known": None}, "rows|needs|known"):
+        with pytest.raises(ValueError, match=text):
+            sotto.Defence(**{"name": "memguard", "known": np.eye(3), "protected_label": [0, 1, 0], **change})
+    with pytest.raises(ValueError, match="probabilities"):
+        sotto.Defence("temperature").apply([[3.0, 4.0]])
+    with pytest.raises(TypeError, match="'budge'; did you mean 'budget'"):
+        sotto.Defence("temperature", budge=1)
