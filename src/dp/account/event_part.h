@@ -29,7 +29,7 @@ struct part {
 sotto_status parts_pld(struct interval *out, const struct part *parts, size_t n, double delta,
                        const struct sotto_context *ctx);
 
-/** Epsilon of all parts by their Renyi divergences, at the best order, 0 < delta < 1. */
-double parts_renyi(const struct part *parts, size_t n, double delta);
+/** Epsilon of all parts by their Renyi divergences, at the best order, 0 < delta < 1. Once `ctx` has stopped: any number. */
+double parts_renyi(const struct part *parts, size_t n, double delta, const struct sotto_context *ctx);
 
 #endif

@@ -6,12 +6,16 @@
 #include "dp/account/sampled_renyi.h"
 #include "dp/mechanism/pure_pair.h"
 #include "num/special.h"
+#include "par/par.h"
 
 struct total {
     const struct part *parts;
     size_t n;
     double delta;
+    struct par_stop *stop;
 };
+
+enum { PARTS = 16 }; /* between two questions whether to go on */
 
 /* Samples of a fixed size, docs/derivations/pld.md, 3.2: e^((alpha-1) R) <= 1 + k (A - 1), where A is that of
  * Poisson sampling with twice the shift, k = 2 where a scalar curve holds, else 4. */
@@ -70,23 +74,25 @@ static double near_epsilon(double alpha, const void *arg)
 {
     const struct total *t = arg;
     double sum = 0;
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n && (i % PARTS || !par_stopped(t->stop)); i++)
         sum += t->parts[i].count * part_near(&t->parts[i], alpha, t->parts[i].doublings);
     double epsilon = sum + log1p(-1 / alpha) - (log(t->delta) + log(alpha)) / (alpha - 1);
     return epsilon < 1e300 ? epsilon : 1e300 * alpha;
 }
 
-double parts_renyi(const struct part *parts, size_t n, double delta)
+double parts_renyi(const struct part *parts, size_t n, double delta, const struct sotto_context *ctx)
 {
-    const struct total total = {parts, n, delta}, *t = &total;
+    struct par_stop stop;
+    const struct total total = {parts, n, delta, &stop}, *t = &total;
     int doublings = -1;
+    par_stop_set(&stop, ctx);
     for (size_t i = 0; i < t->n; i++)
         if (t->parts[i].kind == PART_SAMPLED && t->parts[i].doublings > doublings)
             doublings = t->parts[i].doublings;
     double highest = doublings < 0 ? 1e15 : ldexp(SAMPLED_RENYI_ORDERS, -doublings);
     double alpha = minimise_log(1 + 1e-7, highest, 1, near_epsilon, t);
     struct interval sum = iv(0);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n && (i % PARTS || !par_stopped(t->stop)); i++)
         sum =
             iv_add(sum, iv_scale(part_renyi(&t->parts[i], alpha, t->parts[i].doublings), t->parts[i].count));
     return renyi_to_epsilon(sum, alpha, t->delta).hi;

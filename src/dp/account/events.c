@@ -115,6 +115,8 @@ static double lower_of(const struct total *t, enum part_kind kind, double delta,
         s.delta = delta;
         if (p->kind != kind)
             continue;
+        if (context_stopped(ctx))
+            break;
         if (kind == PART_NOISE)
             account_compute(&a, p->m, p->scale, &p->shifts, delta, (size_t)p->count);
         else if (sotto_account_sampled(&a, &s, ctx) != SOTTO_OK)
@@ -284,7 +286,7 @@ static void name_it(struct sotto_account *out, const struct total *t)
     out->standard_deviation = account_deviation(first->m, &first->shifts) * out->scale;
 }
 
-static void add_up(struct sotto_account *out, const struct total *t)
+static void add_up(struct sotto_account *out, const struct total *t, const struct sotto_context *ctx)
 {
     struct interval pure = pure_total(t), rho = rho_total(t);
     bool failures = t->delta != out->delta; /* neither pure nor zCDP then */
@@ -298,7 +300,7 @@ static void add_up(struct sotto_account *out, const struct total *t)
         return;
     one_law(out, t);
     one_statement(out, t);
-    account_add_bound(out, "renyi", parts_renyi(t->parts, t->n, t->delta));
+    account_add_bound(out, "renyi", parts_renyi(t->parts, t->n, t->delta, ctx));
 }
 
 /* Worth its time only where no closed form has settled the matter. */
@@ -345,7 +347,8 @@ sotto_status sotto_account_events(struct sotto_account *out, const struct sotto_
     name_it(&a, &total);
     snprintf(a.adjacency, sizeof a.adjacency, "%s",
              target == SOTTO_ADD_REMOVE ? "add-remove" : "replace-one");
-    add_up(&a, &total);
+    add_up(&a, &total, ctx);
+    TRY(context_check(ctx, "account: stopped"));
     a.epsilon.lower = fmax(a.epsilon.lower, lower_of(&total, PART_NOISE, delta, ctx));
     TRY(context_check(ctx, "account: stopped"));
     TRY(add_pld(&a, &total, ctx));

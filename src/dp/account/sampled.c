@@ -31,7 +31,7 @@ static double renyi_epsilon(const struct mechanism *m, const struct sotto_sample
     if (!m->by_l2 && !m->renyi_ball)
         return INFINITY;
     if (sampled_replaces(s))
-        return parts_renyi(&steps, 1, s->delta);
+        return parts_renyi(&steps, 1, s->delta, NULL);
     return sampled_renyi_epsilon(m, s->noise_multiplier, s->sample_rate, (double)s->steps, s->delta);
 }
 

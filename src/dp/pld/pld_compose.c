@@ -181,7 +181,7 @@ static double infinite_mass(const struct pld_item *items, size_t count)
 }
 
 sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, const double *log_moment,
-                         size_t count, double tilt, int log2_n)
+                         size_t count, double tilt, int log2_n, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct fft *fft = NULL;
@@ -197,6 +197,7 @@ sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, cons
     for (size_t i = 0; i < half; i++)
         g.up_re[i] = g.low_re[i] = 1;
     for (size_t i = 0; i < count; i++) {
+        TRY(context_check(ctx, "account: stopped"));
         TRY(place(&s, &k, &items[i], log_moment[i]));
         base_free(k.weight);
         k.weight = NULL;

@@ -33,9 +33,9 @@ struct pld_sum {
     double highest;               /* no loss lies above */
     double *memory;
 };
-/** `log_moment[i]`: about ln sum p e^(tilt l) of item i's upper distribution, from any estimate. ENOMEM. */
+/** `log_moment[i]`: about ln sum p e^(tilt l) of item i's upper distribution, from any estimate. ENOMEM, ESTOPPED. */
 sotto_status pld_compose(struct pld_sum *out, const struct pld_item *items, const double *log_moment,
-                         size_t count, double tilt, int log2_n);
+                         size_t count, double tilt, int log2_n, const struct sotto_context *ctx);
 void pld_sum_free(struct pld_sum *s);
 
 /** The latter end alone. */

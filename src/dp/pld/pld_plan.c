@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "dp/pld/pld_lattice.h"
 #include "num/special.h"
+#include "par/par.h"
 
 enum { SIDE = 400, ATOMS = 2 * SIDE + 1, LOG2_LEAST = 13, LOG2_MOST = 21 };
 static const double widest_step = 9e-5, least_margin = 16, most_tilted = 1e4;
@@ -95,12 +96,15 @@ struct question {
     size_t count;
     double releases, delta;
     struct points points;
+    struct par_stop *stop;
 };
 
+/* Once stopped: of the parts so far, for searches that cannot fail. */
 static struct moments all_moments(const struct question *q, double tilt)
 {
+    enum { PARTS = 16 }; /* some 10,000 exponentials */
     struct moments all = {0, 0, 0};
-    for (size_t i = 0; i < q->count; i++) {
+    for (size_t i = 0; i < q->count && (i % PARTS || !par_stopped(q->stop)); i++) {
         struct moments one = moments_of(&q->sketch[i], tilt);
         all.log += q->parts[i].count * one.log;
         all.mean += q->parts[i].count * one.mean;
@@ -355,7 +359,7 @@ static sotto_status compose(struct interval *out, const struct question *q, stru
         moments[i] = moments_of(&q->sketch[i], plan->tilt).log;
     }
     TRY(context_check(ctx, "account: stopped"));
-    TRY(pld_compose(&sum, items, moments, count, plan->tilt, plan->log2_n));
+    TRY(pld_compose(&sum, items, moments, count, plan->tilt, plan->log2_n, ctx));
     TRY(context_check(ctx, "account: stopped"));
     lower_points(q, &sum, plan);
     *out = pld_sum_epsilon(&sum, q->delta);
@@ -381,7 +385,9 @@ static sotto_status answer(struct interval *out, const struct pld_part *parts, s
 {
     sotto_status status = SOTTO_OK;
     struct sketch *sketches = NULL;
+    struct par_stop stop;
     double total = 0, variation = 0, beyond = 0;
+    par_stop_set(&stop, ctx);
     NEW(sketches, count);
     for (size_t i = 0; i < count; i++) {
         total += parts[i].count;
@@ -396,6 +402,7 @@ static sotto_status answer(struct interval *out, const struct pld_part *parts, s
         goto done;
     }
     for (size_t i = 0; i < count; i++) {
+        TRY(par_check(&stop, "account: stopped"));
         draw(&sketches[i], &parts[i], delta * (parts[i].lattice ? 1e-16 : 1e-10) / total);
         beyond += parts[i].count * most_at(&parts[i].upper, sketches[i].range.high);
     }
@@ -403,12 +410,14 @@ static sotto_status answer(struct interval *out, const struct pld_part *parts, s
         *out = (struct interval){0, INFINITY};
         goto done;
     }
-    const struct question question = {sketches, parts, count, total, delta, points};
+    const struct question question = {sketches, parts, count, total, delta, points, &stop};
     struct interval epsilon;
     struct plan plan = plan_of(&question, accuracy, INFINITY);
+    TRY(par_check(&stop, "account: stopped"));
     TRY(compose(&epsilon, &question, &plan, ctx));
     if (epsilon.hi > 0 && epsilon.hi < 0.8 * plan.epsilon) { /* the saddle point was far off */
         plan = plan_of(&question, accuracy, epsilon.hi);
+        TRY(par_check(&stop, "account: stopped"));
         TRY(compose(&epsilon, &question, &plan, ctx));
     }
     *out = epsilon;

@@ -244,7 +244,7 @@ static void composition_contains_the_plain_convolution(void **state)
         double length = range.high - range.low, tilt = 12 / length, log_moment = 0;
         struct pld_item item = {&b.upper, &b.lower, 2};
         struct pld_sum sum;
-        assert_int_equal(pld_compose(&sum, &item, &log_moment, 1, tilt, 13), SOTTO_OK);
+        assert_int_equal(pld_compose(&sum, &item, &log_moment, 1, tilt, 13, NULL), SOTTO_OK);
         for (int k = 0; k <= 10; k++) {
             double epsilon = range.high * k / 6;
             struct interval d = pld_sum_delta(&sum, epsilon);

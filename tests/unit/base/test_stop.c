@@ -80,6 +80,18 @@ static sotto_status events(void)
         {.mechanism = "logistic", .count = 2, .scale = 9, .l1 = 1, .l2 = 1, .dimension = 1}};
     return sotto_account_events(&account, e, 2, 1e-5, SOTTO_REPLACE_ONE, &context);
 }
+/* As of a ledger of years: between two parts, and between steps of a search over all of them. */
+static sotto_status many_events(void)
+{
+    struct sotto_event e[40];
+    for (size_t i = 0; i < 40; i++)
+        e[i] = (struct sotto_event){.mechanism = "gaussian",
+                                    .count = 10,
+                                    .noise_multiplier = 2 + (double)i / 100,
+                                    .sample_rate = .01,
+                                    .adjacency = SOTTO_ADD_REMOVE};
+    return sotto_account_events(&account, e, 40, 1e-5, SOTTO_ADD_REMOVE, &context);
+}
 static sotto_status finite_points(void)
 {
     const double p[3] = {.2, .3, .5}, q[3] = {.3, .3, .4};
@@ -105,7 +117,8 @@ static void accounts_stop(void **state)
     STOPS(calibrate, 20);
     STOPS(calibrate_certified, 40);
     STOPS(choose, 50);
-    STOPS(events, 5);
+    STOPS(events, 50);
+    STOPS(many_events, 400);
     STOPS(finite_points, 4);
     STOPS(complexity, 20);
 }
