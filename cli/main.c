@@ -7,14 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROW(name, ranks) extern const struct verb verb_##name;
+#define ROW(name, ranks, group) extern const struct verb verb_##name;
 #include "verbs/verb_list.h"
 #undef ROW
 static const struct verb_row {
     const struct verb *verb;
     enum ranks ranks;
+    const char *group;
 } verbs[] = {
-#define ROW(name, ranks) {&verb_##name, ranks},
+#define ROW(name, ranks, group) {&verb_##name, ranks, group},
 #include "verbs/verb_list.h"
 #undef ROW
 };
@@ -87,8 +88,11 @@ static int report_failure(sotto_status status, int json, const struct options *o
 static void print_synopsis(FILE *out)
 {
     fprintf(out, "sotto %s: private self-supervised learning\n\n", sotto_version());
-    for (int i = 0; i < VERBS; i++)
-        fprintf(out, "  sotto %-12s %s\n", verbs[i].verb->name, verbs[i].verb->summary);
+    for (int i = 0; i < VERBS; i++) {
+        if (i == 0 || strcmp(verbs[i].group, verbs[i - 1].group) != 0)
+            fprintf(out, "%s%s\n", i ? "\n" : "", verbs[i].group);
+        verb_print_line(out, verbs[i].verb);
+    }
     fprintf(out, "\n'sotto VERB --help' shows examples and options. No telemetry, ever.\n");
 }
 

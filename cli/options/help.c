@@ -101,6 +101,13 @@ static void print_examples(FILE *out, const char *examples, size_t wide)
     }
 }
 
+void verb_print_line(FILE *out, const struct verb *verb)
+{
+    const size_t at = (size_t)fprintf(out, "  sotto %-12s ", verb->name);
+    wrap(out, verb->summary, at, at, columns(), "");
+    fputc('\n', out);
+}
+
 void verb_print_help(FILE *out, const struct verb *verb)
 {
     static struct option_rows rows;

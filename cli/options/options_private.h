@@ -41,6 +41,8 @@ size_t option_word(const char **word, const char **list);
 bool option_listed(const char *list, const char *name, size_t length);
 /* Wrapped to COLUMNS or to the terminal, at most 100 columns. */
 void verb_print_help(FILE *out, const struct verb *verb);
+/* Name and summary. */
+void verb_print_line(FILE *out, const struct verb *verb);
 
 void options_clear(struct options *o);
 /* Members of --arrays as if their options had been given. EUSAGE. */

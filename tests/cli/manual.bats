@@ -45,7 +45,10 @@ options() { "$SOTTO" "$1" --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'; }
   done
 }
 
-@test "help is at most 100 columns wide, and as narrow as COLUMNS" {
+@test "help is at most 100 columns wide, and as narrow as COLUMNS; the list of verbs has groups" {
+  [ -z "$("$SOTTO" help | awk 'length > 100')" ]
+  [ -z "$(COLUMNS=70 "$SOTTO" help | awk 'length > 70')" ]
+  "$SOTTO" help | grep -A1 '^Releases$' | grep -q '^  sotto sensitivity'
   for verb in $(verbs); do
     [ -z "$("$SOTTO" "$verb" --help | awk 'length > 100')" ]
     [ -z "$(COLUMNS=70 "$SOTTO" "$verb" --help | awk 'length > 70 && !/^  --/ && NF > 1')" ] ||

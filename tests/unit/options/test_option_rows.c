@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW(name, ranks) extern const struct verb verb_##name;
+#define ROW(name, ranks, group) extern const struct verb verb_##name;
 #include "verbs/verb_list.h"
 #undef ROW
 static const struct verb *const verbs[] = {
-#define ROW(name, ranks) &verb_##name,
+#define ROW(name, ranks, group) &verb_##name,
 #include "verbs/verb_list.h"
 #undef ROW
 };
