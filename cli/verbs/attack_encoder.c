@@ -2,6 +2,7 @@
 
 #include "inputs/image_inputs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +57,10 @@ static sotto_status check_options(const struct options *o)
         status = option_require(o, needed[i]);
     for (int g = 0; status == SOTTO_OK && g < BANK; g++)
         status = option_require(o, group_options[g]);
-    if (status == SOTTO_OK && option_given(o, "views") && option_count(o, "views") == 0)
-        status = cli_fail(SOTTO_EINVAL, "views: 0 of each image; expected 1 to 256");
+    if (status == SOTTO_OK && option_given(o, "views") &&
+        (option_count(o, "views") < 2 || option_count(o, "views") > 256))
+        status = cli_fail(SOTTO_EINVAL, "--views is %" PRIu64 "; expected 2 to 256 views of each image",
+                          option_count(o, "views"));
     return status;
 }
 

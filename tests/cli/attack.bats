@@ -282,6 +282,8 @@ embeddings() {
   refuses() { local text=$1; shift; run "$SOTTO" attack encoder "$@"; [ "$status" -ne 0 ]; [[ "$output" == *"$text"* ]] || { echo "$output"; return 1; }; }
   refuses "--member-plain" --member-views m-views.npy
   refuses "--encoder cannot be combined with embeddings from files" --member-views m-views.npy --encoder e.safetensors
+  refuses "--views is 10000; expected 2 to 256 views of each image" --encoder e --shadow-encoder s --data d --member-indices a \
+    --nonmember-indices b --shadow-member-indices b --shadow-nonmember-indices a --views 10000 # before anything is read
   all=(--member-views m-views.npy --nonmember-views n-views.npy --nonmember-plain n-plain.npy --shadow-member-views m-views.npy
        --shadow-member-plain m-plain.npy --shadow-nonmember-views n-views.npy --shadow-nonmember-plain n-plain.npy)
   refuses "m-views.npy: 24 records; expected 26, as in the other arrays" "${all[@]}" --member-plain n-plain.npy

@@ -1,17 +1,32 @@
 #!/usr/bin/env bats
 # Ctrl-C, and what is shown while there is work: bench/interrupt starts every verb on work of 10 s and more and stops it; ten times
-# the second that is promised is allowed here, for machines that are busy or slow.
+# the second that is promised, and the two without a word, are allowed here, for machines that are busy or slow.
 
 @test "every verb answers Ctrl-C with its exit code, in time" {
   bench=$(realpath "$BATS_TEST_DIRNAME/../../bench/interrupt")
   export SOTTO
   SOTTO=$(realpath "$SOTTO")
   cd "$BATS_TEST_TMPDIR"
-  "$bench" w 2 > measured.txt 2> words.txt
+  "$bench" w 1 > measured.txt 2> words.txt
   cat measured.txt words.txt
-  [ "$(wc -l < measured.txt)" -ge 34 ]
-  awk '$2 != 130 || $1 > 10 { print "too late, or another exit code: " $0; bad = 1 }
-    $3 == "2.0" && !/monitor/ { print "nothing was shown: " $0; bad = 1 } END { exit bad }' measured.txt
+  [ "$(wc -l < measured.txt)" -ge 32 ]
+  awk '$2 != 130 || $1 == "-" || $1 > 10 { print "too late, or another exit code: " $0; bad = 1 }
+    $3 > 20 { print "nothing was shown: " $0; bad = 1 } END { exit bad }' measured.txt
+}
+
+@test "what is charged when Ctrl-C comes is released, whole" {
+  cd "$BATS_TEST_TMPDIR"
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (4000000,), }" > v.npy
+  truncate -s 16000128 v.npy
+  "$SOTTO" protect --vector v.npy --mechanism laplace --scale 2 --l1 1 --dataset-id p --ledger p.jsonl -o out.npy > out.txt 2> err.txt &
+  pid=$!
+  for _ in {1..6000}; do
+    ! grep -q '"event":"release"' p.jsonl 2> /dev/null || break
+    sleep 0.01
+  done
+  kill -INT $pid || true # over already, on a machine that is fast
+  wait $pid
+  "$SOTTO" verify out.npy --ledger p.jsonl
 }
 
 @test "the stages of long verbs report progress" {
