@@ -242,3 +242,16 @@ def test_sklearn_classifier():
     forest = ensemble.RandomForestClassifier(10, random_state=1).fit(*inside)
     r = sotto.attack(forest, "ml-leaks-3", member=inside, nonmember=outside)
     assert np.allclose(r.scores, forest.predict_proba(x[:200]).max(1), atol=1e-6) and r.worst.auc.lower > 0.6
+
+
+def test_models_of_sotto(tmp_path):
+    """Weights in sight: the head, its file, and answers alone."""
+    head = sotto.train_head(*inside, classes=3, hidden=[16], epochs=200, lr=1e-2)
+    path = head.save(tmp_path / "head.safetensors")
+    given = dict(member=inside, nonmember=outside, attacker=attacker)
+    r = sotto.attack(head, "gradient-norm", **given, shadow={"epochs": 5}, mismatch=True)
+    assert r.to_dict()["attacks"] == sotto.attack(path, "gradient-norm", **given, shadow={"epochs": 5}, mismatch=True).to_dict()["attacks"]
+    a, b = (sotto.attack(m, "ml-leaks-3", **given).scores for m in (head, head.predict_proba))
+    assert np.allclose(a, b, atol=1e-6)
+    with pytest.raises(ValueError, match="needs the weights.*\n.*a Head, a Network or a path"):
+        sotto.attack(head.predict_proba, "gradient-norm", **given, shadow={"epochs": 5})

@@ -73,14 +73,14 @@ def test_views(encoder):
 
 def test_state_dict():
     a = sotto.Encoder.random(images, "mobilenetv2", seed=4)
-    state = a.state_dict()
+    state = a.weights
     assert list(state)[0] == "features.0.0.weight" and "features.1.conv.0.1.running_var" in state
     state["classifier.1.weight"], state["features.0.1.num_batches_tracked"] = np.zeros((10, a.width), np.float32), np.array(3)
     given = dict(model="mobilenetv2", statement="public, by the tests")
     b = sotto.Encoder.from_state_dict(state, **given, normalise="none")
     assert np.array_equal(a.embed(images[:4]), b.embed(images[:4])) and b.facts["provenance"] == "stated by the user: public, by the tests"
-    c = sotto.Encoder.from_state_dict(b.state_dict(), **given)
-    assert not np.allclose(a.embed(images[:4]), c.embed(images[:4])) and list(c.state_dict()) == list(a.state_dict())  # normalised first
+    c = sotto.Encoder.from_state_dict(b.weights, **given)
+    assert not np.allclose(a.embed(images[:4]), c.embed(images[:4])) and list(c.weights) == list(a.weights)  # normalised first
     del state["features.0.0.weight"]
     for change, text in [({"statement": "private"}, "public, by WHO"), ({"model": "vgg"}, "vgg"), ({}, "^state_dict: 1 tensor of mobilenetv2 missing")]:
         with pytest.raises(ValueError, match=text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from . import _call
 from ._audit import AuditResult, Sizes
 from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, out_text, run, struct, table
 from ._encoder import Encoder
+from ._model import Classifier
 from .errors import InvalidArgument, make
 
 __all__ = ["attack", "attack_encoder", "attacks"]
@@ -52,7 +54,7 @@ class _Asked:
         elif callable(model):
             self.usual, self.call = "probabilities", model
         else:
-            raise invalid(f"model must be a function, an nn.Module, a classifier with predict_proba or a path (got {type(model).__name__})")
+            raise invalid(f"model must be a function, an nn.Module, a classifier with predict_proba a Head, a Network or a path (got {type(model).__name__})")
 
     @staticmethod
     def _of_module(module: Any, device: Any) -> Callable[[Array], Any]:
@@ -178,6 +180,12 @@ def _image(shape: tuple[int, ...], image: Any) -> dict[str, int]:
 
 def _target(model: Any, asked: _Asked | None, classes: int) -> Any:
     out = ffi.new("struct sotto_target **")
+    if isinstance(model, Classifier):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model")
+            with open(path, "wb") as f:
+                f.write(model._bytes())
+            return _target(path, None, 0)
     if asked is None:
         run(lib.sotto_target_open, out, os.fsencode(model))
         return ffi.gc(out[0], lib.sotto_target_close)
@@ -202,12 +210,12 @@ def attack(model: Any, name: str, *, member: Records, nonmember: Records, attack
     """Runs a membership attack on a model. What it finds is measured: no guarantee.
 
     model: a function of float32 rows (n, ...) to probabilities (n, classes); an nn.Module, which is taken to answer logits and is in
-    evaluation mode, without gradients, meanwhile; a classifier with predict_proba; or the path of a sotto model, which white-box attacks
-    need. It is asked in the calling thread, and its exceptions arrive unchanged.
+    evaluation mode, without gradients, meanwhile; a classifier with predict_proba; or a Head, a Network or the path of one, which
+    white-box attacks need. It is asked in the calling thread, and its exceptions arrive unchanged.
     name: one of attacks(). member, nonmember: (records (n, ...), labels (n)); members trained the model. attacker: records of the model's
     kind that did not train it, for shadow models. other: of another data set. known_member, known_nonmember: for "white-box".
     shadow: how shadow models are trained, such as {"hidden": [64], "epochs": 50, "batch": 25, "lr": 1e-3}; attacks that train
-    them need it, as only files of sotto tell how their model was trained.
+    them need it, as only a Head or Network tells how it was trained.
     classes: default: of the answer to one row, which is asked beforehand. output: "probabilities", "logits" or "labels".
     image: (channels, height, width) of a row [the records' own shape]. device: of an nn.Module's rows [of its weights].
     budget: rows that may be asked; more raise BudgetExceeded. query_batch: rows in one call of the model, at most 1024.
@@ -225,7 +233,7 @@ def attack(model: Any, name: str, *, member: Records, nonmember: Records, attack
     """
     command = _shown(name, {"shadow": dict(shadow) if shadow else None, **given})
     asked, shape = None, _shape_of(member)
-    if not isinstance(model, (str, os.PathLike)):
+    if not isinstance(model, (str, os.PathLike, Classifier)):
         asked = _Asked(model, shape, output, device, min(_call.whole(query_batch, "query_batch", 1), 1024))
     labels = asked.labels_of if asked else lambda y, what: array(y, what, np.int64, 1)
     pairs = {"member": member, "nonmember": nonmember, "attacker": attacker, "known_member": known_member, "known_nonmember": known_nonmember}
@@ -262,7 +270,7 @@ def _spelled(text: str) -> str:
         name = option.replace("-", "_")
         records = re.fullmatch("(.*)_(features|labels)", name)
         other = f"shadow={{{name!r}: ...}}" if name in shadow else f"{name}="
-        found["a path as model" if name == "target" else f"{records[1]}=(x, y)" if records else other] = None
+        found["a Head, a Network or a path as model" if name == "target" else f"{records[1]}=(x, y)" if records else other] = None
     return f"in Python: {', '.join(found)}" if found else ""
 
 

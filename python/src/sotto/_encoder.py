@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from . import _call
+from . import _call, _tensors
 from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, run, struct, table, text_of
+from ._dataset import Dataset
 from ._records import Record, read
 from .errors import SottoError, make
 
 __all__ = ["Encoder", "knn_accuracy", "pretrain", "scatter", "standardise"]
 
 _OURS = "encoder."  # stands before the names of torchvision
-_MOMENTS = "encoder.input."
+_MOMENTS = "encoder.input."  # of that normalisation
 
 
 def _pixels(images: Any, name: str = "images") -> Array:
@@ -47,17 +48,6 @@ def _dataset(images: Any) -> Any:
     return struct("dataset", name="arrays", n=a.shape[0], n_train=a.shape[0], channels=a.shape[1], height=a.shape[2], width=a.shape[3], images=a)
 
 
-def _owned_dataset(images: Any, name: str) -> Any:
-    """The same as a set that the library made, with its SHA-256."""
-    a = _pixels(images)
-    values = struct("array", dtype=lib.SOTTO_U1, ndim=4, count=a.size, data=ffi.from_buffer(a))
-    for i, n in enumerate(a.shape):
-        values.shape[i] = n
-    out = ffi.new("struct sotto_dataset **")
-    run(lib.sotto_dataset_from_arrays, out, struct("dataset_arrays", values=values, name=name))
-    return ffi.gc(out[0], lib.sotto_dataset_free)
-
-
 class Encoder:
     """A network that turns images into embeddings. It is read-only and can be pickled.
 
@@ -70,17 +60,11 @@ class Encoder:
         self.width = int(lib.sotto_encoder_width(self._c))
         self.sha256 = text_of(lib.sotto_encoder_sha256(self._c))
         self.statement = text_of(lib.sotto_encoder_statement(self._c))
-        with _Tensors(self._bytes()) as t:
-            self.facts: dict[str, str] = t.metadata()
+        self.facts = _tensors.texts_of(self._bytes())
         self.name = self.facts.get("encoder", "")
 
     def _bytes(self) -> bytes:
-        out, size = ffi.new("void **"), ffi.new("size_t *")
-        run(lib.sotto_encoder_save_bytes, out, size, self._c)
-        try:
-            return bytes(ffi.buffer(out[0], size[0]))
-        finally:
-            lib.sotto_bytes_free(out[0])
+        return _tensors.bytes_of(lib.sotto_encoder_save_bytes, self._c)
 
     @classmethod
     def _of_bytes(cls, data: bytes, pretraining: Record | None = None) -> Encoder:
@@ -138,17 +122,16 @@ class Encoder:
         run(lib.sotto_embed_views, _call.pointer(out, "float *"), self._c, data, ffi.NULL, data.n, c, threads=threads, progress=progress)
         return out
 
-    def state_dict(self) -> dict[str, Any]:
-        """Weights under PyTorch's names, those of torchvision for its networks: tensors of PyTorch if it is installed, else arrays.
+    @property
+    def weights(self) -> dict[str, Array]:
+        """Copies of the tensors under PyTorch's names, those of torchvision for its networks.
 
         The normalisation of images that comes before the network is not among them: facts["normalise"]."""
-        with _Tensors(self._bytes()) as t:
-            arrays = {name.removeprefix(_OURS): a for name, a in t.arrays().items() if not name.startswith(_MOMENTS)}
-        try:
-            import torch
-        except ImportError:
-            return arrays
-        return {name: torch.from_numpy(a) for name, a in arrays.items()}
+        return {name.removeprefix(_OURS): a for name, a in _tensors.arrays_of(self._bytes()).items() if not name.startswith(_MOMENTS)}
+
+    def state_dict(self) -> dict[str, Any]:
+        """The same as tensors of PyTorch, which must be installed."""
+        return _tensors.torch_of(self.weights)
 
     @classmethod
     def from_state_dict(cls, state: Mapping[str, Any], *, model: str, statement: str, **given: Any) -> Encoder:
@@ -157,11 +140,10 @@ class Encoder:
         model: "resnet18", "resnet50" or "mobilenetv2", with "-imagenet" as in torchvision, without it with a stem for small images.
         statement: "public, by WHO": who states that no private record trained the weights, which they cannot show; it stays with them.
         height, width: of the images [224 of -imagenet, else 32]. normalise: ["imagenet"], "none" or "0.5,0.5,0.5/0.25,0.25,0.25"."""
-        with tempfile.TemporaryDirectory() as folder, _Tensors() as t:
+        with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "state_dict")
-            for name, value in state.items():
-                t.add(name, numpy_of(value, name))
-            run(lib.sotto_safetensors_save, os.fsencode(path), t.c)
+            with open(path, "wb") as f:
+                f.write(_tensors.file_of(state))
             try:
                 return cls.from_weights(path, model=model, statement=statement, **given)
             except SottoError as e:
@@ -177,39 +159,6 @@ class Encoder:
         out, report = ffi.new("struct sotto_encoder **"), ffi.new("struct sotto_encoder_import_report *")
         run(lib.sotto_encoder_import, out, report, os.fsencode(path), c)
         return cls(out[0])
-
-
-class _Tensors:
-    """struct sotto_tensors, in memory."""
-
-    def __init__(self, data: bytes | None = None) -> None:
-        self.c = ffi.new("struct sotto_tensors *")
-        if data is not None:
-            run(lib.sotto_safetensors_load_bytes, self.c, ffi.from_buffer(data), len(data), b"encoder")
-
-    def __enter__(self) -> _Tensors:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        lib.sotto_tensors_clear(self.c)
-
-    def metadata(self) -> dict[str, str]:
-        return {text_of(self.c.metadata[2 * i]): text_of(self.c.metadata[2 * i + 1]) for i in range(self.c.metadata_count)}
-
-    def arrays(self) -> dict[str, Array]:
-        found = {}
-        for i in range(self.c.count):
-            a = self.c.items[i].array
-            dtype = np.dtype(text_of(lib.sotto_dtype_name(a.dtype)))
-            values = np.frombuffer(ffi.buffer(a.data, a.count * dtype.itemsize), dtype).copy()
-            found[text_of(self.c.items[i].name)] = values.reshape([a.shape[k] for k in range(a.ndim)])
-        return found
-
-    def add(self, name: str, a: Array) -> None:
-        kinds = {text_of(lib.sotto_dtype_name(k)): k for k in range(lib.SOTTO_U8 + 1)}
-        a = np.ascontiguousarray(a).reshape(a.shape)  # ascontiguousarray() makes one dimension of none
-        shape = ffi.new("size_t[]", list(a.shape) or 1)
-        run(lib.sotto_tensors_add, self.c, name.encode(), kinds[f"{a.dtype.kind}{a.dtype.itemsize}"], a.ndim, shape, ffi.from_buffer(a))
 
 
 def pretrain(images: Any, *, talos: Mapping[str, Any] | None = None, name: str = "arrays", threads: int | None = None, progress: Progress = None,
@@ -232,7 +181,7 @@ def pretrain(images: Any, *, talos: Mapping[str, Any] | None = None, name: str =
     options, censoring = table("sotto_pretrain_option_table"), table("sotto_talos_option_table")
     c = options.set(struct("pretrain_options"), options.take(given))
     _call.unknown("pretrain", given, [options])
-    data = _owned_dataset(images, name)
+    data = Dataset(_pixels(images), name=name)._c
     if talos:
         how = dict(talos)
         attribute = how.pop("attribute", None)

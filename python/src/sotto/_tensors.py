@@ -25,10 +25,19 @@ def bytes_of(function: Any, handle: Any) -> bytes:
         lib.sotto_bytes_free(out[0])
 
 
+def _header(data: bytes) -> tuple[int, dict[str, Any]]:
+    n = struct.unpack("<Q", data[:8])[0]
+    return n, json.loads(data[8:8 + n])
+
+
+def texts_of(data: bytes) -> dict[str, str]:
+    """The metadata."""
+    return dict(_header(data)[1].get("__metadata__", {}))
+
+
 def arrays_of(data: bytes) -> dict[str, Array]:
     """The tensors, in the order of the file."""
-    n = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + n])
+    n, header = _header(data)
     header.pop("__metadata__", None)
     found = {}
     for name, t in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
