@@ -192,6 +192,14 @@ def test_an_exception_after_the_charge_names_it(tmp_path):
 
 
 # ---- certificates and verification
+def test_a_certificate_is_a_claim(ledger):
+    scores, membership = np.arange(20.0), np.arange(20) > 9
+    certificate = sotto.randomise([0, 1], classes=2, epsilon=0.125, ledger=ledger)[1]
+    assert sotto.audit(scores=scores, membership=membership, claim=certificate).claim.epsilon == 0.125
+    with pytest.raises(ValueError, match="seeded"):
+        sotto.audit(scores=scores, membership=membership, claim=sotto.randomise([0, 1], classes=2, epsilon=0.125, ledger=ledger, insecure_seed=1)[1])
+
+
 @pytest.fixture
 def released(ledger, tmp_path):
     noisy, certificate = sotto.release(np.arange(4) / 4, mechanism="gaussian", l2=0.01, epsilon=0.5, delta=1e-6, ledger=ledger, records=400)
@@ -217,6 +225,7 @@ def test_certificate(released, ledger):
     assert page == subprocess.run([program, "certificate", path, "--ledger", ledger.path, "--html"], capture_output=True, text=True, check=True).stdout
     with pytest.raises(AttributeError):
         c.epsilon = 1
+    assert c.show()._repr_html_().startswith('<iframe srcdoc="&lt;!') and 'sandbox="allow-scripts"' in c.show()._repr_html_()
 
 
 def test_verify_as_the_program(released, ledger):

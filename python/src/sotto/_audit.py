@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _call
-from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, out_text, run, struct, table, text_of
+from ._call import Array, Frame, Progress, array, ffi, fill, invalid, lib, numpy_of, out_text, run, struct, table, text_of
 from ._records import Estimate, Record, read
 from .errors import GateFailed, make
 
@@ -192,6 +192,8 @@ def _options(given: dict[str, Any], claim: Any) -> Any:
     options = table("sotto_audit_option_table")
     c = options.set(struct("audit_options"), options.take(given))
     if claim is not None:
+        if getattr(claim, "epsilon", 0) is None:
+            raise invalid("claim: this certificate has no epsilon, as its noise was seeded")
         epsilon, delta = (float(claim.epsilon), claim.delta) if hasattr(claim, "epsilon") else claim
         fill(c, has_claim=1, claim_epsilon=epsilon, claim_delta=delta)
     return c
@@ -364,6 +366,10 @@ class AuditResult(Mapping[str, AttackResult]):
     def html(self, *, certificate: str | os.PathLike[str] | None = None, ledger: str | os.PathLike[str] | None = None) -> str:
         """The page of the audit: one self-contained HTML document. A certificate is verified and shown beside what was measured."""
         return out_text(lib.sotto_report_audit_html, self._c, self._facts(certificate, ledger))
+
+    def show(self, height: int = 700) -> Frame:
+        """The page in a notebook, in a frame of its own."""
+        return Frame(self.html(), height)
 
     def save(self, folder: str | os.PathLike[str], *, certificate: str | os.PathLike[str] | None = None,
              ledger: str | os.PathLike[str] | None = None) -> str:

@@ -548,3 +548,15 @@ def unknown(function: str, given: Mapping[str, Any], tables: Sequence[Table], bu
     for name in given:
         near = difflib.get_close_matches(name, [o.name for t in tables for o in t if o.name not in but], 1)
         raise TypeError(f"{function}() has no parameter {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
+# ---- notebooks -------------------------------------------------------------------------------------------------------------
+class Frame:
+    """A page for a notebook, in a frame that can reach nothing around it."""
+
+    def __init__(self, page: str, height: int) -> None:
+        self._page, self._height = page, height
+
+    def _repr_html_(self) -> str:
+        import html
+        return f'<iframe srcdoc="{html.escape(self._page)}" sandbox="allow-scripts" width="100%" height="{self._height}"></iframe>'

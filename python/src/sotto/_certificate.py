@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import key as _key
-from ._call import c_text, ffi, lib, out_text, run, text_of
+from ._call import Frame, c_text, ffi, lib, out_text, run, text_of
 from ._ledger import Ledger
 from ._records import Interval, Record, read
 from .account import Account, _account
@@ -246,6 +246,10 @@ class Certificate:
         """One page for the person who answers for the data, as HTML that prints. A failed check stands first. prior: above 0, the page
         says how probably at most a record is reconstructed that is guessed with this probability without the release."""
         return _page(self._saved(), ledger, 1, prior)
+
+    def show(self, height: int = 700, *, ledger: Path | Ledger | None = None) -> Frame:
+        """The page in a notebook, in a frame of its own."""
+        return Frame(self.html(ledger=ledger), height)
 
     def text(self, *, ledger: Path | Ledger | None = None, prior: float = 0.0) -> str:
         """The same page as text of at most 100 columns."""
