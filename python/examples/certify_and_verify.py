@@ -17,7 +17,7 @@ wards = rng.choice(5, 3000, p=[.4, .25, .2, .1, .05])    # private: one of five 
 
 # %%
 ledger = sotto.Ledger("clinic.jsonl", dataset="clinic-2026", budget=(2.0, 1e-6), contact="privacy@clinic.example")
-key = sotto.key.new("office.key")                        # office.key.pub goes to whoever reads certificates
+key = sotto.key.new("office.key")                        # office.key.pub goes to all who read certificates
 
 # %% [markdown]
 # ## The statistician releases

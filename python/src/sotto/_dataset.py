@@ -1,4 +1,4 @@
-"""Data sets: records with labels, and whose they are."""
+"""Data sets: records with labels, and their identity."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Dataset:
         return cls.__new__(cls)._hold(ffi.gc(out[0], lib.sotto_dataset_free))
 
     def take(self, rows: Any) -> Dataset:
-        """Some of the records, by their numbers, each at most once. Whose they are stays known."""
+        """Some of the records, by their numbers, each at most once. Their identity stays known."""
         chosen = array(rows, "rows", np.int64, 1)
         if chosen.size and (chosen.min() < 0 or chosen.max() >= len(self)):
             raise invalid(f"rows must be from 0 to {len(self) - 1}")
@@ -189,4 +189,4 @@ def filled(x: Array, y: Array, classes: int, name: str, classes_by: str | None) 
 def check_identity(ledger_dataset: str, data: Dataset) -> None:
     """The records that are charged are those of the ledger's data set."""
     if data.dataset not in (None, ledger_dataset):
-        raise make("EUSAGE", f"the records belong to data set {data.dataset!r}, not to {ledger_dataset!r}, whose ledger is given")
+        raise make("EUSAGE", f"the records belong to data set {data.dataset!r}, not to {ledger_dataset!r}, which the ledger is about")

@@ -69,7 +69,7 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
         (one noisy release of second moments): private; they need `ledger`, `classes`, and epsilon or noise_multiplier.
     classes: public number of classes; it is never read off private labels. None: that of `source`; of "adam" and "sgd" the largest
         label + 1. ledger: is charged for the whole run before its first step. source: Dataset of the same records in the same order:
-        whose they are. labels_from: number of the first class, 0 or 1. encoder: file of the encoder that made x.
+        their identity. labels_from: number of the first class, 0 or 1. encoder: file of the encoder that made x.
     output: file to write. A private run keeps its state in OUTPUT.checkpoint, so that the same call continues one that was stopped,
         and is refused before it is charged if the file cannot be written. fresh: True forgets that state. canaries, canary_kind,
         canary_public: records made to be found again (sotto.audit(one_run_guesses=...)); they need `output`.

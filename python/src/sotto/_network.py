@@ -107,7 +107,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
     """Trains a network on images or rows x with labels y (n), or on a Dataset.
 
     x: images uint8 (n, C, H, W), (n, H, W, C) or (n, H, W), or the same as floats in [0, 1]; rows (n, columns), which are images with
-        image=(C, H, W). A Dataset brings its labels, its classes, and whose the records are.
+        image=(C, H, W). A Dataset brings its labels, its classes and the identity of its records.
     Plain training proves nothing. dp_sgd: clipped gradients of random batches and noise in every step. certify_inputs: a private release of
         all inputs once an epoch, clipped to `radius`; labels count as public without label_epsilon. Both need `ledger`, which is charged
         before the first step, public `classes`, and epsilon (dp_sgd: or noise_multiplier; certify_inputs: or input_noise).
@@ -183,7 +183,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
 
 def _records(x: Any, y: Any, classes: int | None, source: Dataset | None, labels_from: int,
              private: bool) -> tuple[Any, Array | None, int, tuple[int, int, int] | None, Dataset | None]:
-    """struct sotto_dataset, its rows, how many, their shape as images, and whose they are."""
+    """struct sotto_dataset, its rows, how many, their shape as images, and their identity."""
     if isinstance(x, Dataset):
         if y is not None or source is not None:
             raise make("EUSAGE", "a Dataset brings its labels and its identity; omit y and source")

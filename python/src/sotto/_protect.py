@@ -1,4 +1,4 @@
-"""Releases whose sensitivity is proved: heads by convex trainers, statistics of records, and every record once."""
+"""Releases with a proved sensitivity: heads by convex trainers, statistics of records, and every record once."""
 
 from __future__ import annotations
 
