@@ -200,6 +200,19 @@ def test_ctrl_c_names_the_charge(tmp_path, output):
     assert (tmp_path / "h.safetensors.checkpoint").exists() == bool(output) and not (tmp_path / "h.safetensors").exists()
 
 
+@pytest.mark.parametrize("method", ["train_head", "train_network"])
+def test_a_head_that_cannot_be_saved_is_kept(records, tmp_path, monkeypatch, method):
+    def full(self, path):
+        raise OSError("disk full")
+
+    how = {"train_head": {"trainer": "covariance", "epsilon": 1}, "train_network": {"dp_sgd": True, "model": "mlp", "noise_multiplier": 5, "steps": 1, "batch": 300}}
+    monkeypatch.setattr(sotto.Head if method == "train_head" else sotto.Network, "save", full)
+    with pytest.raises(OSError, match="disk full") as e:
+        getattr(sotto, method)(*records, classes=3, ledger=sotto.Ledger(dataset="clinic"), output=tmp_path / "h.safetensors", **how[method])
+    told = " ".join(map(str, [*e.value.args, *getattr(e.value, "__notes__", ())]))
+    assert "was charged as entry 1 of" in told and e.value.result.certificate.proved
+
+
 # ---- canaries
 def test_canaries_as_the_program(records, files, tmp_path):
     options = {"trainer": "covariance", "epsilon": 8, "delta": 1e-4}

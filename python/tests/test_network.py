@@ -95,6 +95,19 @@ def test_private(images, tmp_path):
         sotto.train_network(x, y, classes=2, dp_sgd=True, model="mlp", noise_multiplier=0.2, steps=1, batch=60, ledger=ledger)
 
 
+@pytest.mark.parametrize("how", [{"dp_sgd": True, "noise_multiplier": 5, "steps": 1}, {"certify_inputs": True, "radius": 2, "input_noise": 5, "epochs": 1, "label_epsilon": 2}])
+def test_nothing_that_is_said_depends_on_private_records(images, how, caplog):
+    told = []
+    for record, label in ((0.5, 1), (np.nan, 0.5), (1e300, 17), (-np.inf, np.nan)):
+        x, y = images[0] / 255, images[1].astype(float)
+        x[0], y[0] = record, label
+        caplog.clear()
+        net = sotto.train_network(x, y, classes=2, model="mlp", hidden=[4], batch=60, delta=1e-4, ledger=sotto.Ledger(dataset="clinic"), **how, **fixed)
+        facts = {k: v for k, v in net.training.to_dict().items() if k not in ("loss", "accuracy", "seconds", "records_per_second", "choice")}  # of noisy inputs: of what was released
+        told.append(str((repr(net), net.recipe.to_dict(), facts, {k: v.shape for k, v in net.weights.items()}, [r.getMessage() for r in caplog.records if "opened" not in r.getMessage()])))
+    assert len(set(told)) == 1
+
+
 @pytest.mark.parametrize("change, text", [
     ({"classes": None}, "public classes"), ({"ledger": None}, "ledger="), ({"dp_sgd": False}, "dp_sgd=True"), ({"epsilon": None}, "exactly one"),
     ({"certify_inputs": True}, "cannot be combined"), ({"model": "x"}, "model"), ({"lr": -1}, "lr"), ({"y": None}, "labels"),

@@ -139,6 +139,14 @@ def test_bad_input_charges_nothing(ledger, change, text):
     assert spent(ledger) == lines
 
 
+def test_refusals_do_not_print_private_values(ledger):
+    for call in (lambda: sotto.release([2**53 + 1, 3], mechanism="laplace", l1=1, epsilon=0.1, ledger=ledger), lambda: sotto.select([2**53 + 1, 3], l1=1, epsilon=0.1, ledger=ledger),
+                 lambda: sotto.release(["secret"], mechanism="laplace", l1=1, epsilon=0.1, ledger=ledger), lambda: sotto.randomise([["secret"]], classes=2, epsilon=0.1, ledger=ledger)):
+        with pytest.raises(ValueError) as e:
+            call()
+        assert "secret" not in str(e.value) and str(2**53 + 1) not in str(e.value)
+
+
 def test_unknown_parameters(ledger):
     with pytest.raises(TypeError, match="'purpos'; did you mean 'purpose'"):
         sotto.release([1.0], mechanism="laplace", l1=1, epsilon=0.1, ledger=ledger, purpos="x")

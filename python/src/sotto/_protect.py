@@ -108,7 +108,8 @@ def release_statistic(records: Any, statistic: str, *, mechanism: str, ledger: L
         column, range, mechanism "smooth-median"; blocks: of the means of so many blocks of records); "most-frequent" (labels (n), classes,
         mechanism "propose-test-release": one label, or -1 for nothing).
     mechanism: "logistic", "laplace", "gaussian", "knorm"; "permute-and-flip": the `choices` columns with the largest statistic.
-    epsilon, delta, scale, ledger and others as of release().
+    epsilon, delta, scale, ledger and others as of release(). During the call a copy of the records is in a folder for temporary files that only this
+    user can read.
 
     Returns what is released and its certificate. Raises BudgetExceeded, InvalidArgument; nothing was charged then.
 
@@ -151,6 +152,7 @@ def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechan
         1 / (10 n), rounded down to a power of ten.
     labels: (n), released by randomised response of label_epsilon, with public `classes`, to labels_output (OUTPUT with .labels.npy); adjacent
         are then files that differ in one record. None: labels are public, and adjacent are files that differ in one row of x.
+    During the call a copy of the records is in a folder for temporary files that only this user can read.
 
     Returns the certificate, saved beside the output. Raises BudgetExceeded, InvalidArgument; nothing was charged then.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, pointer, struct, table
+from ._call import Array, Progress, ffi, fill, invalid, lib, numpy_of, pointer, struct, table
 from ._call import whole as whole_number
 from ._certificate import Certificate
 from ._dataset import Dataset
@@ -118,7 +118,9 @@ def select(scores: Any, *, l1: float, ledger: Ledger, mechanism: str = "permute-
     >>> sotto.select([0.0, 900.0, 3.0], l1=1, epsilon=1, ledger=ledger)[0]
     1
     """
-    x = array(scores, "scores", np.float64, 1)
+    x = np.ascontiguousarray(_reals(scores, "scores", True), np.float64)
+    if x.ndim != 1:
+        raise invalid(f"scores has {x.ndim} dimensions (shape {x.shape}); expected 1")
     k = 1 if choices is None else whole_number(choices, "choices", 1)
     c = _request("select", mechanism, ledger, given, None, {"l1": float(l1)})
     chosen = np.zeros(k, np.uintp)
