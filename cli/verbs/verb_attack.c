@@ -55,6 +55,7 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_audit_option_table, "fpr|confidence|delta"),
     OPTION_TABLE(sotto_attack_option_table, "seed"),
     OPTION_GROUP("Output"),
+    OPTION_TABLE(sotto_audit_option_table, "memorisation|include-indices"),
     OPTION_TABLE(sotto_call_option_table, "title"),
     OPTION_FORCE_ROW,
     {"output", OPTION_TEXT, "DIR", NULL,
@@ -140,6 +141,14 @@ static sotto_status save_scores(const char *folder, const double *scores, size_t
     sotto_array_clear(&s);
     sotto_array_clear(&b);
     return status;
+}
+
+static sotto_status save_memorisation(const char *folder, const struct sotto_audit_result *result)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/memorisation.npy", folder) >= (int)sizeof path)
+        return cli_fail(SOTTO_ECREATE, "%s: the path is too long", folder);
+    return sotto_audit_save_memorisation(path, result);
 }
 
 static sotto_status print(const struct sotto_audit_result *result, int finished, const char *folder, int json)
@@ -234,6 +243,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = sotto_report_audit(folder, &result, &facts);
         if (status == SOTTO_OK)
             status = save_scores(folder, scores, n_member, n);
+        if (status == SOTTO_OK && options.audit.memorisation)
+            status = save_memorisation(folder, &result);
     }
     if (status == SOTTO_OK)
         status = print(&result, finished, folder, json);

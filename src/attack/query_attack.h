@@ -22,7 +22,8 @@ enum query_need {
     QUERY_DECISIONS = 128,    /* only the classes that the target decides for: `posteriors` is one-hot */
     QUERY_KNOWN_IF_ANY = 512, /* learns from known members where there are any, and then trains no shadows */
     QUERY_NETWORK = 1024,     /* the weights of a whole network, not of a head */
-    QUERY_POISON_IF_ANY = 2048, /* its shadows can be poisoned as the target was */
+    QUERY_HALVES =
+        2048, /* trains shadows on halves of the records to judge: they can be poisoned, and tell memorisation */
     QUERY_SHADOW_IF_ANY =
         256 /* rehearses on a shadow where records and a recipe are at hand: recipe may be NULL */
 };
@@ -50,6 +51,11 @@ struct query_result {
     double threshold;              /* member if score > threshold; NAN: the attack fixes none */
     double also[QUERY_THRESHOLDS]; /* more thresholds of its own, to be reported beside */
     size_t also_count;
+    /* Where options ask for memorisation, what shadows on halves of the records say of them, signals and training mask
+     * (n, models) in the order of in->records; owned. NULL: no such shadows. */
+    double *signals;
+    uint8_t *trained;
+    size_t models;
     struct facts facts; /* members for "model_attack": what was trained, asked, refused */
     bool pending;       /* other shards of the shadows are not done: no scores yet, facts say what is */
 };

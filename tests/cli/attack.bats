@@ -318,6 +318,22 @@ P
   [[ "$output" == *"pm-y.csv: row 2 has label 2; expected 0 to 1"* ]]
 }
 
+@test "lira measures memorisation by its shadow models on demand" {
+  awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) print i % 2 + rand() "," i % 2 - rand() "," rand() }' > all-x.csv
+  seq 0 59 | awk '{ print $1 % 2 }' > all-y.csv
+  for s in 1,20:mm 21,40:mn 41,60:ma; do
+    for k in x y; do sed -n "${s%:*}p" "all-$k.csv" > "${s#*:}-$k.csv"; done
+  done
+  "$SOTTO" head --features mm-x.csv --labels mm-y.csv --classes 2 --hidden 8 --epochs 5 -o m.safetensors --quiet > /dev/null
+  attack=("$SOTTO" attack lira --target m.safetensors --member-features mm-x.csv --member-labels mm-y.csv --nonmember-features mn-x.csv
+    --nonmember-labels mn-y.csv --attacker-features ma-x.csv --attacker-labels ma-y.csv)
+  run "${attack[@]}" --shadows 16 --memorisation -o out
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"memorisation by the reference models: 40 records with 8 or more on each side"* ]]
+  [ "$(stat -c %s out/memorisation.npy)" -eq $((128 + 8 * 40)) ]
+  grep -q "Most memorised records" out/report.html
+}
+
 @test "a training record is named from a convex head if all others are known, and the certificate's bound stands beside" {
   python3 - <<'P'
 import random

@@ -312,7 +312,8 @@ done:
 }
 
 /* The records, their answers and scores as they were given, for the evaluation. */
-static sotto_status restore_order(double *scores, struct model_work *w, const struct query_input *in)
+static sotto_status restore_order(double *scores, struct query_result *result, struct model_work *w,
+                                  const struct query_input *in)
 {
     sotto_status status = SOTTO_OK;
     const size_t n = in->records.n;
@@ -322,6 +323,10 @@ static sotto_status restore_order(double *scores, struct model_work *w, const st
     TRY(record_order_undo(w->y, w->order, n, sizeof *w->y));
     TRY(record_order_undo(w->posteriors, w->order, n, in->records.classes * sizeof *w->posteriors));
     TRY(record_order_undo(scores, w->order, n, sizeof *scores));
+    if (result->signals) {
+        TRY(record_order_undo(result->signals, w->order, n, result->models * sizeof *result->signals));
+        TRY(record_order_undo(result->trained, w->order, n, result->models));
+    }
 done:
     return status;
 }
@@ -389,9 +394,9 @@ static void ours_first(struct sotto_audit_result *r)
 
 /* One audit: this attack first, then two that need nothing but the answers; and the checks of the two
  * sets. */
-static sotto_status measure(struct sotto_audit_result *out, const double *scores, double threshold,
-                            const struct query_attack *a, const struct query_input *in,
-                            const struct sotto_attack_input *given)
+static sotto_status measure(struct sotto_audit_result *out, const double *scores,
+                            const struct query_result *result, const struct query_attack *a,
+                            const struct query_input *in, const struct sotto_attack_input *given)
 {
     sotto_status status = SOTTO_OK;
     static const char *const baselines[] = {"loss", "correctness", NULL};
@@ -408,8 +413,8 @@ static sotto_status measure(struct sotto_audit_result *out, const double *scores
                                      .source = a->source,
                                      .member = scores,
                                      .nonmember = scores + m,
-                                     .has_threshold = !isnan(threshold),
-                                     .threshold = threshold};
+                                     .has_threshold = !isnan(result->threshold),
+                                     .threshold = result->threshold};
     struct sotto_audit_input arrays = {.n_member = m,
                                        .n_nonmember = given->nonmember.n,
                                        .classes = k,
@@ -423,6 +428,13 @@ static sotto_status measure(struct sotto_audit_result *out, const double *scores
         arrays.member_f8 = in->posteriors, arrays.nonmember_f8 = in->posteriors + m * k;
         arrays.member_labels = given->member.y, arrays.nonmember_labels = given->nonmember.y;
         options.names = baselines + !(a->needs & QUERY_POSTERIORS); /* a decision has no loss */
+    }
+    if (result->signals) {
+        arrays.member_reference = result->signals,
+        arrays.nonmember_reference = result->signals + m * result->models;
+        arrays.member_trained = result->trained,
+        arrays.nonmember_trained = result->trained + m * result->models;
+        arrays.reference_models = result->models;
     }
     options.seed = in->options->seed;
     TRY(sotto_audit(out, &arrays, &options, in->ctx));
@@ -546,8 +558,11 @@ static sotto_status check_options(const struct query_attack *a, const struct sot
         FAIL(SOTTO_EUSAGE, "attack: %s explains nothing; --explain is for stolen-memories-layers", a->name);
     if (o->shuffle && (a->needs & QUERY_WEIGHTS))
         FAIL(SOTTO_EUSAGE, "attack: %s reads weights and hides no queries; omit --shuffle", a->name);
-    if (o->poison && !(a->needs & QUERY_POISON_IF_ANY))
+    if (o->poison && !(a->needs & QUERY_HALVES))
         FAIL(SOTTO_EUSAGE, "attack: %s poisons nothing; --poison is for lira and rmia", a->name);
+    if (o->audit.memorisation && (!(a->needs & QUERY_HALVES) || o->views > 1))
+        FAIL(SOTTO_EUSAGE, "attack: memorisation is measured by the shadow models of lira and rmia, of one "
+                           "view of each record");
     if (o->poison && o->shuffle)
         FAIL(SOTTO_EUSAGE, "attack: the labels of --poison go by the order of the records; omit --shuffle");
     REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
@@ -594,11 +609,11 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
                                   given->other_classes};
     NEW(fresh, n);
     TRY(a->run(fresh, &result, &in));
-    TRY(restore_order(fresh, &w, &in));
+    TRY(restore_order(fresh, &result, &w, &in));
     if (result.pending) {
         r.pending = 1;
     } else {
-        TRY(measure(&r, fresh, result.threshold, a, &in, given));
+        TRY(measure(&r, fresh, &result, a, &in, given));
         TRY(check_overlap(&r, given, ctx));
     }
     TRY(describe(&r, fresh, &result, a, &in, given->member.n));
@@ -613,6 +628,8 @@ done:
     clear(&w);
     base_free(fresh);
     facts_clear(&result.facts);
+    base_free(result.signals);
+    base_free(result.trained);
     sotto_audit_result_free(&r);
     return status;
 }

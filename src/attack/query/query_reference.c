@@ -161,7 +161,8 @@ done:
     return status;
 }
 
-static sotto_status judge(double *scores, const struct query_input *in, const char *name,
+/* *own: signals of the records as they are, (n, models), for the caller; NULL after several views. */
+static sotto_status judge(double *scores, double **own, const struct query_input *in, const char *name,
                           const struct shadow_set *shadows, const uint8_t *trained, struct nn_shape shape)
 {
     sotto_status status = SOTTO_OK;
@@ -191,6 +192,8 @@ static sotto_status judge(double *scores, const struct query_input *in, const ch
         arrays.reference = signals;
     }
     TRY(attack_run(scores, attack_find(key), &arrays));
+    *own = signals;
+    signals = NULL;
 done:
     view_table_clear(&table);
     base_free(signals);
@@ -207,6 +210,7 @@ static sotto_status query_reference_run(double *scores, struct query_result *res
     struct shadow_set shadows = {0};
     struct nn_shape shape;
     uint8_t *trained = NULL;
+    double *signals = NULL;
     TRY(check_views(&shape, in));
     if (offline)
         TRY(shadow_set_make(&shadows, in, QUERY_REFERENCES, NULL));
@@ -218,11 +222,16 @@ static sotto_status query_reference_run(double *scores, struct query_result *res
     NEW_ROWS(trained, in->records.n, shadows.pool.models);
     if (!offline)
         mark_trained(trained, &shadows, in->records.n);
-    TRY(judge(scores, in, name, &shadows, trained, shape));
+    TRY(judge(scores, &signals, in, name, &shadows, trained, shape));
+    if (in->options->audit.memorisation && !offline && signals) {
+        result->signals = signals, result->trained = trained, result->models = shadows.pool.models;
+        signals = NULL, trained = NULL;
+    }
     if (in->options->poison)
         fact_count(&result->facts, "poison", in->options->poison);
     fact_count(&result->facts, "views", in->options->views > 1 ? in->options->views : 1);
 done:
+    base_free(signals);
     base_free(trained);
     shadow_set_clear(&shadows);
     return status;
@@ -239,7 +248,7 @@ const struct query_attack query_lira = {.name = "lira",
                                         .title =
                                             "LiRA, online, shadow models trained on halves of the records",
                                         .source = "Carlini et al. 2022",
-                                        .needs = QUERY_REFERENCE_NEEDS | QUERY_POISON_IF_ANY,
+                                        .needs = QUERY_REFERENCE_NEEDS | QUERY_HALVES,
                                         .default_shadows = QUERY_REFERENCES,
                                         .run = run_lira};
 
@@ -266,7 +275,7 @@ const struct query_attack query_rmia = {.name = "rmia",
                                         .title =
                                             "RMIA, online, shadow models trained on halves of the records",
                                         .source = "Zarifzadeh, Liu and Shokri 2024",
-                                        .needs = QUERY_REFERENCE_NEEDS | QUERY_POISON_IF_ANY,
+                                        .needs = QUERY_REFERENCE_NEEDS | QUERY_HALVES,
                                         .default_shadows = QUERY_REFERENCES,
                                         .run = run_rmia};
 

@@ -102,7 +102,7 @@ static void every_attack_finds_a_leak_and_no_other(void **state)
         bool decides;
         if (query_attack_table[i]->needs &
             ~(unsigned)(QUERY_POSTERIORS | QUERY_LABELS | QUERY_ATTACKER | QUERY_SHADOWS | QUERY_OTHER |
-                        QUERY_QUERIES | QUERY_POISON_IF_ANY))
+                        QUERY_QUERIES | QUERY_HALVES))
             continue; /* has tests of its own */
         struct sotto_estimate leak = area(name, &member, &nonmember, &decides),
                               none = area(name, &nonmember, &third, &decides);
@@ -170,6 +170,35 @@ static void poison_makes_records_easier_to_find(void **state)
         fail_msg("clean: %g [%g, %g]; poisoned: %g [%g, %g]", clean.estimate, clean.lower, clean.upper,
                  worst.estimate, worst.lower, worst.upper);
     assert_true(none.lower < .5 && none.upper > .5);
+}
+
+/* A member with a label that only those know who saw it is what shadows remember best, in whatever order it was asked about. */
+static void shadows_tell_what_is_memorised(void **state)
+{
+    (void)state;
+    static int64_t odd[N];
+    memcpy(odd, y, sizeof odd);
+    odd[7] = (odd[7] + 2) % K;
+    for (int shuffle = 0; shuffle < 2; shuffle++) {
+        struct sotto_attack_input in = input(&member, &nonmember);
+        struct sotto_attack_options o = options("lira");
+        double scores[2 * N], others = 0;
+        int finished;
+        struct sotto_audit_result r = {0};
+        in.member.y = odd;
+        o.shadows = 16, o.shuffle = shuffle, o.audit.memorisation = 1, o.audit.include_indices = 1;
+        assert_int_equal(sotto_attack(&r, scores, &finished, &in, &o, NULL), SOTTO_OK);
+        const struct sotto_audit_memorisation *m = r.memorisation;
+        assert_int_equal(m->judged, 2 * N);
+        for (size_t i = 0; i < 2 * N; i++)
+            others += (i != 7) * m->values[i] / (2 * N - 1);
+        assert_true(m->values[7] > .85 && others < .7);
+        assert_string_equal(r.attacks[0].name, "lira");
+        sotto_audit_result_free(&r);
+        o.name = "shokri";
+        assert_int_equal(sotto_attack(&r, scores, &finished, &in, &o, NULL), SOTTO_EUSAGE);
+        sotto_target_close(in.target);
+    }
 }
 
 static void poison_is_for_online_attacks(void **state)
@@ -333,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_attack_finds_a_leak_and_no_other),
                                        cmocka_unit_test(poison_makes_records_easier_to_find),
                                        cmocka_unit_test(poison_is_for_online_attacks),
+                                       cmocka_unit_test(shadows_tell_what_is_memorised),
                                        cmocka_unit_test(made_up_records_serve_too),
                                        cmocka_unit_test(shards_deliver_in_turn),
                                        cmocka_unit_test(what_is_missing_is_named),
