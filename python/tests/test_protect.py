@@ -43,7 +43,7 @@ def test_head_as_the_program(tmp_path, ledger):
     assert proved.proved and sotto.verify(tmp_path / "o2.safetensors", ledger=ledger).proved
     plain = sotto.train_head(x, y)
     lines = len(ledger._lines())
-    with pytest.raises(ValueError, match="l1=, l2="):
+    with pytest.raises(ValueError, match="sensitivity=, l1="):
         sotto.protect_head(plain, tmp_path / "q.safetensors", epsilon=1, delta=1e-5, ledger=ledger)
     with pytest.raises(ValueError, match="exactly one"):
         sotto.protect_head(head, tmp_path / "q.safetensors", ledger=ledger)
@@ -52,6 +52,26 @@ def test_head_as_the_program(tmp_path, ledger):
     assert len(ledger._lines()) == lines and not (tmp_path / "q.safetensors").exists()
     stated = sotto.protect_head(plain, tmp_path / "q.safetensors", epsilon=1, delta=1e-5, l2=0.1, ledger=ledger).certificate
     assert stated.guarantee == "conditional" and "sensitivity" in stated.condition
+
+
+def test_sampled_sensitivity_as_the_program(tmp_path, ledger):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)).astype("f4"), rng.integers(0, 2, 60)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", y)
+    sotto_program("sensitivity", "--features", tmp_path / "x.npy", "--labels", tmp_path / "y.npy", "--epochs", 2, "--pairs", 12, "-o", tmp_path / "s.json")
+    s, theirs = sotto.sample_sensitivity(x, y, pairs=12, epochs=2), sotto.Sensitivity.load(tmp_path / "s.json")
+    assert not s.proved and (s.l1, s.l2, s.linf, s.pairs) == (theirs.l1, theirs.l2, theirs.linf, 12) and s.recipe_hash == theirs.recipe_hash
+    head = sotto.train_head(x, y, epochs=2)
+    c = sotto.protect_head(head, tmp_path / "p.safetensors", sensitivity=s, epsilon=1, delta=1e-4, ledger=ledger).certificate
+    assert c.guarantee == "conditional" and not c.proved and c.measured and c.sensitivity.source == "sampled"
+    assert "<th>measured</th><td>the sensitivity" in c._repr_html_() and sotto.verify(tmp_path / "p.safetensors", ledger=ledger).measured
+    with pytest.raises(ValueError, match="another head"):
+        sotto.protect_head(sotto.train_head(x, y, epochs=3), tmp_path / "q.safetensors", sensitivity=s, epsilon=1, delta=1e-4, ledger=ledger)
+    with pytest.raises(ValueError, match="convex"):
+        sotto.prove_sensitivity(head)
+    s.save(tmp_path / "ours.json")
+    assert sotto.Sensitivity.load(tmp_path / "ours.json").to_dict() == s.to_dict()
 
 
 @pytest.mark.parametrize("statistic, options, values", [

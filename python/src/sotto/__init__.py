@@ -22,6 +22,7 @@ from ._ledger import Ledger, LedgerEntry, LedgerTotal
 from ._network import Network, train_network
 from ._protect import protect_head, release_records, release_statistic
 from ._release import randomise, release, select
+from ._sensitivity import Sensitivity, prove_sensitivity, sample_sensitivity
 from .errors import BudgetExceeded, Diverged, GateFailed, InternalError, PrivacyLeakWarning, SottoError
 
 __version__: str = _ffi.string(_lib.sotto_version()).decode()
@@ -47,6 +48,7 @@ __all__ = [
     "Network",
     "PrivacyLeakWarning",
     "Record",
+    "Sensitivity",
     "SottoError",
     "Verification",
     "account",
@@ -60,10 +62,12 @@ __all__ = [
     "knn_accuracy",
     "pretrain",
     "protect_head",
+    "prove_sensitivity",
     "randomise",
     "release",
     "release_records",
     "release_statistic",
+    "sample_sensitivity",
     "scatter",
     "select",
     "set_threads",

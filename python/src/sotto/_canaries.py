@@ -40,7 +40,7 @@ def make_canaries(data: Any, rows: Array | None, n: int, *, classes: int, adjace
     adjacency: of a private training; None: of a plain one. spend: struct sotto_spend of a private one."""
     options = table("sotto_canary_option_table")
     public = given.pop("canary_public", None)
-    chosen = {k: given.pop(k) for k in ("canaries", "canary_kind") if k in given}
+    chosen: dict[str, Any] = {k: given.pop(k) for k in ("canaries", "canary_kind") if k in given}
     if not chosen.get("canaries"):
         if public is not None or chosen.get("canary_kind") is not None:
             raise make("EUSAGE", "canary_kind and canary_public need canaries=K")

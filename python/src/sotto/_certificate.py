@@ -101,8 +101,8 @@ def verify(file: Path, *, released: Path | None = None, ledger: Path | Ledger | 
         e.result = Verification._of(c)
         raise
     result = Verification._of(c)
-    trusted = [t if len(t) == 64 and not set(t) - set("0123456789abcdef") else _key.public(t)
-               for t in map(os.fspath, [trust] if isinstance(trust, (str, os.PathLike)) else trust)]
+    keys = [os.fspath(t) for t in ([trust] if isinstance(trust, (str, os.PathLike)) else trust)]
+    trusted = [k if len(k) == 64 and not set(k) - set("0123456789abcdef") else _key.public(k) for k in keys]
     if trusted and result.signed_by not in trusted:
         who = f"is signed by key {result.signed_by}, which trust= does not name" if result.signed_by else "is not signed"
         error = make("EGATE", f"{result.certificate}: {who}")

@@ -116,9 +116,11 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
         classes = int(labels.max(initial=0)) + 1
     path = None if output is None else os.fspath(output)
     recipe = recipe_table.set(struct("head_recipe"), recipe_table.take(given))
-    train = _train_private if private else _train
-    return train(a, labels, classes, recipe, given, classes_by=classes_by, ledger=ledger, source=source, encoder=encoder, path=path,
-                 fresh=fresh, threads=threads, progress=progress)
+    if ledger is None:
+        return _train(a, labels, classes, recipe, given, classes_by=classes_by, source=source, encoder=encoder, path=path, fresh=fresh,
+                      threads=threads, progress=progress)
+    return _train_private(a, labels, classes, recipe, given, classes_by=classes_by, ledger=ledger, source=source, encoder=encoder, path=path,
+                          fresh=fresh, threads=threads, progress=progress)
 
 
 def _logits_on(head: Head, records: Any) -> Array:
@@ -127,7 +129,7 @@ def _logits_on(head: Head, records: Any) -> Array:
     return out
 
 
-def _train(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any], *, classes_by: str | None, ledger: None,
+def _train(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any], *, classes_by: str | None,
            source: Dataset | None, encoder: Path | None, path: str | None, fresh: bool, threads: int | None, progress: Progress) -> Head:
     canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=None, seed=recipe.seed,
                              output=path, fresh=fresh, spend=None, given=given)

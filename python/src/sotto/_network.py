@@ -141,12 +141,11 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
         lib.sotto_train_forget(c.checkpoint)
     result = ffi.new("struct sotto_train_result *")
     out = ffi.new("struct sotto_network **")
-    call = {"threads": threads, "progress": progress}
     if not private:
         canaries = make_canaries(data, rows, n, classes=data.classes, adjacency=None, seed=c.seed, output=path, fresh=fresh, spend=None, given=given)
         _refuse_private(given)
         unknown("train_network", given, [options, table("sotto_canary_option_table")])
-        run(lib.sotto_train, out, result, *_set(canaries, data, rows, n), c, **call)
+        run(lib.sotto_train, out, result, *_set(canaries, data, rows, n), c, threads=threads, progress=progress)
         net = Network(out[0], None, found, read(result))
         _save(net, path, canaries)
         if path is not None:
@@ -171,7 +170,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
     certificate = ffi.new("struct sotto_certificate **")
     train = lib.sotto_train_noisy_inputs if certify_inputs else lib.sotto_train_private
     net = charge(ledger, lambda: Network(out[0], Certificate(certificate[0]), found, read(result)), train, out, certificate, result,
-                 *_set(canaries, data, rows, n), c, privacy, **call)
+                 *_set(canaries, data, rows, n), c, privacy, threads=threads, progress=progress)
 
     def save() -> None:
         _save(net, path, canaries)
@@ -206,8 +205,8 @@ def _records(x: Any, y: Any, classes: int | None, source: Dataset | None, labels
         made = Dataset(a, labels, classes=classes)
         return made._c, None, len(a), shape, source
     data = filled(a, labels, classes or 0, "arrays", "the caller")
-    digest = hashlib.sha256(a)
-    digest.update(labels)
+    digest = hashlib.sha256(a.data)
+    digest.update(labels.data)
     data.sha256 = digest.hexdigest().encode()  # names the records in a checkpoint
     return data, None, len(a), shape, source
 

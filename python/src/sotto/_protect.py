@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ._call import Array, Progress, c_text, ffi, fill, invalid, lib, numpy_of, run, struct, table, whole
+from ._call import Array, Progress, c_text, ffi, fill, invalid, keep, lib, numpy_of, run, struct, table, whole
 from ._certificate import Certificate
 from ._dataset import Dataset
 from ._head import Head
 from ._ledger import Ledger, charge, spend_of, unknown_charge
 from ._model import Path
+from ._sensitivity import Sensitivity
 from .errors import SottoError, make
 
 __all__ = ["protect_head", "release_records", "release_statistic"]
@@ -55,12 +56,13 @@ def _protect(function: str, c: Any, given: dict[str, Any], ledger: Ledger, sourc
     return _named(lambda: charge(ledger, lambda: finish(Certificate(out[0])), lib.sotto_protect_file, out, c, threads=threads, progress=progress), names)
 
 
-def protect_head(head: Head, output: Path, *, ledger: Ledger, mechanism: str = "logistic", source: Dataset | None = None,
+def protect_head(head: Head, output: Path, *, ledger: Ledger, mechanism: str = "logistic", sensitivity: Sensitivity | None = None, source: Dataset | None = None,
                  threads: int | None = None, progress: Progress = None, **given: Any) -> Head:
     """Adds noise to all weights of a head, and writes the protected head and its certificate.
 
     head: of trainer "convex", "convex-sgd" or "convex-lbfgs": its sensitivity follows from its recipe and number of records, and epsilon is
-        proved. Of another trainer give l1 or l2, which nothing checks: epsilon is then conditional on them.
+        proved. Of another trainer give l1 or l2, which nothing checks, or sensitivity, of sample_sensitivity(), which is measured: epsilon is
+        then conditional on them.
     output: .safetensors to write; OUTPUT.certificate.json lies beside it. epsilon, delta, scale, ledger and others as of release().
 
     Returns the protected head. Raises BudgetExceeded, InvalidArgument; nothing was charged then.
@@ -78,9 +80,20 @@ def protect_head(head: Head, output: Path, *, ledger: Ledger, mechanism: str = "
         path = os.path.join(folder, "head.safetensors")
         head.save(path)
         c, sample = struct("protect", input=path, output=output), ffi.new("struct sotto_sensitivity_sample *")
-        if given.get("l1") is None and given.get("l2") is None:
+        stated = given.get("l1") is not None or given.get("l2") is not None
+        if sensitivity is not None and stated:
+            raise make("EUSAGE", "sensitivity= cannot be combined with l1= or l2=; give only one of them")
+        if sensitivity is not None:
+            sample[0] = sensitivity._c[0]
+            file = c_text("the sensitivity")
+            keep(c, file)
+            c.sensitivity_file = file
+        if sensitivity is not None and not sensitivity.proved:
+            lib.sotto_sensitivity_of(ffi.addressof(c.release, "sensitivity"), sample)
+            c.sensitivity_data = sample.data_sha256
+        elif not stated:
             if not lib.sotto_head_records(head._c):
-                raise make("EUSAGE", "the sensitivity is missing; give l1=, l2= or both (they can be omitted only for a head by a convex trainer)")
+                raise make("EUSAGE", "the sensitivity is missing; give sensitivity=, l1=, l2= or both norms (they can be omitted only for a head by a convex trainer)")
             _named(lambda: run(lib.sotto_sensitivity_of_head, c, sample), {path: "head"})
         given["mechanism"] = mechanism
 
@@ -173,7 +186,7 @@ def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechan
         names = {path: "x"}
         c = struct("protect_records", input=path, output=output, mechanism=mechanism, scale=scale, labels_output=labels_output,
                    labels_from=whole(labels_from, "labels_from", 0), classes=classes)
-        chosen = {"clip": clip, "norm": norm, "label_epsilon": label_epsilon}
+        chosen: dict[str, Any] = {"clip": clip, "norm": norm, "label_epsilon": label_epsilon}
         if labels is not None:
             chosen["labels"] = _saved(folder, "labels", labels)
             names[chosen["labels"]] = "labels"
