@@ -145,3 +145,18 @@ def test_defences():
         sotto.Defence("temperature").apply([[3.0, 4.0]])
     with pytest.raises(TypeError, match="'budge'; did you mean 'budget'"):
         sotto.Defence("temperature", budge=1)
+
+
+def test_comparison(tmp_path):
+    rng = np.random.default_rng(1)
+    results = {}
+    for name, shift in (("plain", 1.0), ("private", 0.0)):
+        results[name] = sotto.audit(scores=np.r_[rng.normal(shift, 1, 300), rng.normal(0, 1, 300)], membership=np.r_[np.ones(300), np.zeros(300)].astype(int))
+        results[name].save(tmp_path / name)
+    c = sotto.compare(results, title="Two")
+    told = json.loads(sotto_program("compare", "--model", f"plain={tmp_path}/plain/result.json", "--model", f"private={tmp_path}/private/result.json", "--title", "Two", "-o", tmp_path / "theirs", "--json"))
+    assert c.names == ["plain", "private"] and c.to_dict() == told
+    assert sotto.compare({n: [tmp_path / n / "result.json"] for n in results}, title="Two").to_dict() == c.to_dict()
+    assert pathlib.Path(c.save(tmp_path / "both")).read_text() == c.html() and "plain" in str(c) and c.show()._repr_html_().startswith("<iframe")
+    with pytest.raises(ValueError, match="expected 2"):
+        sotto.compare({"plain": results["plain"]})

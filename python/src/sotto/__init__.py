@@ -15,6 +15,7 @@ from ._attack import attack, attack_encoder, attacks
 from ._audit import AttackResult, AuditResult, audit
 from ._certificate import Certificate, Verification, verify
 from ._encoder import Encoder, knn_accuracy, pretrain, scatter, standardise
+from ._compare import Comparison, compare
 from ._dataset import Dataset
 from ._defence import Defence, DefenceKind, DefenceResult, defences
 from ._head import Head, train_head
@@ -31,6 +32,7 @@ __all__ = [
     "AuditResult",
     "BudgetExceeded",
     "Certificate",
+    "Comparison",
     "Dataset",
     "Defence",
     "DefenceKind",
@@ -56,6 +58,7 @@ __all__ = [
     "attack_encoder",
     "attacks",
     "audit",
+    "compare",
     "defences",
     "errors",
     "key",
