@@ -130,9 +130,9 @@ def _generative(given: dict[str, Any], sizes: Sizes) -> Any:
     for name, value in arrays.items():
         member, *shape = _GENERATIVE[name].split()
         lend(c, name, member, shape, value, sizes)
-    shape = np.shape(arrays.get("generated"))
-    if len(shape) == 4 and shape[1] in (1, 3) and shape[2] * shape[3] >= 4:
-        fill(c, channels=shape[1], height=shape[2], width=shape[3])
+    image = np.shape(arrays.get("generated", ()))
+    if len(image) == 4 and image[1] in (1, 3) and image[2] * image[3] >= 4:
+        fill(c, channels=image[1], height=image[2], width=image[3])
     return fill(c, **_counts(sizes, c))
 
 

@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import errors
-from ._sotto import ffi, lib
+from ._sotto import ffi as ffi
+from ._sotto import lib as lib
 
 Progress = Union[bool, None, Callable[[str, int, int, str], Any]]
 Array = NDArray[Any]
@@ -208,7 +209,7 @@ def sotto_python_model(user: Any, posteriors: Any, rows: Any, n: int) -> int:
         out[...] = model.answer(x)
 
     job = getattr(_running, "job", None)
-    return lib.SOTTO_OK if job is not None and job.ask(question) else lib.SOTTO_ESTOPPED
+    return int(lib.SOTTO_OK if job is not None and job.ask(question) else lib.SOTTO_ESTOPPED)
 
 
 class Model:
@@ -261,7 +262,8 @@ class _Reporter:
     """What `progress=` means: a function, or None for silence. Bars are closed when the call ends."""
 
     def __init__(self, progress: Progress) -> None:
-        self.progress, self.bar, self.stage = progress, None, ""
+        self.progress, self.stage = progress, ""
+        self.bar: Any = None
 
     def __enter__(self) -> Callable[..., Any] | None:
         if callable(self.progress):
@@ -299,7 +301,7 @@ class _Reporter:
 
 
 # ---- arrays ----------------------------------------------------------------------------------------------------------------
-_ITEMS = {"float": np.dtype(np.float32), "double": np.dtype(np.float64), "int64_t": np.dtype(np.int64), "uint8_t": np.dtype(np.uint8),
+_ITEMS: dict[str, np.dtype[Any]] = {"float": np.dtype(np.float32), "double": np.dtype(np.float64), "int64_t": np.dtype(np.int64), "uint8_t": np.dtype(np.uint8),
           "uint32_t": np.dtype(np.uint32), "size_t": np.dtype(np.uintp), "uint64_t": np.dtype(np.uint64), "char": np.dtype(np.uint8),
           "unsigned char": np.dtype(np.uint8)}
 

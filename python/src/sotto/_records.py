@@ -57,7 +57,7 @@ class Record:
         raise AttributeError(f"{type(self).__name__} has no member {name!r}; it has {', '.join(self.__dict__)}")
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and repr(self.to_dict()) == repr(other.to_dict())  # type: ignore[attr-defined]
+        return type(self) is type(other) and repr(self.to_dict()) == repr(other.to_dict())
 
     __hash__ = object.__hash__
 
@@ -121,8 +121,8 @@ def _array(c: Any, kind: Any, n: int, around: Any) -> Any:
         return tuple(read(c[i], around) for i in range(n))
     if kind.kind == "pointer":
         return tuple(text_of(c[i]) for i in range(n))
-    dtype = _ITEMS[kind.cname]
-    return np.frombuffer(ffi.buffer(c, n * dtype.itemsize), dtype).copy() if n else np.empty(0, dtype)
+    item = _ITEMS[kind.cname]
+    return np.frombuffer(ffi.buffer(c, n * item.itemsize), item).copy() if n else np.empty(0, item)
 
 
 def _member(c: Any, kind: Any, fields: dict[str, Any], name: str, around: Any) -> Any:
