@@ -46,6 +46,8 @@ def declarations(include):
     text = re.sub(r"__attribute__\s*\(\(.*?\)\)\s*(?=[\w;])", "", text)
     text = re.sub(r"__attribute__\s*\(\(\w+\(\"\w+\"\)\)\)", "", text)
     text = re.sub(r"static inline [^{;]*\{.*?\n\}", "", text, flags=re.S)
+    if cffi.__version_info__ < (1, 16):  # which puts the const of a pointer to arrays where C does not take it
+        text = re.sub(r"\bconst ([\w ]+) (\(\*\w+\)\[)", r"\1 \2", text)
     return text.replace("volatile sig_atomic_t", "volatile int")
 
 
