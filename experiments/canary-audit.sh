@@ -2,15 +2,16 @@
 # Certificate (upper) and canary audit (lower) on one page, for DP-SGD at epsilon 2, 4 and 8 on Fashion-MNIST: a linear head on the pixels and
 # a convolutional network, white box (dirac canaries, an observer of all steps) and black box (the model's loss on canaries that are records).
 # canary-audit.sh FOLDER [EPSILON ...]: x.npy (60000, 784) f4 in [0, 1] and y.npy of the training part, and xt.npy of the test part (public, for
-# clipbkd), lie in FOLDER. One run each; the numbers of guesses were fixed before the coins were opened. Zero-out adjacency, delta 1e-5.
+# clipbkd), lie in FOLDER. One run each; the numbers of guesses were fixed before the coins were opened. Zero-out adjacency but for replacement
+# canaries, delta 1e-5.
 set -euo pipefail
 cd "$1"; shift
 sotto=${SOTTO:-sotto}
 privacy=(--delta 1e-5 --adjacency zero-out --ledger ledger.jsonl)
 
-audit() { # NAME SCORE GUESSES
+audit() { # NAME SCORE GUESSES [OPTION ...]
   "$sotto" audit --one-run "$3" --delta 1e-5 --coin-file "$1.coins.json" --scores "$1.canaries.npz:$2" --certificate "$1.certificate.json" \
-    --ledger ledger.jsonl -o "$1-page" --quiet
+    --ledger ledger.jsonl -o "$1-page" --quiet "${@:4}"
 }
 for epsilon in "${@:-8 4 2}"; do
   for e in $epsilon; do
@@ -18,6 +19,8 @@ for epsilon in "${@:-8 4 2}"; do
       --max-grad-norm 16 --epsilon "$e" "${privacy[@]}" --quiet)
     "$sotto" "${head[@]}" --canaries 7000 --canary-kind dirac -o "head-$e-white"
     audit "head-$e-white" white_box 150
+    "$sotto" "${head[@]/zero-out/replace-one}" --canaries 7000 --canary-kind dirac -o "head-$e-replace"
+    audit "head-$e-replace" white_box 150 --coins replacement
     for kind in mislabelled random in-distribution; do
       "$sotto" "${head[@]}" --canaries 2000 --canary-kind "$kind" -o "head-$e-$kind"
       audit "head-$e-$kind" black_box 100
