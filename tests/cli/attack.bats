@@ -327,11 +327,11 @@ P
   "$SOTTO" head --features mm-x.csv --labels mm-y.csv --classes 2 --hidden 8 --epochs 5 -o m.safetensors --quiet > /dev/null
   attack=("$SOTTO" attack lira --target m.safetensors --member-features mm-x.csv --member-labels mm-y.csv --nonmember-features mn-x.csv
     --nonmember-labels mn-y.csv --attacker-features ma-x.csv --attacker-labels ma-y.csv)
-  run "${attack[@]}" --shadows 16 --memorisation -o out
+  run "${attack[@]}" --shadows 16 --memorisation -o memory
   [ "$status" -eq 0 ]
   [[ "$output" == *"memorisation by the reference models: 40 records with 8 or more on each side"* ]]
-  [ "$(stat -c %s out/memorisation.npy)" -eq $((128 + 8 * 40)) ]
-  grep -q "Most memorised records" out/report.html
+  [ "$(stat -c %s memory/memorisation.npy)" -eq $((128 + 8 * 40)) ]
+  grep -q "Most memorised records" memory/report.html
 }
 
 @test "a training record is named from a convex head if all others are known, and the certificate's bound stands beside" {
