@@ -26,6 +26,8 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
   says "Spent in all" "epsilon 3 at delta 0.001 in the ledger (entries: 1)"
   says "Classes" "10, as given by --classes"
   says "trainer" "dp-sgd"
+  says "Model" "classifier on features (softmax head):"
+  says "Preprocessing" "none is recorded"
   says "purpose" "$(grep -o '"time": "[^"]*' h.safetensors.certificate.json | cut -d'"' -f4), a trial"
   says "made" "ledger's chain is whole and holds this release"
   [ "$(awk '{ if (length($0) > m) m = length($0) } END { print m }' page)" -le 100 ]

@@ -40,8 +40,8 @@ static const char *verdict_of(char out[768], const struct sotto_verification *v)
     else if (isinf(epsilon))
         snprintf(out, 768, "No guarantee: epsilon is not finite.");
     else
-        snprintf(out, 768, "%s: epsilon at most %.6g at delta %.6g for one record (%.40s)%s%.500s.",
-                 v->guarantee == SOTTO_GUARANTEE_PROVED ? "Proved" : "Not proved", epsilon, v->delta,
+        snprintf(out, 768, "%s: epsilon at most %.6g at delta %.6g for %.80s (%.40s)%s%.500s.",
+                 v->guarantee == SOTTO_GUARANTEE_PROVED ? "Proved" : "Not proved", epsilon, v->delta, v->unit,
                  v->adjacency, v->guarantee == SOTTO_GUARANTEE_PROVED ? "" : ", only if ",
                  v->guarantee == SOTTO_GUARANTEE_CONDITIONAL && v->condition ? v->condition : "");
     return out;
@@ -215,6 +215,21 @@ static const char *plain_recipe(char *out, size_t capacity, const char *json)
     return out;
 }
 
+/* How records became numbers: the encoding of a table travels in the model. */
+static void put_preprocessing(struct sheet *s, const struct facts *f)
+{
+    const char *text = sotto_tensors_metadata(&f->released, "encoding");
+    struct json *encoding = NULL;
+    if (text && json_parse(&encoding, text, strlen(text), "encoding") == SOTTO_OK)
+        sheet_line(s, "Preprocessing", "columns of a table as numbers; the encoding is %s, by %s",
+                   text_of(encoding, "encoding"), text_of(encoding, "by"));
+    else
+        sheet_line(
+            s, "Preprocessing",
+            "none is recorded; steps before this program that look at several records are not covered");
+    json_free(encoding);
+}
+
 static void put_public(struct sheet *s, const struct facts *f)
 {
     const struct json *c = f->certificate;
@@ -231,6 +246,7 @@ static void put_public(struct sheet *s, const struct facts *f)
                    number_of(c, "fine_tuning.frozen"));
     if (json_find(c, "fine_tuning.standardise"))
         sheet_line(s, "Rows that standardise embeddings", "%s", text_of(c, "fine_tuning.standardise"));
+    put_preprocessing(s, f);
     char settings[2048];
     sheet_line(s, "Settings", "%s",
                recipe ? plain_recipe(settings, sizeof settings, recipe)
@@ -240,12 +256,28 @@ static void put_public(struct sheet *s, const struct facts *f)
                "covered by epsilon");
 }
 
+static void put_model(struct sheet *s, const struct sotto_tensors *t)
+{
+    const char *network = sotto_tensors_metadata(t, "model"), *format = sotto_tensors_metadata(t, "format");
+    size_t numbers = 0;
+    for (size_t i = 0; i < t->count; i++)
+        numbers += t->items[i].array.count;
+    if (network)
+        sheet_line(s, "Model", "whole network %s: %zu numbers, tensors: %zu", network, numbers, t->count);
+    else if (format && strncmp(format, "sotto.head/", 11) == 0)
+        sheet_line(s, "Model", "classifier on features (softmax head): %zu numbers, tensors: %zu", numbers,
+                   t->count);
+    else
+        sheet_line(s, "Model", "none: values as they were released, or the file is not at hand");
+}
+
 static void put_release(struct sheet *s, const struct facts *f)
 {
     const struct json *c = f->certificate;
     const char *purpose = text_of(c, "purpose"), *contact = f->ledger ? text_of(f->ledger, "contact") : "",
                *id = f->ledger ? text_of(f->ledger, "dataset_id") : "";
     sheet_section(s, "What was released");
+    put_model(s, &f->released);
     sheet_line(s, "File", "SHA-256 %s", text_of(c, "output_sha256"));
     sheet_line(s, "Time, purpose", "%s%s%s", text_of(c, "time"), purpose[0] ? ", " : "", purpose);
     sheet_line(s, "Data set", "%s", id[0] ? id : "not named here; the ledger names it");
