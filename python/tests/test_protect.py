@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 
 import numpy as np
@@ -41,6 +42,11 @@ def test_head_as_the_program(tmp_path, ledger):
     assert all(np.array_equal(a, b) for a, b in zip(ours.weights.values(), theirs.weights.values())) and same_claims(ours.certificate, tmp_path / "p.safetensors")
     proved = sotto.protect_head(head, tmp_path / "o2.safetensors", epsilon=1, delta=1e-5, ledger=ledger).certificate
     assert proved.proved and sotto.verify(tmp_path / "o2.safetensors", ledger=ledger).proved
+    again = pickle.loads(pickle.dumps(sotto.Head.load(tmp_path / "o2.safetensors")))
+    again.save(tmp_path / "o3.safetensors")
+    assert sotto.verify(tmp_path / "o3.safetensors", ledger=ledger).proved
+    r = sotto.audit(again.logits(x[:200]), again.logits(x[200:]), member_labels=y[:200], nonmember_labels=y[200:], claim=again.certificate)
+    assert "proved" in r.html(certificate=tmp_path / "o2.safetensors", ledger=ledger)
     plain = sotto.train_head(x, y)
     lines = len(ledger._lines())
     with pytest.raises(ValueError, match="sensitivity=, l1="):

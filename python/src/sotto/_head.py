@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _tensors
-from ._call import Array, Progress, array, c_text, ffi, fill, invalid, lib, pointer, run, struct, table, text_of, unknown, whole
+from ._call import Array, Progress, array, c_text, ffi, fill, invalid, keep, lib, pointer, run, struct, table, text_of, unknown, whole
 from ._canaries import make_canaries
 from ._certificate import Certificate
 from ._dataset import Dataset, filled, quiet_features
@@ -136,6 +136,7 @@ def _train(x: Array, y: Array, classes: int, recipe: Any, given: dict[str, Any],
     _refuse_private(given)
     unknown("train_head", given, [table("sotto_head_recipe_options"), table("sotto_canary_option_table")])
     rows = _rows(canaries, x, y)
+    keep(recipe, canaries)  # until the call has ended, even if its caller has left
     out = ffi.new("struct sotto_head **")
     run(lib.sotto_head_train, out, *rows, classes, recipe, threads=threads, progress=progress)
     head = Head(out[0], None, source)

@@ -29,6 +29,7 @@ class Classifier:
     def __init__(self, c: Any, certificate: Certificate | None = None, source: Dataset | None = None) -> None:
         self._c = ffi.gc(c, self._lib("free"))
         self._certificate, self._source = certificate, source
+        self._file: bytes | None = None  # what the certificate is about, of a model that was read with one
 
     @classmethod
     def _lib(cls, name: str) -> Any:
@@ -99,17 +100,25 @@ class Classifier:
         return _tensors.torch_of(self.weights)
 
     @classmethod
-    def _of_bytes(cls: type[C], data: bytes, certificate: Certificate | None = None) -> C:
+    def _of_bytes(cls: type[C], data: bytes, certificate: Certificate | None = None, as_it_is: bool = False) -> C:
         out = ffi.new(f"struct sotto_{cls._kind} **")
         run(cls._lib("load_bytes"), out, data, len(data))
-        return cls(out[0], certificate)
+        made = cls(out[0], certificate)
+        made._file = data if as_it_is else None
+        return made
 
     def __reduce__(self) -> Any:
-        return type(self)._of_bytes, (self._bytes(), self._certificate)
+        return type(self)._of_bytes, (self._file or self._bytes(), self._certificate, self._file is not None)
 
     def save(self, path: Path) -> str:
         """Writes .safetensors, and of a private model PATH.certificate.json beside it; returns the path."""
-        if self._certificate is not None:
+        if self._certificate is not None and self._file is not None:
+            part = os.fspath(path) + ".part"
+            with open(part, "wb") as f:
+                f.write(self._file)
+            os.replace(part, path)
+            self._certificate.save(os.fspath(path) + ".certificate.json", path)
+        elif self._certificate is not None:
             run(self._lib("save_private"), c_text(path), self._c, self._certificate._c)
             self._certificate._path = os.fspath(path) + ".certificate.json"
         else:
@@ -123,7 +132,12 @@ class Classifier:
         out = ffi.new(f"struct sotto_{cls._kind} **")
         run(cls._lib("load"), out, c_text(path))
         beside = os.fspath(path) + ".certificate.json"
-        return cls(out[0], Certificate.load(beside) if os.path.exists(beside) else None)
+        model = cls(out[0])
+        if os.path.exists(beside):
+            model._certificate = Certificate.load(beside)
+            with open(path, "rb") as f:
+                model._file = f.read()
+        return model
 
     def _told(self) -> str:
         return self._certificate.statement if self._certificate else "no certificate"

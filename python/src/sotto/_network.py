@@ -145,6 +145,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
         canaries = make_canaries(data, rows, n, classes=data.classes, adjacency=None, seed=c.seed, output=path, fresh=fresh, spend=None, given=given)
         _refuse_private(given)
         unknown("train_network", given, [options, table("sotto_canary_option_table")])
+        keep(c, canaries)  # until the call has ended, even if its caller has left
         run(lib.sotto_train, out, result, *_set(canaries, data, rows, n), c, threads=threads, progress=progress)
         net = Network(out[0], None, found, read(result))
         _save(net, path, canaries)
