@@ -56,6 +56,12 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         (option_given(o, "momentum") || option_given(o, "max-grad-norm") || option_given(o, "sampling")))
         return cli_fail(SOTTO_EUSAGE, "head: --momentum, --max-grad-norm and --sampling need "
                                       "--trainer dp-sgd or dp-adam");
+    if (strcmp(r->trainer, "dp-gd") == 0 &&
+        (option_given(o, "momentum") || option_given(o, "epochs") || option_given(o, "batch") ||
+         option_given(o, "lr") || option_given(o, "sampling")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "head: trainer dp-gd uses all records in every step, so it takes no --epochs, "
+                        "--batch, --lr, --momentum or --sampling; give --steps or --step-size");
     if (moments && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
     *p = (struct sotto_head_privacy){.target = {.delta = sotto_default_delta(in->n)},

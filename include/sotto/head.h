@@ -16,9 +16,9 @@ enum { SOTTO_MAX_HIDDEN = 7 };
 struct sotto_head_recipe {
     /** ["adam"], "sgd";
      *  with a proved sensitivity: "convex", "convex-sgd", "convex-lbfgs";
-     *  with noise in every step: "dp-sgd", "dp-adam";
+     *  with noise in every step: "dp-sgd", "dp-adam", "dp-gd";
      *  from one noisy release of second moments: "covariance", "functional", "functional-linear", "taylor".
-     *  The last six are for sotto_head_train_private() only. */
+     *  The last seven are for sotto_head_train_private() only. */
     const char *trainer;
     size_t hidden_count;             /**< [0]: linear */
     size_t hidden[SOTTO_MAX_HIDDEN]; /**< ReLU widths */
@@ -40,9 +40,9 @@ struct sotto_head_recipe {
     double bias;
     /** [0.01] weight of half the squared norm of the weights, against the MEAN loss */
     double lambda;
-    /** [500] "convex": full-batch gradient steps from zero, a fixed number */
+    /** [500] "convex", "dp-gd": full-batch gradient steps from zero, a fixed number */
     size_t steps;
-    /** [0: the largest that the proof allows] "convex", "convex-sgd" */
+    /** [0: the largest that the proof allows; "dp-gd": by its rule] "convex", "convex-sgd", "dp-gd" */
     double step_size;
     /** [0.01] "convex-lbfgs": stops at a gradient of this times Lipschitz constant / n */
     double tolerance;
@@ -138,6 +138,10 @@ struct sotto_head_privacy {
  *  every record is clipped to max_grad_norm, noise of scale noise_multiplier * max_grad_norm is added to the sum, and the
  *  sum is divided by `batch`, not by the sample's size. Norms are exact from one pass (no gradient of a single record
  *  exists).
+ *
+ *  "dp-gd": steps on all records, with a momentum of 0.9. The first 1/20 of them release the mean and the mean square of
+ *  the records, clipped to `clip`; features are then centred and scaled by these, and the head is the mean over the last
+ *  quarter of the other steps. step_size 0: by a rule from noise, steps, n, d and classes. Linear, from zero; gaussian.
  *
  *  Second moments (the trainers of sotto_head_moment_trainer()): sums over the records of x x' and of x by class go through
  *  sotto_dp_release() once, with a proved replace-one sensitivity (rounding included), and the head is computed from what

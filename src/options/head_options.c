@@ -6,7 +6,8 @@
 static const struct sotto_option rows[] = {
     {"trainer", TEXT(trainer, "NAME"), .value = "adam", .group = "Head",
      .help = "trainer: adam or sgd; with proved sensitivity: convex, convex-sgd or convex-lbfgs; only in "
-             "'sotto head', with noise in every step: dp-sgd or dp-adam; only in 'sotto head', from one "
+             "'sotto head', with noise in every step: dp-sgd, dp-adam or dp-gd (linear, needs no tuning); "
+             "only in 'sotto head', from one "
              "noisy release of second moments: covariance, functional, functional-linear or taylor"},
     {"hidden", SIZES(hidden, hidden_count, SOTTO_MAX_HIDDEN), .range = "[1,1048576]", .group = "Head",
      .help = "widths of the hidden ReLU layers, such as 512 or 512,128 (default: none, linear head)"},
@@ -21,8 +22,9 @@ static const struct sotto_option rows[] = {
      .help = "standard deviation of noise on every number of a record, new in every step (adam, sgd; for "
              "'predict --smooth SIGMA'; no privacy noise)"},
     {"clip", REAL(clip, "R"), .value = "1", .range = "[1e-6,1e6]", .group = "Convex and moment trainers",
-     .help = "L2 norm to which records are clipped (convex, covariance, functional); taylor: features are "
-             "clipped to [0, R]"},
+     .help =
+         "L2 norm to which records are clipped (convex, covariance, functional, dp-gd); taylor: features are "
+         "clipped to [0, R]"},
     {"bias-constant", REAL(bias, "C"), .value = "1", .range = "[0,1e6]",
      .group = "Convex and moment trainers",
      .help = "constant input of the bias, in units of the features (convex); in units of --clip (moments)",
@@ -31,10 +33,11 @@ static const struct sotto_option rows[] = {
      .help = "L2 regularisation: factor of half the squared norm of the weights (convex); ridge of "
              "covariance and functional (chosen from the noise unless given)"},
     {"steps", COUNT(steps, "N"), .value = "500", .range = "[1,4294967295]",
-     .group = "Convex and moment trainers", .help = "number of full-batch gradient steps (convex)"},
+     .group = "Convex and moment trainers", .help = "number of full-batch gradient steps (convex, dp-gd)"},
     {"step-size", REAL(step_size, "ETA"), .value = "0", .range = "[0,inf)",
      .group = "Convex and moment trainers",
-     .help = "step size (convex, convex-sgd); 0: the largest that the proof allows"},
+     .help = "step size (convex, convex-sgd, dp-gd); 0: the largest that the proof allows; dp-gd: by a "
+             "public rule"},
     {"tolerance", REAL(tolerance, "T"), .value = "0.01", .range = "[1e-9,1]",
      .group = "Convex and moment trainers",
      .help = "gradient norm at which convex-lbfgs stops, in units of Lipschitz constant / number of records"},
@@ -68,8 +71,9 @@ static const struct sotto_option privacy_rows[] = {
      .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
     {"adjacency", CHOICE(adjacency, "NAME", "replace-one|add-remove|zero-out"), .value = "replace-one",
      .group = "Noise and guarantee",
-     .help = "adjacency of dp-sgd and dp-adam: replace-one, or zero-out (one record has no effect; alias "
-             "add-remove)"},
+     .help =
+         "adjacency of dp-sgd, dp-adam and dp-gd: replace-one, or zero-out (one record has no effect; alias "
+         "add-remove)"},
     {"sampling", CHOICE(sampling, "NAME", "poisson|fixed"), .value = "poisson",
      .group = "Noise and guarantee",
      .help = "batches of dp-sgd and dp-adam: poisson, or fixed: constant batch size without replacement "

@@ -110,7 +110,7 @@ refused() {
   refused 65 "epochs must be at least 1 and at most 4294967295 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
   refused 65 "lr must be above 0 and at most 1000 (got -1)" plain --lr -1
-  refused 65 "trainer 'adamw' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, covariance, functional, functional-linear or taylor" plain --trainer adamw
+  refused 65 "trainer 'adamw' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, dp-gd, covariance, functional, functional-linear or taylor" plain --trainer adamw
   refused 64 "hidden" plain --hidden 4,x
   for i in {1..12}; do echo "${i}e36,3e37"; done > big.csv
   refused 65 "head: a weight became infinite or NaN in epoch" "$SOTTO" head --features big.csv --labels y.npy --trainer sgd \
@@ -292,6 +292,7 @@ refused() {
   [ "$status" -eq 0 ]
   [[ "$("$SOTTO" inspect h.safetensors)" == *'"clip":1,'*'"refuse_larger":0'* ]]
   rm -f h.safetensors*
+  refused 64 "head: trainer dp-gd uses all records in every step, so it takes no --epochs, --batch, --lr, --momentum or --sampling; give --steps or --step-size" plain --trainer dp-gd --batch 5 --epsilon 2
   refused 64 "head: --momentum, --max-grad-norm and --sampling need --trainer dp-sgd or dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
   refused 64 "--adjacency add-remove: this trainer supports replace-one only (DP-SGD with --sampling poisson supports both)" plain --trainer taylor --adjacency add-remove --epsilon 2
   refused 64 "--adjacency must be replace-one, add-remove or zero-out (got 'both')" plain --trainer dp-sgd --adjacency both --epsilon 2
@@ -320,7 +321,7 @@ refused() {
 
 @test "private and convex trainers: classes are public and given, a row counts once" {
   export XDG_DATA_HOME=$dir
-  for trainer in dp-sgd dp-adam covariance functional functional-linear taylor convex convex-sgd convex-lbfgs; do
+  for trainer in dp-sgd dp-adam dp-gd covariance functional functional-linear taylor convex convex-sgd convex-lbfgs; do
     refused 64 "head: trainer $trainer needs public classes, which it does not derive from the labels; give --classes K, or --classes FILE with one name a line" plain --trainer $trainer
   done
   u1 3 1 4 1 5 | npy twice.npy '|u1' '5,'

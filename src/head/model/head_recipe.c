@@ -43,6 +43,7 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
     const struct head_trainer *t = head_trainer_find(asked);
     REQUIRE(t,
             "trainer '%s' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, "
+            "dp-gd, "
             "covariance, functional, functional-linear or taylor",
             asked);
     r->trainer = t->name; /* static text */

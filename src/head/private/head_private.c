@@ -9,6 +9,7 @@
 #include "dp/mechanism/require.h"
 #include "dp/release/charge_hint.h"
 #include "head/private/head_checkpoint.h"
+#include "head/private/head_descent.h"
 #include "head/private/private_recipe.h"
 #include "head/kernel/head_clip.h"
 #include "head/kernel/head_linear.h"
@@ -32,10 +33,12 @@ struct private_trainer {
     struct clip_layer clip[HEAD_MAX_LAYERS];
     struct clip_scratch scratch;
     struct arena memory;
-    size_t count;                    /* weights and biases */
+    struct head_descent descent;
+    size_t weights;                  /* weights and biases */
+    size_t count;                    /* what a step releases: these, and "dp-gd": moments of the records */
     double *w;                       /* (count): what is trained, in double */
     double *vector;                  /* (count): the sum, then the privatised mean gradient */
-    double *mean, *square;           /* (count): momentum, or Adam's moments */
+    double *mean, *square;           /* (count): momentum, or Adam's moments; "dp-gd": square sums weights */
     uint32_t *rows;                  /* (n): the sample of a step */
     double *reference;               /* (count): the sum of an observer's own sample; NULL: none is needed */
     struct sotto_canaries *canaries; /* NULL: none */
@@ -44,15 +47,21 @@ struct private_trainer {
 };
 
 /* Called twice: to measure, then to place. */
-static void layout(struct private_trainer *t)
+static void layout(struct private_trainer *t, const struct sotto_head_recipe *r)
 {
     struct arena *a = &t->memory;
+    const struct head_data *data = t->network.data;
     size_t widest = 0;
-    t->count = 0;
+    t->weights = 0;
     for (size_t l = 0; l < t->network.net.layers; l++) {
         const struct head_layer *layer = &t->network.net.layer[l];
-        t->count += (layer->in + 1) * layer->out;
+        t->weights += (layer->in + 1) * layer->out;
         widest = layer->ld > widest ? layer->ld : widest;
+    }
+    t->count = t->weights;
+    if (head_descent_is(r)) {
+        t->count += data->d + 1;
+        head_descent_layout(&t->descent, a, data, r);
     }
     if (t->one_pass) {
         const struct head_layer *layer = &t->network.net.layer[0];
@@ -67,10 +76,10 @@ static void layout(struct private_trainer *t)
     t->vector = arena_take(a, t->count, sizeof *t->vector);
     t->mean = arena_take(a, t->count, sizeof *t->mean);
     t->square = arena_take(a, t->count, sizeof *t->square);
-    t->rows = arena_take(a, t->network.data->n, sizeof *t->rows);
+    t->rows = arena_take(a, data->n, sizeof *t->rows);
     if (canary_is_gradient(t->canaries))
         t->reference = arena_take(a, t->count, sizeof *t->reference);
-    t->record_square = arena_take(a, t->network.data->n, sizeof *t->record_square);
+    t->record_square = arena_take(a, data->n, sizeof *t->record_square);
 }
 
 static void plan_one_pass(struct private_trainer *t)
@@ -79,7 +88,7 @@ static void plan_one_pass(struct private_trainer *t)
     const struct head_data *data = t->network.data;
     t->linear.in = layer->in;
     t->linear.out = layer->out;
-    t->linear.x = data->x;
+    t->linear.x = t->descent.data ? t->descent.z : data->x;
     t->linear.y = data->y;
     t->linear.square = t->record_square;
     t->linear.w = layer->w;
@@ -113,14 +122,17 @@ static sotto_status plan(struct private_trainer *t, const struct head_data *data
                                   .one_pass = chunked->hidden_count ? NULL : head_linear_kernels_find(),
                                   .canaries = canaries};
     TRY(head_plain_plan_part(&t->network, &all, chunked)); /* which does not ask whether the cells are bits */
-    layout(t);
+    layout(t, chunked);
     TRY(arena_reserve(&t->memory, "private head trainer"));
-    layout(t);
+    layout(t, chunked);
     if (t->one_pass)
         plan_one_pass(t);
     else
         plan_layers(t);
-    t->kernels->squares(t->record_square, data->x, data->n, data->d);
+    if (t->descent.data)
+        head_descent_sum(&t->descent);
+    else
+        t->kernels->squares(t->record_square, data->x, data->n, data->d);
 done:
     return status;
 }
@@ -154,7 +166,7 @@ static void initialise(struct private_trainer *t)
 {
     double *w = t->w;
     memset(t->w, 0, t->count * sizeof *t->w);
-    for (size_t l = 0; l < t->network.net.layers; l++) {
+    for (size_t l = 0; l < t->network.net.layers && !t->descent.data; l++) { /* "dp-gd" starts from 0 */
         const struct head_layer *layer = &t->network.net.layer[l];
         struct head_initial draw = head_initial_start(t->network.recipe->seed, l, layer->out, layer->in);
         for (size_t o = 0; o < layer->out; o++)
@@ -213,6 +225,19 @@ static void sum_gradients(struct private_trainer *t, size_t count, double norm)
         sum_layers(t, count, norm);
 }
 
+/* What a step releases, without noise: moments in the centring steps of "dp-gd", gradients else. */
+static void sum_step(struct private_trainer *t, size_t count, size_t step, double norm)
+{
+    if (step > t->descent.centring) {
+        sum_gradients(t, count, norm);
+        memset(t->vector + t->weights, 0, (t->count - t->weights) * sizeof *t->vector);
+        return;
+    }
+    memset(t->vector, 0, t->weights * sizeof *t->vector);
+    for (size_t i = t->weights; i < t->count; i++)
+        t->vector[i] = norm * t->descent.moments[i - t->weights];
+}
+
 /* What the other records add where canaries are, by a sample of the observer's own; its sum goes to reference. The step's
  * own sum is in vector, before and after. */
 static void sum_reference(struct private_trainer *t, double rate, size_t step, double norm)
@@ -225,6 +250,34 @@ static void sum_reference(struct private_trainer *t, double rate, size_t step, d
         t->vector[i] = t->reference[i];
         t->reference[i] = own;
     }
+}
+
+/* Features from the moments that the centring steps released. */
+static void centre(struct private_trainer *t, const struct sotto_head_recipe *r)
+{
+    const struct head_data *data = t->network.data;
+    head_descent_centre(&t->descent, t->w + t->weights, head_clip_norm(r->max_grad_norm, data->n),
+                        r->noise_multiplier * r->max_grad_norm);
+    t->kernels->squares(t->record_square, t->descent.z, data->n, data->d);
+}
+
+/* "dp-gd"; vector: the noisy sum. */
+static void update_descent(struct private_trainer *t, const struct sotto_head_recipe *r, size_t step)
+{
+    struct head_descent *descent = &t->descent;
+    const struct noisy_update u = {
+        .share = 1 / (double)descent->data->n, .rate = r->step_size, .momentum = head_descent_momentum};
+    if (step <= descent->centring) {
+        for (size_t i = t->weights; i < t->count; i++)
+            t->w[i] += t->vector[i];
+        if (step == descent->centring)
+            centre(t, r);
+        return;
+    }
+    t->noisy->sgd(t->w, t->mean, t->vector, t->weights, &u);
+    for (size_t i = 0; i < t->weights && head_descent_averages(descent, step); i++)
+        t->square[i] += t->w[i];
+    show_weights(t);
 }
 
 /* vector: the noisy sum. */
@@ -245,8 +298,15 @@ static sotto_status check_weights(const struct private_trainer *t, size_t epoch)
     return t->noisy->within(t->w, t->count, 0x1p126) ? SOTTO_OK : head_diverged(epoch, t->network.recipe);
 }
 
+static size_t batch_of(const struct sotto_head_recipe *r, size_t n)
+{
+    return head_descent_is(r) ? n : r->batch;
+}
+
 static size_t steps_of(const struct sotto_head_recipe *r, size_t n)
 {
+    if (head_descent_is(r))
+        return r->steps;
     return (size_t)ceil((double)r->epochs * (double)n / (double)r->batch);
 }
 
@@ -288,12 +348,12 @@ static sotto_status take_step(struct head_run *r, size_t n, size_t step, double 
     sotto_status status = SOTTO_OK;
     struct private_trainer *t = r->trainer;
     const double scale = r->recipe->noise_multiplier * r->recipe->max_grad_norm;
-    const struct canary_step seen = {norm, scale, (double)r->recipe->batch / (double)n, 1,
+    const struct canary_step seen = {norm, scale, (double)batch_of(r->recipe, n) / (double)n, 1,
                                      strcmp(r->recipe->noise, "logistic") == 0};
     size_t count;
     TRY(sotto_dp_sample(reserved, t->rows, &count, n));
     canary_note(t->canaries, t->rows, count);
-    sum_gradients(t, drop_nothing(t->rows, count, t->network.data->y), norm);
+    sum_step(t, drop_nothing(t->rows, count, t->network.data->y), step, norm);
     canary_add(t->canaries, t->vector, norm);
     if (t->reference)
         sum_reference(t, seen.rate, step, norm);
@@ -312,11 +372,14 @@ static sotto_status train(struct head_run *r, size_t n, struct sotto_dpsgd_sessi
     double norm = head_clip_norm(r->recipe->max_grad_norm, n);
     r->saved = time(NULL);
     for (size_t step = r->state.step + 1; step <= steps; step++) {
-        size_t epoch = step * r->recipe->epochs / (steps + 1);
+        size_t epoch = step * (t->descent.data ? steps : r->recipe->epochs) / (steps + 1);
         if (step % 16 == 1 || context_stopped(ctx))
             TRY(stop_check(r, step - 1, epoch, ctx));
         TRY(take_step(r, n, step, norm, reserved));
-        update(t, r->recipe, step);
+        if (t->descent.data)
+            update_descent(t, r->recipe, step);
+        else
+            update(t, r->recipe, step);
         if (step % 16 == 0 || step == steps)
             context_progress(ctx, "head", step, steps, "steps");
         TRY(check_weights(t, epoch));
@@ -344,6 +407,8 @@ static sotto_status begin(struct head_run *r, const struct head_data *data)
     REQUIRE(r->state.step <= steps_of(r->recipe, data->n),
             "%s: is at step %zu, beyond the %zu steps of the run; give the options of the interrupted run",
             r->checkpoint, r->state.step, steps_of(r->recipe, data->n));
+    if (t->descent.data && r->state.step >= t->descent.centring)
+        centre(t, r->recipe);
     show_weights(t);
 done:
     return status;
@@ -358,7 +423,7 @@ static sotto_status reserve(struct sotto_dpsgd_session **out, struct head_run *r
     const struct sotto_dpsgd_request request = {
         .sampled = {.mechanism = r->noise,
                     .noise_multiplier = r->noise_multiplier,
-                    .sample_rate = sotto_sample_rate(p->sampling, r->batch, data->n),
+                    .sample_rate = sotto_sample_rate(p->sampling, batch_of(r, data->n), data->n),
                     .steps = first < steps ? steps - first : 1, /* 1: for the certificate of what is done */
                     .delta = p->target.delta,
                     .adjacency = p->adjacency,
@@ -387,10 +452,10 @@ static sotto_status calibrate(struct sotto_head_recipe *r, size_t n, const struc
     sotto_status status = SOTTO_OK;
     if (!spend_given(p->target.epsilon))
         goto done;
-    REQUIRE(r->batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
+    REQUIRE(batch_of(r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
             r->batch, n);
     const struct sotto_sampled sampled = {.mechanism = r->noise ? r->noise : "gaussian",
-                                          .sample_rate = sotto_sample_rate(p->sampling, r->batch, n),
+                                          .sample_rate = sotto_sample_rate(p->sampling, batch_of(r, n), n),
                                           .steps = steps_of(r, n),
                                           .delta = p->target.delta,
                                           .adjacency = p->adjacency,
@@ -408,6 +473,17 @@ static void add_rounding(struct sotto_head_recipe *r, size_t dimension, size_t n
     const struct dpsgd_facts facts = {.max_grad_norm = r->max_grad_norm, .dimension = dimension};
     if (spend_given(p->target.epsilon))
         r->noise_multiplier = run_noise_multiplier(r->noise_multiplier, &facts, n);
+}
+
+static void export_weights(float *parameters, struct private_trainer *t)
+{
+    if (!t->descent.data) {
+        head_plain_export(&t->network, parameters);
+        return;
+    }
+    for (size_t i = 0; i < t->weights; i++)
+        t->square[i] /= (double)head_descent_averaged(&t->descent);
+    head_descent_export(parameters, &t->descent, t->square);
 }
 
 static sotto_status train_private(struct sotto_head **out, struct sotto_certificate **certificate,
@@ -433,8 +509,8 @@ static sotto_status train_private(struct sotto_head **out, struct sotto_certific
     TRY(spend_require_adjacency(own.adjacency));
     TRY(calibrate(&r, n, &own, ctx));
     TRY(head_recipe_check(&r));
-    REQUIRE(r.batch <= n, "batch %zu, the expected size of a sample, is larger than the %zu records", r.batch,
-            n);
+    REQUIRE(batch_of(&r, n) <= n, "batch %zu, the expected size of a sample, is larger than the %zu records",
+            r.batch, n);
     memcpy(width + 1, r.hidden, r.hidden_count * sizeof *width);
     width[r.hidden_count + 1] = classes;
     TRY(head_create(&h, r.hidden_count + 1, width));
@@ -443,12 +519,14 @@ static sotto_status train_private(struct sotto_head **out, struct sotto_certific
     TRY(plan(&trainer, &data, &chunked, own.canaries));
     TRY(canary_begin(own.canaries, trainer.count));
     add_rounding(&r, trainer.count, n, &own);
+    if (trainer.descent.data)
+        r.step_size = head_descent_rate(&r, n, data.d, classes);
     TRY(begin(&run, &data));
     if (own.output)
         TRY(file_hold(&held, own.output, trainer.count * sizeof(float) + OUTPUT_ROOM));
     TRY(reserve(&reserved, &run, &data, &own, ctx));
     TRY(train(&run, n, reserved, ctx));
-    head_plain_export(&trainer.network, h->parameters);
+    export_weights(h->parameters, &trainer);
     TRY(sotto_dpsgd_session_certificate(&text, reserved));
     certificate_add_classes(text, classes, privacy->classes_by);
     head_describe(h, &data, &r, cpu_isa_name(cpu_best_isa()));
@@ -515,3 +593,47 @@ const struct head_trainer head_trainer_dp_adam = {.name = "dp-adam",
                                                   .parse = head_private_parse,
                                                   .radius = radius,
                                                   .train_private = train_private};
+
+static sotto_status check_descent(struct sotto_head_recipe *r)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(!r->noise || strcmp(r->noise, "gaussian") == 0,
+            "noise '%s' cannot be given for trainer dp-gd; expected gaussian", r->noise);
+    r->noise = "gaussian";
+    REQUIRE(r->hidden_count == 0, "trainer dp-gd supports linear heads only (got %zu hidden layers)",
+            r->hidden_count);
+    TRY(head_recipe_check_ranges(r, "clip|steps|step_size|max_grad_norm|noise_multiplier"));
+    REQUIRE(r->steps >= 4, "steps must be at least 4 for trainer dp-gd (got %zu)", r->steps);
+    r->bias = r->lambda = r->tolerance = r->cross = r->lr = r->momentum = 0;
+    r->epochs = r->batch = 0;
+    r->refuse_larger = 0;
+    r->seed = 0;
+done:
+    return status;
+}
+
+static void text_descent(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
+                         size_t classes)
+{
+    char clip[32], norm[32], multiplier[32], size[32];
+    head_recipe_shortest(clip, r->clip);
+    head_recipe_shortest(norm, r->max_grad_norm);
+    head_recipe_shortest(multiplier, r->noise_multiplier);
+    head_recipe_shortest(size, r->step_size);
+    snprintf(out, HEAD_RECIPE_TEXT,
+             "{\"classes\":%zu,\"clip\":%s,\"inputs\":%zu,\"max_grad_norm\":%s,\"noise\":\"%s\","
+             "\"noise_multiplier\":%s,\"recipe\":1,\"step_size\":%s,\"steps\":%zu,\"trainer\":\"%s\"}",
+             classes, clip, inputs, norm, r->noise, multiplier, size, r->steps, r->trainer);
+}
+
+static double radius_descent(const struct sotto_head_recipe *r)
+{
+    return r->clip;
+}
+
+const struct head_trainer head_trainer_dp_gd = {.name = "dp-gd",
+                                                .check = check_descent,
+                                                .text = text_descent,
+                                                .parse = head_descent_parse,
+                                                .radius = radius_descent,
+                                                .train_private = train_private};

@@ -15,6 +15,19 @@ done:
     return status;
 }
 
+sotto_status head_descent_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_real(&r->clip, doc, name, "clip"));
+    TRY(json_get_size(&r->steps, doc, name, "steps"));
+    TRY(json_get_real(&r->step_size, doc, name, "step_size"));
+    TRY(json_get_text(&r->noise, doc, name, "noise"));
+    TRY(json_get_real(&r->max_grad_norm, doc, name, "max_grad_norm"));
+    TRY(json_get_real(&r->noise_multiplier, doc, name, "noise_multiplier"));
+done:
+    return status;
+}
+
 sotto_status moment_recipe_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
 {
     sotto_status status = SOTTO_OK;

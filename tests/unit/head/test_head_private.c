@@ -77,11 +77,9 @@ static void heads_learn_and_are_certified(void **state)
         const char *trainer, *noise;
         double lr, momentum;
         size_t hidden;
-    } cases[] = {{"dp-sgd", "gaussian", 0.5, 0, 0},
-                 {"dp-sgd", "logistic", 0.2, 0.9, 0},
-                 {"dp-adam", "gaussian", 0.05, 0, 0},
-                 {"dp-adam", "gaussian", 0.05, 0, 16},
-                 {"dp-sgd", "logistic", 0.2, 0.9, 0}};
+    } cases[] = {{"dp-sgd", "gaussian", 0.5, 0, 0},   {"dp-sgd", "logistic", 0.2, 0.9, 0},
+                 {"dp-adam", "gaussian", 0.05, 0, 0}, {"dp-adam", "gaussian", 0.05, 0, 16},
+                 {"dp-sgd", "logistic", 0.2, 0.9, 0}, {"dp-gd", "gaussian", 0.5, 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sotto_head_recipe r = recipe_of(cases[i].trainer);
         struct sotto_head_privacy p = privacy_of();
@@ -193,9 +191,9 @@ static void bad_requests_have_one_line(void **state)
         assert_null(h);                                                                                      \
         assert_int_equal(access(path_of("none.jsonl"), F_OK), -1);                                           \
     } while (0)
-    REFUSED(
-        r.trainer = "adam", SOTTO_EINVAL,
-        "adam adds no noise; expected dp-sgd, dp-adam, covariance, functional, functional-linear or taylor");
+    REFUSED(r.trainer = "adam", SOTTO_EINVAL,
+            "adam adds no noise; expected dp-sgd, dp-adam, dp-gd, covariance, functional, functional-linear "
+            "or taylor");
     REFUSED(r.batch = N + 1, SOTTO_EINVAL,
             "601, the expected size of a sample, is larger than the 600 records");
     REFUSED(r.batch = SOTTO_NONE, SOTTO_EINVAL, "batch must be at least 1");
@@ -205,6 +203,12 @@ static void bad_requests_have_one_line(void **state)
     REFUSED(r.max_grad_norm = -1, SOTTO_EINVAL, "max_grad_norm");
     REFUSED(r.momentum = 1, SOTTO_EINVAL, "momentum");
     REFUSED(r.trainer = "dp-adam"; r.momentum = 0.9, SOTTO_EINVAL, "momentum cannot be given for trainer");
+    REFUSED(r.trainer = "dp-gd"; r.noise = "logistic", SOTTO_EINVAL,
+                                 "noise 'logistic' cannot be given for trainer dp-gd; expected gaussian");
+    REFUSED(r.trainer = "dp-gd"; r.hidden_count = 1;
+            r.hidden[0] = 4, SOTTO_EINVAL, "dp-gd supports linear heads only (got 1 hidden layers)");
+    REFUSED(r.trainer = "dp-gd";
+            r.steps = 3, SOTTO_EINVAL, "steps must be at least 4 for trainer dp-gd (got 3)");
     REFUSED(p.target.epsilon = -1, SOTTO_EINVAL, "epsilon");
     REFUSED(p.target.epsilon = 1;
             r.batch = N + 1, SOTTO_EINVAL, "the expected size of a sample, is larger than the 600 records");

@@ -151,7 +151,7 @@ static void check_trainer(trainer *train, const void *how)
 static void heads_take_a_useless_record_for_nothing(void **state)
 {
     (void)state;
-    static const char *const trainers[] = {"dp-sgd",     "dp-adam",           "covariance",
+    static const char *const trainers[] = {"dp-sgd",     "dp-adam",           "dp-gd", "covariance",
                                            "functional", "functional-linear", "taylor"};
     for (size_t t = 0; t < sizeof trainers / sizeof *trainers; t++)
         for (size_t hidden = 0; hidden < (t < 2 ? 2 : 1); hidden++) {
@@ -161,9 +161,10 @@ static void heads_take_a_useless_record_for_nothing(void **state)
             r.noise_multiplier = 1;
             r.epochs = 2;
             r.batch = 15;
+            r.steps = 8;
             r.hidden_count = hidden;
             r.hidden[0] = 5;
-            if (t >= 2)
+            if (t >= 3)
                 r.noise = NULL;
             check_trainer(train_head, &r);
         }
