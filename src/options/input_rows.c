@@ -150,7 +150,7 @@ const struct sotto_option *sotto_generative_input_table(void)
 
 #undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_token_input
-#define TOKENS "Texts and a language model (N texts of at most T tokens, and --membership)"
+#define TOKENS "Texts and a language model (N texts of up to T tokens; --membership)"
 
 static const struct sotto_option token_rows[] = {
     {"token-logprobs", INPUT(logprobs, "ARRAY"), .group = TOKENS,
