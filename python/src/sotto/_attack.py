@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, ou
 from ._encoder import Encoder
 from ._model import Classifier
 from .errors import InvalidArgument, make
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import AttackOptions, EncoderAttackOptions, ShadowOptions, ViewOptions
 
 __all__ = ["attack", "attack_encoder", "attacks"]
 
@@ -203,10 +208,10 @@ def _shown(name: str, given: Mapping[str, Any]) -> str:
 
 
 def attack(model: Any, name: str, *, member: Records, nonmember: Records, attacker: Records | None = None, other: Records | None = None,
-           known_member: Records | None = None, known_nonmember: Records | None = None, shadow: Mapping[str, Any] | None = None,
+           known_member: Records | None = None, known_nonmember: Records | None = None, shadow: ShadowOptions | None = None,
            classes: int | None = None, output: Output | None = None, image: tuple[int, int, int] | None = None, device: Any = None,
            budget: int | None = None, query_batch: int = 1024, title: str | None = None, threads: int | None = None,
-           progress: Progress = None, **given: Any) -> AuditResult:
+           progress: Progress = None, **more: Unpack[AttackOptions]) -> AuditResult:
     """Runs a membership attack on a model. What it finds is measured: no guarantee.
 
     model: a function of float32 rows (n, ...) to probabilities (n, classes); an nn.Module, which is taken to answer logits and is in
@@ -231,6 +236,7 @@ def attack(model: Any, name: str, *, member: Records, nonmember: Records, attack
     >>> sotto.attack(model, "ml-leaks-3", member=(x[:100], y[:100]), nonmember=(x[100:], y[100:])).worst.auc.estimate
     1.0
     """
+    given: dict[str, Any] = dict(more)
     command = _shown(name, {"shadow": dict(shadow) if shadow else None, **given})
     asked, shape = None, _shape_of(member)
     if not isinstance(model, (str, os.PathLike, Classifier)):
@@ -244,7 +250,7 @@ def attack(model: Any, name: str, *, member: Records, nonmember: Records, attack
     if shard is not None:
         fill(c, shard=_call.whole(shard[0], "shard", 0), shards=_call.whole(shard[1], "shards", 1))
     options.set(c, options.take(given))
-    how = dict(shadow or {})
+    how: dict[str, Any] = dict(shadow or {})
     changed = changes.set(struct("shadow_recipe"), changes.take(how))
     _call.unknown("attack: shadow", how, [changes])
     measured = audit.set(struct("audit_options"), {k: given.pop(k) for k in ("fpr", "confidence", "delta") if k in given})
@@ -309,8 +315,8 @@ def _embedded(arrays: dict[str, Any], side: str, images: Any, encoder: Encoder, 
 
 
 def attack_encoder(encoder: Encoder | None = None, shadow_encoder: Encoder | None = None, *, member: Any = None, nonmember: Any = None,
-                   shadow_member: Any = None, shadow_nonmember: Any = None, bank: Any = None, views: Mapping[str, Any] | None = None,
-                   title: str | None = None, threads: int | None = None, progress: Progress = None, **given: Any) -> AuditResult:
+                   shadow_member: Any = None, shadow_nonmember: Any = None, bank: Any = None, views: ViewOptions | None = None,
+                   title: str | None = None, threads: int | None = None, progress: Progress = None, **more: Unpack[EncoderAttackOptions]) -> AuditResult:
     """Membership in the pre-training set of an ENCODER: EncoderMI (vector, set, threshold), contrastive loss, norm. Measured: no guarantee.
 
     encoder, shadow_encoder: the one under attack, and one of the attacker's own. member, nonmember: images that did, and did not,
@@ -321,6 +327,7 @@ def attack_encoder(encoder: Encoder | None = None, shadow_encoder: Encoder | Non
     shadow_bank_plain (n, d). Without a shadow only the mean similarity of views and the contrastive loss are run.
     temperature [.1]; fpr, confidence, delta, seed: as of audit(). Returns an AuditResult; its scores (5, n_member + n_nonmember) are in
     the order of the attacks."""
+    given: dict[str, Any] = dict(more)
     options, audit = table("sotto_encoder_attack_option_table"), table("sotto_audit_option_table")
     names = [f"{side}_{what}" for side in _SIDES for what in ("views", "plain")] + ["bank_plain", "shadow_bank_plain"]
     arrays = {k: given.pop(k) for k in list(given) if k in names}

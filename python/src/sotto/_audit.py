@@ -6,7 +6,7 @@ import html as _html
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from . import _call
 from ._call import Array, Frame, Progress, array, ffi, fill, invalid, lib, numpy_of, out_text, run, struct, table, text_of
 from ._records import Estimate, Record, read
 from .errors import GateFailed, make
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import AuditOptions
 
 __all__ = ["AttackResult", "AuditResult", "audit"]
 
@@ -200,7 +205,7 @@ def _options(given: dict[str, Any], claim: Any) -> Any:
 
 
 def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any = None, title: str | None = None,
-          threads: int | None = None, progress: Progress = None, **given: Any) -> AuditResult:
+          threads: int | None = None, progress: Progress = None, **options: Unpack[AuditOptions]) -> AuditResult:
     """Attacks on membership from saved answers of a model. What they find is measured: lower bounds with intervals, no guarantee.
 
     Give outputs of n members (records that trained the model) and m non-members as logits (n, K), probabilities (n, K), with
@@ -216,13 +221,13 @@ def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any
     >>> r.worst.auc.lower > .5
     True
     """
-    given = {"member_logits": member_logits, "nonmember_logits": nonmember_logits, **given}
+    given: dict[str, Any] = {"member_logits": member_logits, "nonmember_logits": nonmember_logits, **options}
     c = _input(given)
-    options = _options(given, claim)
+    chosen = _options(given, claim)
     inputs = [table(f"sotto_{kind}_input_table", True) for kind in ("audit", "generative", "attribute")]
     _call.unknown("audit", given, [*inputs, table("sotto_audit_option_table")])
     out = ffi.gc(ffi.new("struct sotto_audit_result *"), lib.sotto_audit_result_free)
-    run(lib.sotto_audit, out, c, options, threads=threads, progress=progress)
+    run(lib.sotto_audit, out, c, chosen, threads=threads, progress=progress)
     return AuditResult(out, title)
 
 

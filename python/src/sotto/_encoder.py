@@ -6,7 +6,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from ._call import Array, Progress, array, ffi, fill, invalid, lib, numpy_of, ru
 from ._dataset import Dataset
 from ._records import Record, read
 from .errors import SottoError, make
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import ImportOptions, PretrainOptions, ScatteringOptions, TalosOptions, ViewOptions
 
 __all__ = ["Encoder", "knn_accuracy", "pretrain", "scatter", "standardise"]
 
@@ -111,10 +116,11 @@ class Encoder:
         run(lib.sotto_embed, _call.pointer(out, "float *"), self._c, data, ffi.NULL, data.n, threads=threads, progress=progress)
         return out
 
-    def embed_views(self, images: Any, *, threads: int | None = None, progress: Progress = False, **given: Any) -> Array:
+    def embed_views(self, images: Any, *, threads: int | None = None, progress: Progress = False, **more: Unpack[ViewOptions]) -> Array:
         """Embeddings (n, views, width) of random views of each image: those of the encoder's own pre-training, unless options say otherwise.
 
         Options: views [10], seed, augmentation, min_area, ... (include/sotto/ssl.h, struct sotto_view_options)."""
+        given: dict[str, Any] = dict(more)
         options, data = table("sotto_view_option_table"), _dataset(images)
         c = options.set(struct("view_options"), options.take(given))
         _call.unknown("embed_views", given, [options])
@@ -134,7 +140,7 @@ class Encoder:
         return _tensors.torch_of(self.weights)
 
     @classmethod
-    def from_state_dict(cls, state: Mapping[str, Any], *, model: str, statement: str, **given: Any) -> Encoder:
+    def from_state_dict(cls, state: Mapping[str, Any], *, model: str, statement: str, **more: Unpack[ImportOptions]) -> Encoder:
         """An encoder of weights under torchvision's names, of any program.
 
         model: "resnet18", "resnet50" or "mobilenetv2", with "-imagenet" as in torchvision, without it with a stem for small images.
@@ -145,13 +151,14 @@ class Encoder:
             with open(path, "wb") as f:
                 f.write(_tensors.file_of(state))
             try:
-                return cls.from_weights(path, model=model, statement=statement, **given)
+                return cls.from_weights(path, model=model, statement=statement, **more)
             except SottoError as e:
                 raise make(e.status, str(e).partition("\n")[0].replace(path, "state_dict"), e.hint) from None
 
     @classmethod
-    def from_weights(cls, path: str | os.PathLike[str], *, model: str, statement: str, **given: Any) -> Encoder:
+    def from_weights(cls, path: str | os.PathLike[str], *, model: str, statement: str, **more: Unpack[ImportOptions]) -> Encoder:
         """from_state_dict() of a .safetensors file."""
+        given: dict[str, Any] = dict(more)
         options = table("sotto_encoder_import_option_table")
         sizes = {k: _call.whole(given.pop(k), k, 1) for k in ("height", "width") if given.get(k) is not None}
         c = fill(options.set(struct("encoder_import_options"), {"model": model, "statement": statement, **options.take(given)}), **sizes)
@@ -161,8 +168,8 @@ class Encoder:
         return cls(out[0])
 
 
-def pretrain(images: Any, *, talos: Mapping[str, Any] | None = None, name: str = "arrays", threads: int | None = None, progress: Progress = None,
-             **given: Any) -> Encoder:
+def pretrain(images: Any, *, talos: TalosOptions | None = None, name: str = "arrays", threads: int | None = None, progress: Progress = None,
+             **more: Unpack[PretrainOptions]) -> Encoder:
     """Trains an encoder on PUBLIC images, without labels. The encoder says nothing about privacy: private images may only be embedded.
 
     images: uint8 (n, C, H, W), (n, H, W, C) or (n, H, W), or floats from 0 to 1, which are rounded to 1/255. name: of the set, for the
@@ -178,12 +185,13 @@ def pretrain(images: Any, *, talos: Mapping[str, Any] | None = None, name: str =
     >>> encoder.embed(images[:5]).shape
     (5, 128)
     """
+    given: dict[str, Any] = dict(more)
     options, censoring = table("sotto_pretrain_option_table"), table("sotto_talos_option_table")
     c = options.set(struct("pretrain_options"), options.take(given))
     _call.unknown("pretrain", given, [options])
     data = Dataset(_pixels(images), name=name)._c
     if talos:
-        how = dict(talos)
+        how: dict[str, Any] = dict(talos)
         attribute = how.pop("attribute", None)
         inner = censoring.set(struct("talos"), censoring.take(how))
         _call.unknown("pretrain: talos", how, [censoring])
@@ -195,7 +203,7 @@ def pretrain(images: Any, *, talos: Mapping[str, Any] | None = None, name: str =
     return Encoder(out[0], read(result))
 
 
-def scatter(images: Any, *, threads: int | None = None, progress: Progress = False, **given: Any) -> Array:
+def scatter(images: Any, *, threads: int | None = None, progress: Progress = False, **more: Unpack[ScatteringOptions]) -> Array:
     """Fixed features of images, without any training: wavelet scattering of two orders. They cost no privacy.
 
     images: as of pretrain(), of 8 to 256 pixels. groups [27]: of channels that are normalised together; 0: not at all. grid [0: every
@@ -206,6 +214,7 @@ def scatter(images: Any, *, threads: int | None = None, progress: Progress = Fal
     >>> sotto.scatter(np.zeros((2, 28, 28), np.uint8)).shape == (2, 81 * 7 * 7)
     True
     """
+    given: dict[str, Any] = dict(more)
     options, data = table("sotto_scattering_option_table"), _dataset(images)
     c = options.set(struct("scattering"), options.take(given))
     _call.unknown("scatter", given, [options])

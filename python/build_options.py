@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Writes src/sotto/_options.py: the types of keyword arguments that stand in option tables of the library.
+
+usage: PYTHONPATH=FOLDER build_options.py > src/sotto/_options.py     (FOLDER: where the package was built)"""
+import inspect
+import re
+import textwrap
+
+import sotto
+from sotto import _call
+from sotto._call import lib
+
+# Type: the function whose arguments they are (its own parameters are left out), and its tables, of which perhaps some rows only.
+TYPES = {
+    "AuditOptions": (sotto.audit, "audit_input_table", "generative_input_table", "attribute_input_table", "audit_option_table"),
+    "AttackOptions": (sotto.attack, "attack_option_table", "audit_option_table:fpr|confidence|delta"),
+    "EncoderAttackOptions": (sotto.attack_encoder, "encoder_attack_option_table", "audit_option_table:fpr|confidence|delta|seed"),
+    "PretrainOptions": (sotto.pretrain, "pretrain_option_table"),
+    "ScatteringOptions": (sotto.scatter, "scattering_option_table"),
+    "ViewOptions": (sotto.Encoder.embed_views, "view_option_table"),
+    "ImportOptions": (sotto.Encoder.from_weights, "encoder_import_option_table"),
+    "ShadowOptions": (None, "shadow_option_table"),
+    "TalosOptions": (None, "talos_option_table"),
+    "HeadOptions": (None, "head_recipe_options"),
+    "NetworkOptions": (None, "train_option_table"),
+}
+# Rows that arguments of Python replace: files become arrays, and what the program takes apart is given in parts.
+LEFT_OUT = {"loci", "claim", "claim_epsilon", "claim_delta", "shard", "shards", "target", "target_command", "size"}
+MORE = {"ImportOptions": {"height": "int", "width": "int"}, "AttackOptions": {"shard": "tuple[int, int]"}}
+
+
+def type_of(o):
+    numbers = {lib.SOTTO_OPTION_FLAG: "bool", lib.SOTTO_OPTION_COUNT: "int", lib.SOTTO_OPTION_SEED: "int", lib.SOTTO_OPTION_REAL: "float",
+               lib.SOTTO_OPTION_SIZES: "int | Sequence[int]", lib.SOTTO_OPTION_REALS: "float | Sequence[float]",
+               lib.SOTTO_OPTION_LIST: "str | Sequence[str]", lib.SOTTO_OPTION_INPUT: "Any"}
+    if o.type in numbers:
+        return numbers[o.type]
+    if o.range:
+        return f"Literal[{', '.join(repr(n) for n in o.range.split('|'))}]"
+    return "str | PathLike[str]"
+
+
+def rows(function, tables):
+    taken = set(inspect.signature(function).parameters) if function else set()
+    for name in tables:
+        table, _, only = name.partition(":")
+        for o in _call.table("sotto_" + table, True):
+            if o.name not in taken | LEFT_OUT and (not only or o.name in only.split("|")):
+                taken.add(o.name)
+                yield o
+
+
+def main():
+    print('"""Types of keyword arguments that stand in option tables of the library. Made by build_options.py; not for editing."""\n')
+    print("from __future__ import annotations\n\nfrom collections.abc import Sequence\nfrom os import PathLike\nfrom typing import Any, Literal, TypedDict")
+    for name, (function, *tables) in TYPES.items():
+        print(f"\n\nclass {name}(TypedDict, total=False):")
+        print(f'    """Of {function.__qualname__}()."""\n' if function else f'    """Of {" and ".join("sotto_" + t for t in tables)}()."""\n')
+        for o in rows(function, tables):
+            kind = type_of(o)
+            text = re.sub("--([a-z-]+)", lambda m: m[1].replace("-", "_"), o.line().partition(": ")[2])
+            print(textwrap.fill(text, 130, initial_indent="    # ", subsequent_indent="    # "))
+            print(f"    {o.name}: {kind}{'' if kind == 'Any' else ' | None'}")
+        for member, kind in MORE.get(name, {}).items():
+            print(f"    {member}: {kind} | None")
+
+
+main()

@@ -1,0 +1,102 @@
+"""Types: those of option tables are current, mypy accepts package and users, stubs are what runs."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import sotto
+from sotto import _audit, _options
+
+here = pathlib.Path(__file__).parents[1]
+package = str(pathlib.Path(sotto.__file__).parent.parent)
+
+
+def python(*arguments, **options):
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, **options)
+
+
+@pytest.mark.skipif(not (here / "build_options.py").exists(), reason="not in the source tree")
+def test_types_of_options_are_current():
+    told = python(here / "build_options.py", env={**os.environ, "PYTHONPATH": package})
+    assert told.stdout == pathlib.Path(_options.__file__).read_text(), f"build_options.py > src/sotto/_options.py\n{told.stderr}"
+
+
+def test_every_typed_array_is_an_argument():
+    arrays = {*_audit._ARRAYS, *_audit._GENERATIVE, *_audit._ATTRIBUTE, *_audit._TESTED.values(), "scores", "membership", "attribute_depth"}
+    typed = {n for n, t in _options.AuditOptions.__annotations__.items() if str(getattr(t, "__forward_arg__", t)) == "Any"}
+    assert typed <= arrays and arrays - typed <= {"member_logits", "nonmember_logits", "attribute_depth", "reference_people"}
+
+
+def skip_unless_asked():
+    """mypy reads PyTorch and takes a minute."""
+    if "SOTTO_CHECK_PYTHON" not in os.environ:
+        pytest.skip("of make check-python")
+    pytest.importorskip("mypy")
+
+
+USER = """
+    from typing import Any
+    import numpy as np
+    import sotto
+
+    x = np.zeros((10, 3), np.float32)
+    y = np.zeros(10, np.int64)
+    result = sotto.audit(x, x, member_labels=y, nonmember_labels=y, fpr=[0.01], confidence=0.9)
+    area: float = result.worst.auc.lower
+    name: str = result["loss"].name
+    result.check("auc>0.6")
+    scores: Any = sotto.attack(lambda rows: rows, "lira", member=(x, y), nonmember=(x, y), shadow={"hidden": [8], "epochs": 3}, shadows=4).scores
+    encoder = sotto.pretrain(np.zeros((4, 32, 32), np.uint8), epochs=2, augmentation="simclr", talos={"lambda_": 1.0})
+    width: int = encoder.embed(np.zeros((4, 32, 32), np.uint8)).shape[1]
+    upper: float = sotto.account.gaussian(1.0, delta=1e-5).epsilon.upper
+"""
+WRONG = """
+    import numpy as np
+    import sotto
+
+    x = np.zeros((10, 3), np.float32)
+    sotto.audit(x, x, confidense=0.9)
+    sotto.audit(x, x, confidence="high")
+    sotto.attack(lambda rows: rows, "lira", member=(x, x), nonmember=(x, x), shadow={"widths": 3})
+    sotto.pretrain(x, augmentation="strong")
+    sotto.account.gaussian(1.0, delta=None)
+    sotto.attack(lambda rows: rows, "lira", member=(x, x), nonmember=(x, x), output="softmax")
+"""
+
+
+def mypy(tmp_path, *arguments):
+    skip_unless_asked()
+    cache = ["--cache-dir", str(tmp_path.parent / "mypy")]
+    return python("-m", "mypy", "--strict", "--config-file", str(here / "pyproject.toml"), *cache, *arguments, env={**os.environ, "MYPYPATH": package})
+
+
+def test_mypy_accepts_the_package(tmp_path):
+    told = mypy(tmp_path, "-p", "sotto")
+    assert told.returncode == 0, told.stdout
+
+
+def test_mypy_accepts_a_user(tmp_path):
+    (tmp_path / "user.py").write_text(textwrap.dedent(USER))
+    told = mypy(tmp_path, tmp_path / "user.py")
+    assert told.returncode == 0, told.stdout
+
+
+def test_mypy_refuses_what_is_wrong(tmp_path):
+    source = textwrap.dedent(WRONG)
+    (tmp_path / "wrong.py").write_text(source)
+    told = mypy(tmp_path, tmp_path / "wrong.py")
+    lines = {int(line.split(":")[1]) for line in told.stdout.splitlines() if "wrong.py:" in line and " error: " in line}
+    assert lines == {i for i, line in enumerate(source.splitlines(), 1) if line.startswith("sotto.")}, told.stdout
+
+
+def test_stubs_are_what_runs(tmp_path):
+    skip_unless_asked()
+    # What stubtest does not know: names for Literal[...], and the metaclass of what has no types of its own.
+    (tmp_path / "allowed").write_text("sotto._sotto\nsotto._sotto\\..*\nsotto._attack.Output\nsotto.account.(Adjacency|Sampling)\nsotto.opacus.Accountant\n")
+    told = python("-m", "mypy.stubtest", "sotto", "--mypy-config-file", str(here / "pyproject.toml"), "--allowlist", str(tmp_path / "allowed"),
+                  "--ignore-unused-allowlist", env={**os.environ, "PYTHONPATH": package, "MYPYPATH": package}, cwd=tmp_path)
+    assert told.returncode == 0, told.stdout + told.stderr
