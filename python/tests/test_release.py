@@ -129,7 +129,7 @@ def test_budget_is_refused_before_anything_is_charged(ledger):
 @pytest.mark.parametrize("change, text", [
     ({"epsilon": None}, "scale= and epsilon="), ({"scale": 1}, "scale= and epsilon="), ({"epsilon": -1}, "epsilon"), ({"l1": None}, "sensitivity"),
     ({"mechanism": "x"}, "mechanism"), ({"mechanism": "exponential"}, "selects"), ({"values": [np.nan]}, "NaN"), ({"values": []}, "no numbers"),
-    ({"values": {"n": np.arange(3)}}, "n has dtype int64"), ({"values": "x"}, "dtype"), ({"ledger": "clinic.jsonl"}, "sotto.Ledger"),
+    ({"values": {"n": np.arange(3)}}, "n has dtype int64"), ({"values": "x"}, "dtype"), ({"values": np.ones(2, np.longdouble)}, "float64 or shorter"), ({"ledger": "clinic.jsonl"}, "sotto.Ledger"),
     ({"l1": "x"}, "l1: .x. is not a number"), ({"values": [2**60]}, "beyond")])
 def test_bad_input_charges_nothing(ledger, change, text):
     given = {"values": [1.0], "mechanism": "laplace", "l1": 0.1, "epsilon": 0.1, "ledger": ledger, **change}

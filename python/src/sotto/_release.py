@@ -63,6 +63,8 @@ def release(values: Any, *, mechanism: str, ledger: Ledger, source: Dataset | No
 def _reals(x: Any, name: str, whole: bool) -> Array:
     """An array of float32 or float64. What is refused depends on its type alone, but for whole numbers beyond 2^53."""
     a = numpy_of(x, name)
+    if a.dtype.kind == "f" and a.dtype.itemsize > 8:  # rounding it before the noise would not be accounted for
+        raise invalid(f"{name} has dtype {a.dtype}; expected float64 or shorter floats")
     if a.dtype.kind == "f":
         return a if a.dtype == np.float64 else np.asarray(a, np.float32) if a.dtype.itemsize <= 4 else np.asarray(a, np.float64)
     if not whole:
