@@ -5,9 +5,10 @@
 #          records (GAN-Leaks, Monte Carlo)
 #   blackbox  of that dcgan: logan-blackbox, its own GAN of 3,000 steps on samples; and a discriminator of 1,500 steps that knows 250
 #          records of each side and is tried on the other 750
+#   searches  of that vae: gan-leaks-white on all records, gan-leaks-partial (20,000 images a record) on 100 of each side
 #   wgan-gp  500 steps (2,500 of the critic): logan; logan of the control
 # Prints one line for each seed and attack: AUC, its 95 % interval. Results: docs/RESULTS.md. Needs python3 with numpy for the rows.
-# usage: experiments/generative.sh FOLDER [vae|dcgan|blackbox|wgan-gp]...
+# usage: experiments/generative.sh FOLDER [vae|dcgan|blackbox|searches|wgan-gp]...
 #   SOTTO (sotto), THREADS (1), SEEDS (1 2 3). Finished models are kept: a killed experiment goes on.
 set -euo pipefail
 sotto=${SOTTO:-sotto} threads=${THREADS:-1} seeds=${SEEDS:-1 2 3}
@@ -24,6 +25,7 @@ for i, name in enumerate(("members", "others", "control")):
     np.save(f"{sys.argv[1]}/{name}.npy", chosen)
     np.save(f"{sys.argv[1]}/known-{name}.npy", chosen[:250])
     np.save(f"{sys.argv[1]}/rest-{name}.npy", chosen[250:])
+    np.save(f"{sys.argv[1]}/few-{name}.npy", chosen[:100])
 END
 
 # train FILE OPTIONS...
@@ -54,6 +56,12 @@ for seed in $seeds; do
       train "$file" --indices "$out/members.npy" --model wgan-gp --steps 500 --seed "$seed"
       attack "wgan-gp $seed" logan "$file" members others
       attack "wgan-gp $seed control" logan "$file" control others
+    elif [ "$model" = searches ]; then
+      file=$out/vae-$seed.safetensors
+      train "$file" --indices "$out/members.npy" --model vae --steps 4500 --seed "$seed"
+      attack "vae $seed" gan-leaks-white "$file" members others
+      attack "vae $seed control" gan-leaks-white "$file" control others
+      attack "vae $seed, 100 of each" gan-leaks-partial "$file" few-members few-others
     elif [ "$model" = blackbox ]; then
       file=$out/dcgan-$seed.safetensors
       train "$file" --indices "$out/members.npy" --model dcgan --steps 6000 --seed "$seed"

@@ -6,6 +6,8 @@
 #   last-block, all     'train --from --standardise': the last block, all weights, after a warm-up of the last layer
 #   scratch             tanh-cnn (16,32,64,128) from raw pixels
 #   scattering, joined  linear heads on wavelet features, and on them and the embeddings together
+#   blocks              a linear head on what the encoder's last three blocks make of image and mirror image ('embed --blocks')
+#   blocks-joined       the same beside wavelet features, at twice their scale
 # Noise is calibrated under zero-out adjacency, as figures are published; epsilon under replace-one is read from the certificate. epsilon inf:
 # the same network or head trained without privacy: the ceiling. delta 1e-5. Settings: private heads on the public half, plain heads on test images, the last block once on the private half.
 # usage: experiments/private-finetuning.sh FOLDER
@@ -15,7 +17,7 @@
 # ledger, which every run is charged to: no single run's epsilon is the total.
 set -euo pipefail
 sotto=${SOTTO:-sotto} epsilons=${EPSILONS:-inf 3 1 8} seeds=${SEEDS:-1 2 3} threads=${THREADS:-1} set=cifar10
-ways=${WAYS:-linear mlp scattering joined frozen last-block scratch all} encoders=${ENCODERS:-keras-simclr}
+ways=${WAYS:-linear mlp scattering joined blocks blocks-joined frozen last-block scratch all} encoders=${ENCODERS:-keras-simclr}
 out=$1
 mkdir -p "$out"
 touch "$out/results.csv"
@@ -54,10 +56,17 @@ embed() {
 }
 embed raw-simclr public --encoder "$file"
 embed raw-scattering public --encoder scattering --groups 0 --mirror
+inner="--encoder $file --blocks 3 --grid 3 --mirror"
+# shellcheck disable=SC2086
+embed raw-blocks public $inner
 for part in private test; do
   embed simclr $part --encoder "$file" --standardise "$out/raw-simclr-public.npy"
   embed scattering $part --encoder scattering --groups 0 --mirror --standardise "$out/raw-scattering-public.npy"
   embed joined $part --encoder "$file" --standardise "$out/raw-simclr-public.npy" --join "$out/scattering-$part.npy"
+  # shellcheck disable=SC2086
+  embed blocks $part $inner --standardise "$out/raw-blocks-public.npy"
+  # shellcheck disable=SC2086
+  embed blocks-joined $part $inner --standardise "$out/raw-blocks-public.npy" --join "$out/scattering-$part.npy" --weight 2
 done
 
 from="--from $file --standardise $out/raw-simclr-public.npy"
@@ -90,6 +99,8 @@ run() {
     mlp) head simclr "$2" "$3" "--hidden 128" "--lr 16" "--lr 1e-3 --epochs 20" ;;
     scattering) head scattering "$2" "$3" "" "--lr 6" "--lr 1e-4 --epochs 20" ;;
     joined) head joined "$2" "$3" "" "--lr 6" "--lr 1e-4 --epochs 20" ;;
+    blocks) head blocks "$2" "$3" "" "--lr 6" "--lr 1e-4 --epochs 20" ;;
+    blocks-joined) head blocks-joined "$2" "$3" "" "--lr 3" "--lr 1e-4 --epochs 10" ;;
     frozen) network "$2" "$3" "$from --freeze all" "--batch 4096 --epochs 40 --lr 16" "--epochs 20 --lr 1e-3" ;;
     last-block) network "$2" "$3" "$from --freeze $blocks --warm-up 50" "--batch 2048 --epochs 30 --lr 4 --ema 0.99" "--epochs 20 --lr 1e-3" ;;
     all) network "$2" "$3" "$from --freeze norm --warm-up 50" "--batch 2048 --epochs 30 --lr 4 --ema 0.99" "--epochs 20 --lr 1e-3" ;;
@@ -130,7 +141,7 @@ awk -F, 'BEGIN { split("0 12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262
       printf "%.0f\n", cpu[row[i]] / all[row[i]] }
     holds = rows > 0
     for (j = 1; j <= columns; j++) { e = column[j]; own = "scratch," e; if (e == "inf" || !n[own]) continue
-      top = ""; for (i = 1; i <= rows; i++) { c = row[i] "," e; if (row[i] ~ /^(linear|mlp|frozen|last-block|all)$/ && n[c] && (top == "" || mean(c) > mean(top))) top = c }
+      top = ""; for (i = 1; i <= rows; i++) { c = row[i] "," e; if (row[i] ~ /^(linear|mlp|blocks|frozen|last-block|all)$/ && n[c] && (top == "" || mean(c) > mean(top))) top = c }
       if (top == "") continue
       above = mean(top) - half(top) > mean(own) + half(own); holds = holds && above
       printf "epsilon %s: best with pre-training %s %.4f, from scratch %.4f: %s\n", e, substr(top, 1, index(top, ",") - 1), mean(top), mean(own), above ? "above" : "not above" }

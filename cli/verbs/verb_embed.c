@@ -13,6 +13,8 @@ static const struct option_row rows[] = {
      "output"},
     {"join", OPTION_TEXT, "X.npy", NULL,
      "features of the same images, such as scattering; the embeddings follow as further columns"},
+    {"weight", OPTION_REAL, "W", "1", "factor of the embeddings' columns beside those of --join, above 0"},
+    OPTION_TABLE(sotto_block_option_table, "blocks"),
     OPTION_TABLE(sotto_scattering_option_table, NULL),
     OPTION_GROUP("Output"),
     {"output", OPTION_TEXT, "X.npy", NULL, "embeddings to write, (N, D) f4"},
@@ -99,14 +101,20 @@ static sotto_status embed_learnt(struct sotto_array *x, const struct options *o,
                                  const struct sotto_context *ctx)
 {
     struct sotto_encoder *encoder = NULL;
+    const struct sotto_block_features features = {.blocks = option_count(o, "blocks"),
+                                                  .grid = option_count(o, "grid"),
+                                                  .mirror = option_flag(o, "mirror")};
+    size_t width = 0;
     sotto_status status = open_encoder(&encoder, o, data);
     if (status == SOTTO_OK && sotto_encoder_statement(encoder)[0])
         fprintf(stderr, "sotto: warning: %s: %s\n", option_text(o, "encoder"),
                 sotto_encoder_statement(encoder));
     if (status == SOTTO_OK)
-        status = make_rows(x, chosen, sotto_encoder_width(encoder));
+        status = sotto_block_width(&width, encoder, &features);
     if (status == SOTTO_OK)
-        status = sotto_embed(x->data, encoder, data, chosen->data, chosen->count, ctx);
+        status = make_rows(x, chosen, width);
+    if (status == SOTTO_OK)
+        status = sotto_embed_blocks(x->data, encoder, data, chosen->data, chosen->count, &features, ctx);
     sotto_encoder_free(encoder);
     return status;
 }
@@ -138,8 +146,9 @@ static int same_records(const struct sotto_provenance *a, const struct sotto_pro
            memcmp(a->rows, b->rows, a->n * sizeof *a->rows) == 0;
 }
 
-/* Columns of X.npy, then those of x. */
-static sotto_status join(struct sotto_array *x, const char *path, const struct sotto_provenance *whose)
+/* Columns of X.npy, then those of x times `weight`. */
+static sotto_status join(struct sotto_array *x, const char *path, double weight,
+                         const struct sotto_provenance *whose)
 {
     struct sotto_array left = {0}, both = {0};
     struct sotto_provenance theirs = {0};
@@ -165,7 +174,8 @@ static sotto_status join(struct sotto_array *x, const char *path, const struct s
     for (size_t i = 0; status == SOTTO_OK && i < n; i++) {
         float *row = (float *)both.data + i * (width + own);
         memcpy(row, (const float *)left.data + i * width, width * sizeof *row);
-        memcpy(row + width, (const float *)x->data + i * own, own * sizeof *row);
+        for (size_t c = 0; c < own; c++)
+            row[width + c] = (float)(weight * (double)((const float *)x->data)[i * own + c]);
     }
     if (status == SOTTO_OK) {
         sotto_array_clear(x);
@@ -190,7 +200,7 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK)
         status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
     if (status == SOTTO_OK && option_given(o, "join"))
-        status = join(&x, option_text(o, "join"), &whose);
+        status = join(&x, option_text(o, "join"), option_real(o, "weight"), &whose);
     if (status == SOTTO_OK && evaluate)
         status =
             encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
@@ -211,9 +221,17 @@ static sotto_status check_options(const struct options *o)
 {
     if (option_given(o, "encoder") == option_given(o, "random"))
         return cli_fail(SOTTO_EUSAGE, "embed: give exactly one of --encoder FILE and --random NAME");
-    if (!fixed_features(o) &&
-        (option_given(o, "groups") || option_given(o, "grid") || option_flag(o, "mirror")))
-        return cli_fail(SOTTO_EUSAGE, "embed: --groups, --grid and --mirror need --encoder scattering");
+    if (!fixed_features(o) && option_given(o, "groups"))
+        return cli_fail(SOTTO_EUSAGE, "embed: --groups needs --encoder scattering");
+    if (fixed_features(o) && option_given(o, "blocks"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "embed: --blocks is for an encoder that was trained, not for scattering");
+    if (!fixed_features(o) && option_given(o, "grid") && !option_given(o, "blocks"))
+        return cli_fail(SOTTO_EUSAGE, "embed: --grid needs --blocks or --encoder scattering");
+    if (option_given(o, "weight") && !option_given(o, "join"))
+        return cli_fail(SOTTO_EUSAGE, "embed: --weight needs --join");
+    if (!(option_real(o, "weight") > 0 && option_real(o, "weight") <= 1e6))
+        return cli_fail(SOTTO_EUSAGE, "embed: --weight must be above 0 and at most 1e6");
     if (!option_flag(o, "evaluate") && !option_given(o, "output"))
         return cli_fail(SOTTO_EUSAGE, "embed: --output is missing; see 'sotto embed --help'");
     return option_require(o, "data");
@@ -243,10 +261,12 @@ const struct verb verb_embed = {
     .name = "embed",
     .summary = "compute embeddings of images; with --evaluate, measure their quality",
     .arguments = "",
-    .examples = "  sotto embed --encoder encoder.safetensors --data fashion-mnist --split test -o X.npy "
-                "--labels-out y.npy\n"
-                "  sotto embed --encoder encoder.safetensors --data cifar10 --indices private.npy -o X.npy\n"
-                "  sotto embed --encoder encoder.safetensors --data fashion-mnist --evaluate\n"
-                "  sotto embed --encoder scattering --data fashion-mnist -o X.npy --labels-out y.npy",
+    .examples =
+        "  sotto embed --encoder encoder.safetensors --data fashion-mnist --split test -o X.npy "
+        "--labels-out y.npy\n"
+        "  sotto embed --encoder encoder.safetensors --data cifar10 --indices private.npy -o X.npy\n"
+        "  sotto embed --encoder encoder.safetensors --data fashion-mnist --evaluate\n"
+        "  sotto embed --encoder encoder.safetensors --blocks 3 --grid 3 --mirror --data cifar10 -o X.npy\n"
+        "  sotto embed --encoder scattering --data fashion-mnist -o X.npy --labels-out y.npy",
     .options = rows,
     .run = run};

@@ -69,6 +69,8 @@ SOTTO_API const struct sotto_option *sotto_generator_score_option_table(void);
 SOTTO_API const struct sotto_option *sotto_imitation_option_table(void);
 /** Of struct sotto_view_options. */
 SOTTO_API const struct sotto_option *sotto_view_option_table(void);
+/** Of struct sotto_block_features. */
+SOTTO_API const struct sotto_option *sotto_block_option_table(void);
 /** Of struct sotto_scattering. */
 SOTTO_API const struct sotto_option *sotto_scattering_option_table(void);
 /** Of struct sotto_talos. */

@@ -235,6 +235,35 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed_views(float *out, const stru
                                                           const struct sotto_view_options *views,
                                                           const struct sotto_context *ctx);
 
+/** What else an encoder says of an image, beside its embedding. */
+struct sotto_block_features {
+    /** [0] results of the encoder's last blocks (the blocks that training can freeze), before the embedding */
+    size_t blocks;
+    /** [0: every place] average of these over grid x grid cells, which overlap where the sizes do not divide; a block with
+     *  fewer places keeps them */
+    size_t grid;
+    /** [0]; 1: mean of the image and its mirror image, of the embedding too */
+    int mirror;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** Out: every member of *f gets the default in brackets. */
+SOTTO_API void sotto_block_defaults(struct sotto_block_features *f);
+/** Out:     *width: columns of sotto_embed_blocks()
+ *  Returns: EINVAL  the encoder has fewer blocks */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_block_width(size_t *width, const struct sotto_encoder *e,
+                                                          const struct sotto_block_features *f);
+/** Inner features: each block's, channel first, then the embedding. With *f all 0, and f NULL, the embedding alone.
+ *
+ *  In:      rows (n)  rows of `data`; NULL: rows 0 .. n-1
+ *  Out:     out       (n, width), width by sotto_block_width()
+ *  Returns: those of sotto_embed() and sotto_block_width() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_embed_blocks(float *out, const struct sotto_encoder *e,
+                                                           const struct sotto_dataset *data,
+                                                           const int64_t *rows, size_t n,
+                                                           const struct sotto_block_features *f,
+                                                           const struct sotto_context *ctx);
+
 /** Fixed features, without any training: a wavelet scattering transform of two orders over 2 octaves and 8 directions. It has
  *  81 channels at every fourth pixel of each of the image's own channels (no padding to 32 pixels, grey stays grey): 81 x 7
  *  x 7 for 28x28, 243 x 8 x 8 for 32x32 in colour. Features of an image depend on that image alone, so they cost no privacy.

@@ -124,6 +124,8 @@ size_t nn_model_trained_tensors(const struct nn_model *m);
 size_t nn_model_top_count(const struct nn_model *m);
 /** How many blocks the encoder has, of which a training can freeze the first; 0: none are known. */
 size_t nn_model_blocks(const struct nn_model *m);
+/** Of what block `block` makes of an image. */
+struct nn_shape nn_model_block_shape(const struct nn_model *m, size_t block);
 /** Sets the map of `standardise`: column c of the embedding becomes (x - mean[c]) * factor[c]. */
 void nn_model_set_standardise(struct nn_model *m, const double *mean, const double *factor);
 /** The map as x * scale[c] + shift[c]; without one 1 and 0. scale, shift (width of the embedding). */
@@ -176,6 +178,14 @@ float *nn_plan_diff_output(struct nn_plan *p);
 /** training != 0: batch statistics and dropout (keyed by seed, step). ESTOPPED: the plan's context said so; without
  * one, always OK. */
 sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step);
+/** What is called with the results (N, H, W, C) of the encoder's blocks from `first` on, which are overwritten afterwards. */
+struct nn_block_reader {
+    size_t first;
+    void (*read)(void *user, size_t block, const float *values);
+    void *user;
+};
+/** nn_plan_forward() of a f32 plan, without training. */
+sotto_status nn_plan_forward_blocks(struct nn_plan *p, const struct nn_block_reader *reader);
 /** Overwrites the gradients of every parameter. ESTOPPED likewise. */
 sotto_status nn_plan_backward(struct nn_plan *p);
 /** With top_only != 0, passes from now on give gradients of the layers above the encoder alone; other gradients

@@ -148,16 +148,35 @@ const struct sotto_option *sotto_view_option_table(void)
 }
 
 #undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_block_features
+
+static const struct sotto_option block_rows[] = {
+    {"blocks", COUNT(blocks, "N"), .value = "0", .group = "Scattering and blocks",
+     .help = "results of the encoder's last N blocks, before the embedding; its first layers often tell "
+             "classes apart better "
+             "than its last"},
+    {"grid", COUNT(grid, "G"), .value = "0", .group = "Scattering and blocks",
+     .help = "averaging of the blocks' results over G x G cells; 0: none"},
+    {"mirror", FLAG(mirror), .value = "0", .group = "Scattering and blocks",
+     .help = "mean over the image and its mirror image"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_block_option_table(void)
+{
+    return block_rows;
+}
+
+#undef OPTIONS_OF
 #define OPTIONS_OF struct sotto_scattering
 
 static const struct sotto_option scattering_rows[] = {
-    {"groups", COUNT(groups, "G"), .value = "27", .group = "Scattering",
+    {"groups", COUNT(groups, "G"), .value = "27", .group = "Scattering and blocks",
      .help =
          "number of channel groups, each normalised within an image (81 channels, 243 in colour); 0: none"},
-    {"grid", COUNT(grid, "G"), .value = "0", .group = "Scattering",
-     .help = "averaging of the features over G x G cells; 0: none, every fourth pixel"},
-    {"mirror", FLAG(mirror), .value = "0", .group = "Scattering",
-     .help = "left half of the mean over the image and its mirror image"},
+    {"grid", COUNT(grid, "G"), .value = "0", .group = "Scattering and blocks",
+     .help = "averaging of the features over G x G cells; 0: none (scattering: every fourth pixel)"},
+    {"mirror", FLAG(mirror), .value = "0", .group = "Scattering and blocks",
+     .help = "mean over the image and its mirror image (scattering: its left half)"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_scattering_option_table(void)

@@ -1,9 +1,10 @@
-/* Batches of one fixed size, the last one filled up with repeats: the rows around an image do not change its
+/* Embeddings of images, and what the encoder's blocks make of them. Batches of one fixed size, the last one filled up with repeats: the rows around an image do not change its
  * bits. */
 #include "ssl/encoder.h"
 
 #include "data/augment/augment.h"
 #include "par/par.h"
+#include "sotto/option.h"
 
 #include <string.h>
 
@@ -31,20 +32,129 @@ done:
     return status;
 }
 
-sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct sotto_dataset *data,
-                         const int64_t *rows, size_t n, const struct sotto_context *ctx)
+void sotto_block_defaults(struct sotto_block_features *f)
+{
+    *f = (struct sotto_block_features){0};
+    sotto_options_defaults(f, sotto_block_option_table());
+}
+
+/* Where the features of an image stand: those of the blocks from `first` on, then the embedding. */
+struct places {
+    struct sotto_block_features features;
+    const struct nn_model *model;
+    size_t first, width;
+};
+
+static size_t cells(size_t places, size_t grid)
+{
+    return grid && grid < places ? grid : places;
+}
+
+static size_t block_width(const struct places *w, size_t block)
+{
+    const struct nn_shape s = nn_model_block_shape(w->model, block);
+    return s.channels * cells(s.height, w->features.grid) * cells(s.width, w->features.grid);
+}
+
+static sotto_status find_places(struct places *w, const struct sotto_encoder *e,
+                                const struct sotto_block_features *f)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t count = nn_model_blocks(e->model);
+    *w = (struct places){.model = e->model, .width = sotto_encoder_width(e)};
+    TRY(sotto_options_resolve(&w->features, f, sotto_block_option_table()));
+    REQUIRE(w->features.blocks <= count,
+            "blocks: the encoder '%s' has %zu blocks; expected at most that, not %zu", e->name, count,
+            w->features.blocks);
+    w->first = count - w->features.blocks;
+    for (size_t b = w->first; b < count; b++)
+        w->width += block_width(w, b);
+done:
+    return status;
+}
+
+sotto_status sotto_block_width(size_t *width, const struct sotto_encoder *e,
+                               const struct sotto_block_features *f)
+{
+    sotto_status status = SOTTO_OK;
+    struct places w;
+    TRY(find_places(&w, e, f));
+    *width = w.width;
+done:
+    return status;
+}
+
+/* Images of a batch, and what is made of them so far. */
+struct reading {
+    const struct places *places;
+    float *out, share;
+    size_t count, added; /* added: passes before this one */
+};
+
+static void put(float *to, float value, const struct reading *r)
+{
+    *to = (r->added ? *to : 0) + r->share * value;
+}
+
+static void read_block(void *user, size_t block, const float *values)
+{
+    const struct reading *r = user;
+    const struct places *w = r->places;
+    const struct nn_shape s = nn_model_block_shape(w->model, block);
+    const size_t down = cells(s.height, w->features.grid), across = cells(s.width, w->features.grid);
+    float *out = r->out;
+    for (size_t b = w->first; b < block; b++)
+        out += block_width(w, b);
+    for (size_t i = 0; i < r->count; i++, out += w->width, values += s.height * s.width * s.channels)
+        for (size_t c = 0; c < s.channels; c++)
+            for (size_t a = 0; a < down; a++)
+                for (size_t b = 0; b < across; b++) {
+                    const size_t top = a * s.height / down, bottom = ((a + 1) * s.height + down - 1) / down;
+                    const size_t left = b * s.width / across,
+                                 right = ((b + 1) * s.width + across - 1) / across;
+                    float sum = 0;
+                    for (size_t y = top; y < bottom; y++)
+                        for (size_t x = left; x < right; x++)
+                            sum += values[(y * s.width + x) * s.channels + c];
+                    put(&out[(c * down + a) * across + b], sum / (float)((bottom - top) * (right - left)), r);
+                }
+}
+
+static void read_embedding(struct reading *r, const float *values)
+{
+    const size_t own = nn_model_embedding_width(r->places->model), width = r->places->width;
+    for (size_t i = 0; i < r->count; i++)
+        for (size_t c = 0; c < own; c++)
+            put(&r->out[i * width + width - own + c], values[i * own + c], r);
+}
+
+static void mirror(float *x, struct nn_shape s)
+{
+    for (size_t row = 0; row < BATCH * s.height; row++, x += s.width * s.channels)
+        for (size_t a = 0, b = s.width - 1; a < b; a++, b--)
+            for (size_t c = 0; c < s.channels; c++) {
+                const float other = x[a * s.channels + c];
+                x[a * s.channels + c] = x[b * s.channels + c];
+                x[b * s.channels + c] = other;
+            }
+}
+
+sotto_status sotto_embed_blocks(float *out, const struct sotto_encoder *e, const struct sotto_dataset *data,
+                                const int64_t *rows, size_t n, const struct sotto_block_features *f,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     struct nn_plan *plan = NULL;
     struct augmenter *augmenter = NULL;
     const struct nn_backend *backend;
-    size_t width = sotto_encoder_width(e);
+    struct places places;
     int threads = par_threads(ctx);
     TRY(encoder_check_size(e, data));
     REQUIRE(rows || n <= data->n, "data set '%s' has %zu records; expected %zu", data->name, data->n, n);
     if (rows)
         TRY(encoder_check_rows(data, rows, n));
+    TRY(find_places(&places, e, f));
     TRY(nn_backend_find(&backend, "auto"));
     par_set_threads(threads);
     struct nn_plan_config config = {
@@ -58,23 +168,36 @@ sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct
                                      .ctx = ctx};
     TRY(nn_plan_create(&plan, e->model, &config));
     TRY(augmenter_create(&augmenter, &augment));
+    struct reading r = {.places = &places, .share = places.features.mirror ? 0.5f : 1};
+    const struct nn_block_reader reader = {places.first, read_block, &r};
     for (size_t first = 0; first < n; first += BATCH) {
-        size_t count = n - first < BATCH ? n - first : BATCH;
+        r.count = n - first < BATCH ? n - first : BATCH;
+        r.out = out + first * places.width;
         int64_t batch[BATCH];
         for (size_t i = 0; i < BATCH; i++) {
-            size_t at = first + (i < count ? i : count - 1);
+            size_t at = first + (i < r.count ? i : r.count - 1);
             batch[i] = rows ? rows[at] : (int64_t)at;
         }
         TRY(augmenter_run_plain(augmenter, nn_plan_input(plan), data->images, batch, BATCH));
-        TRY(nn_plan_forward(plan, 0, 0, 0));
-        memcpy(out + first * width, nn_plan_output(plan), count * width * sizeof *out);
-        context_progress(ctx, "embed", first + count, n, "images");
+        for (r.added = 0; r.added < (places.features.mirror ? 2 : 1); r.added++) {
+            if (r.added)
+                mirror(nn_plan_input(plan), nn_model_input(e->model));
+            TRY(nn_plan_forward_blocks(plan, &reader));
+            read_embedding(&r, nn_plan_output(plan));
+        }
+        context_progress(ctx, "embed", first + r.count, n, "images");
         if (context_stopped(ctx))
-            FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", first + count, n);
+            FAIL(SOTTO_ESTOPPED, "embed: stopped after %zu of %zu images", first + r.count, n);
     }
 done:
     par_set_threads(pool);
     augmenter_free(augmenter);
     nn_plan_free(plan);
     return status;
+}
+
+sotto_status sotto_embed(float *out, const struct sotto_encoder *e, const struct sotto_dataset *data,
+                         const int64_t *rows, size_t n, const struct sotto_context *ctx)
+{
+    return sotto_embed_blocks(out, e, data, rows, n, NULL, ctx);
 }

@@ -88,6 +88,13 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$output" == "34 embeddings of width 145" ]] || { echo "$output"; false; } # 81 + 64
   run "$SOTTO" embed --data synthetic-images-n64 --indices parts/public-rows.npy --quiet --encoder e.safetensors --join s.npy -o other.npy
   [ "$status" -eq 65 ]
+  "$SOTTO" embed "${images[@]}" --encoder e.safetensors --join s.npy --weight 2 -o twice.npy
+  run cmp both.npy twice.npy
+  [ "$status" -eq 1 ]
+  run "$SOTTO" embed "${images[@]}" --encoder e.safetensors --weight 2 -o other.npy
+  [ "$status" -eq 64 ]
+  run "$SOTTO" embed "${images[@]}" --encoder e.safetensors --join s.npy --weight 0 -o other.npy
+  [ "$status" -eq 64 ]
   head -c 128 s.npy > cut.npy
   run "$SOTTO" embed "${images[@]}" --encoder e.safetensors --join cut.npy -o other.npy
   [ "$status" -eq 65 ]

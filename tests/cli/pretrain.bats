@@ -118,9 +118,23 @@ expect() {
   [ "$status" -eq 65 ]
   [ ! -e Z.npy ]
   [[ "$output" == *"scattering: 10 groups do not divide the "*" channels"* ]]
+  run "$SOTTO" embed --random keras-simclr --groups 2 --data "$data" -o Z.npy
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"embed: --groups needs --encoder scattering"* ]]
   run "$SOTTO" embed --random keras-simclr --grid 2 --data "$data" -o Z.npy
   [ "$status" -eq 64 ]
-  [[ "$output" == *"embed: --groups, --grid and --mirror need --encoder scattering"* ]]
+  [[ "$output" == *"embed: --grid needs --blocks or --encoder scattering"* ]]
+  run "$SOTTO" embed --encoder scattering --blocks 1 --data "$data" -o Z.npy
+  [ "$status" -eq 64 ]
+  run "$SOTTO" embed --random keras-simclr --blocks 5 --data "$data" -o Z.npy
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"the encoder 'keras-simclr' has 4 blocks; expected at most that, not 5"* ]]
+  [ ! -e Z.npy ]
+}
+
+@test "the blocks of an encoder, of image and mirror image, as further features" {
+  run "$SOTTO" embed --random keras-simclr --blocks 3 --grid 2 --mirror --data "$data" -o X.npy --quiet
+  [[ "$output" == *" embeddings of width 1280" ]] || { echo "$output"; false; } # (4 + 4 + 1 + 1) x 128
 }
 
 @test "columns are standardised by public embeddings" {

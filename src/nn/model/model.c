@@ -448,3 +448,8 @@ size_t nn_model_blocks(const struct nn_model *m)
 {
     return m->block_count;
 }
+
+struct nn_shape nn_model_block_shape(const struct nn_model *m, size_t block)
+{
+    return model_shape(m, (int)m->block_end[block] - 1);
+}

@@ -235,23 +235,43 @@ sotto_status plan_go_on(struct nn_plan *p)
     return par_check(&p->stop, "stopped within a pass of a network");
 }
 
-sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
+/* If row i is the last one of a block. */
+static void read_block(struct nn_plan *p, const struct nn_block_reader *reader, size_t i)
+{
+    for (size_t b = reader->first; b < p->model->block_count; b++)
+        if (p->model->block_end[b] == i + 1)
+            reader->read(reader->user, b, plan_activation(p, (int)i)->data);
+}
+
+static sotto_status forward(struct nn_plan *p, struct pass pass, const struct nn_block_reader *reader)
 {
     sotto_status status = SOTTO_OK;
     struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
 
-    p->pass = (struct pass){.training = training, .seed = seed, .step = step};
+    p->pass = pass;
     if (input->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, input->data, p->input, input->count, p->threads, &p->stop);
     for (size_t i = 0; i < p->row_count; i++) {
         TRY(plan_go_on(p));
         plan_forward_row(p, i);
+        if (reader)
+            read_block(p, reader, i);
     }
     TRY(plan_go_on(p));
     if (output->dtype == NN_BF16)
         tensor_to_f32(p->kernels, p->output, output->data, output->count, p->threads, &p->stop);
 done:
     return status;
+}
+
+sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
+{
+    return forward(p, (struct pass){.training = training, .seed = seed, .step = step}, NULL);
+}
+
+sotto_status nn_plan_forward_blocks(struct nn_plan *p, const struct nn_block_reader *reader)
+{
+    return forward(p, (struct pass){.training = 0}, reader);
 }
 
 /* The row's gradient also belongs to its residual source: the sum passes it on unchanged, in the same memory

@@ -13,19 +13,19 @@
 #include <string.h>
 
 static const struct sotto_option *(*const tables[])(void) = {
-    sotto_head_recipe_options,     sotto_head_privacy_options,        sotto_train_option_table,
-    sotto_pretrain_option_table,   sotto_fine_tune_option_table,      sotto_view_option_table,
-    sotto_scattering_option_table, sotto_talos_option_table,          sotto_audit_option_table,
-    sotto_attack_option_table,     sotto_command_option_table,        sotto_disguise_option_table,
-    sotto_defence_option_table,    sotto_encoder_attack_option_table, sotto_split_option_table,
-    sotto_monitor_option_table,    sotto_monitor_input_table,         sotto_monitor_service_table,
-    sotto_selftest_option_table,   sotto_release_option_table,        sotto_sampled_option_table,
-    sotto_spend_option_table,      sotto_shadow_option_table,         sotto_residual_input_table,
-    sotto_residual_answers_table,  sotto_answer_option_table,         sotto_protect_option_table,
-    sotto_source_option_table,     sotto_import_option_table,         sotto_fetch_option_table,
-    sotto_run_option_table,        sotto_residual_theorem1_table,     sotto_audit_input_table,
-    sotto_attribute_input_table,   sotto_generative_input_table,      sotto_token_input_table,
-    sotto_attack_input_table,      sotto_encoder_import_option_table};
+    sotto_head_recipe_options,     sotto_head_privacy_options,   sotto_train_option_table,
+    sotto_pretrain_option_table,   sotto_fine_tune_option_table, sotto_view_option_table,
+    sotto_scattering_option_table, sotto_block_option_table,     sotto_talos_option_table,
+    sotto_audit_option_table,      sotto_attack_option_table,    sotto_command_option_table,
+    sotto_disguise_option_table,   sotto_defence_option_table,   sotto_encoder_attack_option_table,
+    sotto_split_option_table,      sotto_monitor_option_table,   sotto_monitor_input_table,
+    sotto_monitor_service_table,   sotto_selftest_option_table,  sotto_release_option_table,
+    sotto_sampled_option_table,    sotto_spend_option_table,     sotto_shadow_option_table,
+    sotto_residual_input_table,    sotto_residual_answers_table, sotto_answer_option_table,
+    sotto_protect_option_table,    sotto_source_option_table,    sotto_import_option_table,
+    sotto_fetch_option_table,      sotto_run_option_table,       sotto_residual_theorem1_table,
+    sotto_audit_input_table,       sotto_attribute_input_table,  sotto_generative_input_table,
+    sotto_token_input_table,       sotto_attack_input_table,     sotto_encoder_import_option_table};
 enum { TABLES = sizeof tables / sizeof *tables, LARGEST = 4096 };
 
 /* Any of the structs. */

@@ -33,7 +33,7 @@ static const struct {
     {"demo", "data|row|seed"},
     {"data", "name|yes|parts"},
     {"pretrain", "talos"},
-    {"embed", "standardise|join|labels-out|attribute-out|evaluate"},
+    {"embed", "standardise|join|weight|labels-out|attribute-out|evaluate"},
     {"head", "features|labels|indices|classes|encoder|sign|canary-public"},
     {"sensitivity", "features|labels|indices|classes|head|pairs|local"},
     {"protect", "head|vector|table|sign"},
