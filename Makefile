@@ -3,7 +3,7 @@ BUILD ?= build/release
 PREFIX ?= /usr/local
 INSTALL ?= build/install
 
-.PHONY: all build help deps demo check check-slow check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb clean
+.PHONY: all build help deps demo check check-slow check-python check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb clean
 
 all: build
 
@@ -27,6 +27,9 @@ check: build ## all ordinary tests
 
 check-slow: build ## tests that take longer
 	@ctest --test-dir $(BUILD) --output-on-failure
+
+check-python: build ## the Python package with PyTorch, Opacus, scikit-learn and mypy (network, minutes)
+	@tools/check-python-all $(BUILD)
 
 check-matrix: build ## table of tests by instruction set, dtype and threads (CUT=1: a third of it)
 	@tools/check-matrix $(BUILD) $(if $(CUT),cut)

@@ -380,8 +380,8 @@ class HeadOptions(TypedDict, total=False):
     """Of sotto_head_recipe_options()."""
 
     # trainer: adam or sgd;  with proved sensitivity: convex, convex-sgd or convex-lbfgs;  only in 'sotto head', with noise in
-    # every step: dp-sgd or dp-adam;  only in 'sotto head', from one noisy release of second moments: covariance, functional,
-    # functional-linear or taylor (default adam)
+    # every step: dp-sgd, dp-adam or dp-gd (linear, needs no tuning);  only in 'sotto head', from one noisy release of second
+    # moments: covariance, functional, functional-linear or taylor (default adam)
     trainer: str | PathLike[str] | None
     # widths of the hidden ReLU layers, such as 512 or 512,128 (default: none, linear head) ([1,1048576])
     hidden: int | Sequence[int] | None
@@ -396,17 +396,17 @@ class HeadOptions(TypedDict, total=False):
     # standard deviation of noise on every number of a record, new in every step (adam, sgd;  for 'predict smooth SIGMA';  no
     # privacy noise) (default 0; [0,1e6])
     augment_noise: float | None
-    # L2 norm to which records are clipped (convex, covariance, functional);  taylor: features are clipped to [0, R] (default 1;
-    # [1e-6,1e6])
+    # L2 norm to which records are clipped (convex, covariance, functional, dp-gd);  taylor: features are clipped to [0, R]
+    # (default 1; [1e-6,1e6])
     clip: float | None
     # constant input of the bias, in units of the features (convex);  in units of clip (moments) (default 1; [0,1e6])
     bias_constant: float | None
     # L2 regularisation: factor of half the squared norm of the weights (convex);  ridge of covariance and functional (chosen from
     # the noise unless given) (default 0.01; [0,1e9])
     lambda_: float | None
-    # number of full-batch gradient steps (convex) (default 500; [1,4294967295])
+    # number of full-batch gradient steps (convex, dp-gd) (default 500; [1,4294967295])
     steps: int | None
-    # step size (convex, convex-sgd);  0: the largest that the proof allows (default 0; [0,inf))
+    # step size (convex, convex-sgd, dp-gd);  0: the largest that the proof allows;  dp-gd: by a public rule (default 0; [0,inf))
     step_size: float | None
     # gradient norm at which convex-lbfgs stops, in units of Lipschitz constant / number of records (default 0.01; [1e-9,1])
     tolerance: float | None
