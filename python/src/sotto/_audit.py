@@ -204,14 +204,18 @@ def _options(given: dict[str, Any], claim: Any) -> Any:
     return c
 
 
-def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any = None, title: str | None = None,
-          threads: int | None = None, progress: Progress = None, **options: Unpack[AuditOptions]) -> AuditResult:
+def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any = None, coins: str | None = None, certificate: Any = None,
+          title: str | None = None, threads: int | None = None, progress: Progress = None, **options: Unpack[AuditOptions]) -> AuditResult:
     """Attacks on membership from saved answers of a model. What they find is measured: lower bounds with intervals, no guarantee.
 
     Give outputs of n members (records that trained the model) and m non-members as logits (n, K), probabilities (n, K), with
     labels (n), or losses (n), or `scores` with `membership`. Of a generative model: member_features and nonmember_features with samples,
     `generated`, or its discriminator's logits. Attribute inference: `features` and a hidden `attribute`. Any array-like: NumPy arrays, tensors, lists, data frames. float32 and
     float64 in C order are not copied. claim: (epsilon, delta), or something with these attributes, to contradict.
+
+    one_run: guesses on each side, where an independent fair coin decided about each record. coins: what it decided, "inclusion" (member
+    or not) or "replacement" (which of two); with certificate, a Certificate or its file, the result's `curve` says whether the guesses
+    contradict its whole trade-off curve.
 
     Raises InvalidArgument (a ValueError) for arrays that do not fit, by name.
 
@@ -227,8 +231,26 @@ def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any
     inputs = [table(f"sotto_{kind}_input_table", True) for kind in ("audit", "generative", "attribute")]
     _call.unknown("audit", given, [*inputs, table("sotto_audit_option_table")])
     out = ffi.gc(ffi.new("struct sotto_audit_result *"), lib.sotto_audit_result_free)
+    profile = _profile(coins, certificate, threads)
     run(lib.sotto_audit, out, c, chosen, threads=threads, progress=progress)
+    if profile is not None:
+        run(lib.sotto_audit_test_curve, out, *profile)
     return AuditResult(out, title)
+
+
+def _profile(coins: str | None, certificate: Any, threads: int | None) -> tuple[Any, int] | None:
+    """Of a certificate, and what coins decided. Before the audit, which may take long."""
+    kinds = {None: lib.SOTTO_COINS_INCLUSION, "inclusion": lib.SOTTO_COINS_INCLUSION, "replacement": lib.SOTTO_COINS_REPLACEMENT}
+    if coins not in kinds:
+        raise invalid(f"coins is {coins!r}; expected 'inclusion' or 'replacement'")
+    if certificate is None:
+        return None
+    from ._certificate import Certificate
+    if not isinstance(certificate, Certificate):
+        certificate = Certificate.load(certificate)
+    profile = ffi.gc(ffi.new("struct sotto_privacy_profile *"), lib.sotto_privacy_profile_clear)
+    run(lib.sotto_certificate_profile, profile, certificate._c, threads=threads)
+    return profile, kinds[coins]
 
 
 class AttackResult(Record, c="sotto_audit_attack"):

@@ -29,13 +29,14 @@ from torch.utils.data import BatchSampler, DataLoader, RandomSampler, Sampler, S
 
 from . import account
 from ._call import Array, c_text, fill, invalid, pointer, run, struct, text_of, whole
+from ._opacus_canaries import Canaries
 from ._certificate import Certificate
 from ._ledger import Ledger, charge, spend_of, unknown_charge
 from ._records import Interval
 from ._sotto import ffi, lib
 from .errors import PrivacyLeakWarning, make
 
-__all__ = ["Accountant", "BatchMemoryManager", "PrivacyEngine"]
+__all__ = ["Accountant", "BatchMemoryManager", "Canaries", "PrivacyEngine"]
 
 
 # ---- accountant ------------------------------------------------------------------------------------------------------------
@@ -136,6 +137,7 @@ class _Training:
         self.first = 0  # where a checkpoint resumes
         self.run_name: str | None = None
         self.session: Any = None
+        self.canaries = engine._canaries
         self.optimizer: Any = None
         self.batches: deque[list[int]] = deque()  # the first is that of the next step
         self.rows = 0  # of it, that were summed
@@ -154,7 +156,10 @@ class _Training:
             raise make("EBUDGET", f"the checkpoint is at step {self.first} of {self.steps}; give more epochs or steps to go on")
         parameters = self.optimizer.params
         self.dimension = sum(p.numel() for p in parameters)
-        sampled = struct("sampled", mechanism="gaussian", noise_multiplier=self.noise_multiplier, sample_rate=1 if self.disjoint else 1 / self.per_epoch,
+        rate = 1.0 if self.disjoint else 1 / self.per_epoch
+        if self.canaries is not None:
+            self.canaries.begin(self.dimension, rate)
+        sampled = struct("sampled", mechanism="gaussian", noise_multiplier=self.noise_multiplier, sample_rate=rate,
                          steps=self.steps - self.first, adjacency=self.engine._adjacency,
                          delta=lib.sotto_default_delta(self.records) if self.delta is None else self.delta)
         request = struct("dpsgd_request", sampled=sampled, max_grad_norm=self.max_grad_norm, dimension=self.dimension * (self.per_epoch if self.disjoint else 1),
@@ -241,6 +246,8 @@ class _Training:
         if self.rows != len(self.batches[0]):
             raise make("EUSAGE", f"step {self.done + 1}: {self.rows} gradients for a batch of {len(self.batches[0])} records; give all of the "
                                  "batch to the model, and call optimizer.step() for every batch")
+        if self.canaries is not None:
+            self.canaries.add(total, self.batches[0], math.floor(self.bound / self.lattice))
         if self.noise is None:
             self._step(total)
         else:
@@ -248,6 +255,8 @@ class _Training:
             total = total * self.lattice + block
             block[:] = 0
             self.batch_of_epoch += 1
+        if self.canaries is not None:
+            self.canaries.observe(total, self.max_grad_norm, self.noise_multiplier * self.max_grad_norm)
         self.batches.popleft()
         self.rows = 0
         self.done += 1
@@ -337,10 +346,12 @@ class _Optimizer(DPOptimizer):
         t, grads = self.training, self.grad_samples
         for p in self.params:
             _check_processed_flag(p.grad_sample)
-        t.check(self, len(grads[0]))
-        square = torch.stack([_wide(g).square().sum(1).to(grads[0].device) for g in grads]).sum(0)
-        factor = (t.bound / square.sqrt()).clamp(max=1.0) / t.lattice
-        factor = torch.where(square.isfinite(), factor, 0.0)  # a gradient that is not finite counts as nothing
+        rows = t.check(self, len(grads[0]))
+        norm = _norm(grads)
+        factor = (t.bound / norm).clamp(max=1.0) / t.lattice
+        factor = torch.where(norm.isfinite(), factor, 0.0)  # a gradient that is not finite counts as nothing
+        if t.canaries is not None:
+            factor = factor.masked_fill(torch.from_numpy(t.canaries.silent(rows)).to(factor.device), 0.0)
         for p, g in zip(self.params, grads):
             total = _sum(g, factor.to(g.device)).view(p.shape)
             p.summed_grad = total if p.summed_grad is None else p.summed_grad + total
@@ -370,22 +381,30 @@ class BatchMemoryManager(opacus.utils.batch_memory_manager.BatchMemoryManager):
         return _Loader(loader.training, parts, loader)
 
 
-def _wide(g: Any) -> Any:
-    """As doubles, a row for each record."""
-    return g.detach().reshape(len(g), math.prod(g.shape[1:])).to(torch.float64)
+_CHUNK = 1 << 18  # values that are doubles at a time, in the processor's cache
 
 
-_CHUNK = 1 << 23  # values that are doubles at a time
+def _parts(g: Any) -> Any:
+    """A few records at a time, a row for each."""
+    width = math.prod(g.shape[1:])
+    return g.detach().reshape(len(g), width).split(max(_CHUNK // max(width, 1), 1))
+
+
+def _norm(grads: list[Any]) -> Any:
+    """Of each record's gradient, by sums in doubles."""
+    norms = [torch.cat([torch.linalg.vector_norm(part.to(torch.float64), dim=1) for part in _parts(g)]) for g in grads]
+    return torch.linalg.vector_norm(torch.stack([n.to(grads[0].device) for n in norms]), dim=0)
 
 
 def _sum(g: Any, factor: Any) -> Any:
-    """Of the rows times their factors, cut to whole numbers; at most 2^50, so exact."""
-    width = math.prod(g.shape[1:])
-    total = torch.zeros(width, dtype=torch.float64, device=g.device)
-    rows = max(_CHUNK // max(width, 1), 1)
-    for first in range(0, len(g), rows):
-        part = _wide(g[first:first + rows]) * factor[first:first + rows, None]
-        total += torch.where(factor[first:first + rows, None] == 0, 0.0, part).trunc().sum(0)
+    """Of the records times their factors, cut to whole numbers; at most 2^50, so exact in any order."""
+    total: Any = 0
+    for part, f in zip(_parts(g), factor.split(len(_parts(g)[0]) or 1)):
+        part = part.to(torch.float64, copy=True).mul_(f[:, None])
+        nothing = f == 0
+        if nothing.any():
+            part[nothing] = 0  # not what an infinity times 0 is
+        total = total + part.trunc_().sum(0)
     return total
 
 
@@ -396,7 +415,8 @@ class PrivacyEngine(opacus.PrivacyEngine):
     ledger: the sotto.Ledger that is charged, before the first batch is drawn, for all steps of the training. Without one nothing is
     charged and there is no certificate (PrivacyLeakWarning). adjacency: of the certificate: "zero-out" (one record counts as nothing,
     as Opacus counts) or "replace-one"; the ledger counts replace-one. Others: purpose, budget_epsilon, ... as of sotto.release();
-    insecure_seed: samples and noise from a seed, for tests: no privacy.
+    insecure_seed: samples and noise from a seed, for tests: no privacy. canaries: Canaries, to audit the training; their coins are bound
+    by the ledger entry.
 
     Samples, clipping, sums and noise are the library's or exact. What the proof cannot see is how PyTorch computes the gradient of
     each record, so the certificate is conditional on that it does not depend on the records beside it.
@@ -406,7 +426,7 @@ class PrivacyEngine(opacus.PrivacyEngine):
     """
 
     def __init__(self, ledger: Ledger | None = None, *, adjacency: str = "zero-out", accountant: str = "sotto", secure_mode: bool = False,
-                 threads: int | None = None, **given: Any) -> None:
+                 canaries: Canaries | None = None, threads: int | None = None, **given: Any) -> None:
         if not opacus.__version__.startswith("1.6."):
             raise make("ENOTSUP", f"sotto.opacus.PrivacyEngine was written for Opacus 1.6, and this is {opacus.__version__}; install opacus 1.6")
         if secure_mode:
@@ -417,7 +437,9 @@ class PrivacyEngine(opacus.PrivacyEngine):
             warnings.filterwarnings("ignore", message="Secure RNG turned off")
             super().__init__(accountant=accountant)
         self._adjacency, self.adjacency = _adjacency(adjacency), adjacency
-        self._ledger, self._given, self._threads = ledger, given, threads
+        if canaries is not None and canaries.adjacency != adjacency:
+            raise invalid(f"the canaries were made for adjacency {canaries.adjacency!r}, but the engine's is {adjacency!r}; give both the same")
+        self._ledger, self._given, self._threads, self._canaries = ledger, given, threads, canaries
         rest = dict(given)
         if ledger is not None:
             spend_of(ledger, rest)
@@ -451,6 +473,8 @@ class PrivacyEngine(opacus.PrivacyEngine):
             raise _refused("rand_on_empty", "False: a made-up record in an empty batch moves the sum by twice the clipping norm")
         if not isinstance(max_grad_norm, (int, float)):
             raise invalid(f"max_grad_norm is {max_grad_norm!r}; expected one number, the norm of the whole gradient")
+        if self._canaries is not None and data_loader.dataset is not self._canaries.dataset:
+            raise invalid("data_loader gives other records than those with the canaries; give it canaries.dataset")
         self._training = _Training(self, noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm, loader=data_loader, steps=steps,
                                    epochs=epochs, delta=delta, disjoint=not poisson_sampling, mode=grad_sample_mode)
         if self._ledger is None:
@@ -514,6 +538,8 @@ class PrivacyEngine(opacus.PrivacyEngine):
     def _charge(self, request: Any, condition: str, out: Any, finish: Any) -> Any:
         if self._ledger is not None:
             given = dict(self._given)
+            if self._canaries is not None:
+                given["purpose"] = self._canaries.purpose(given.get("purpose"))
             fill(request, spend=fill(spend_of(self._ledger, given), condition=condition))
             return charge(self._ledger, finish, lib.sotto_dp_reserve, out, request, threads=self._threads)
         seed = self._given.get("insecure_seed")
