@@ -3,7 +3,7 @@ BUILD ?= build/release
 PREFIX ?= /usr/local
 INSTALL ?= build/install
 
-.PHONY: all build help deps demo check check-slow check-python check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb clean
+.PHONY: all build help deps demo check check-slow check-python check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb wheel check-wheel clean
 
 all: build
 
@@ -76,6 +76,13 @@ dist: ## source archive of HEAD, the same bytes each time, to build/sotto-VERSIO
 
 deb: deps ## Debian packages of HEAD in build/deb: libsotto1, libsotto-dev, sotto; lintian must find nothing
 	@tools/deps deb && tools/deb build/deb
+
+wheel: deps ## wheel of the Python package in build/wheel, with its libraries and licences (the first time: half an hour, network)
+	@tools/deps wheel && python/wheel/build build/wheel
+
+check-wheel: wheel ## tests of the wheel alone, in a fresh virtual environment (network)
+	@build/wheel/tools/bin/python -m pytest -q -p no:cacheprovider python/wheel
+	@python/wheel/test build/wheel/*.whl
 
 clean: ## remove build folders
 	rm -rf build
