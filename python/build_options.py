@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes src/sotto/_options.py: the types of keyword arguments that stand in option tables of the library.
 
+Help and defaults stay in the tables (`sotto VERB --help`): only names and types are repeated here.
+
 usage: PYTHONPATH=FOLDER build_options.py > src/sotto/_options.py     (FOLDER: where the package was built)"""
 import inspect
-import re
-import textwrap
 
 import sotto
 from sotto import _call
@@ -58,8 +58,6 @@ def main():
         print(f'    """Of {function.__qualname__}()."""\n' if function else f'    """Of {" and ".join("sotto_" + t for t in tables)}()."""\n')
         for o in rows(function, tables):
             kind = type_of(o)
-            text = re.sub("--([a-z-]+)", lambda m: m[1].replace("-", "_"), o.line().partition(": ")[2])
-            print(textwrap.fill(text, 130, initial_indent="    # ", subsequent_indent="    # "))
             print(f"    {o.name}: {kind}{'' if kind == 'Any' else ' | None'}")
         for member, kind in MORE.get(name, {}).items():
             print(f"    {member}: {kind} | None")
