@@ -1,0 +1,293 @@
+"""Private classifiers for scikit-learn: DPClassifier, and PublicScaler, which scales by declared bounds."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from ._call import ffi, fill, invalid, lib, pointer, run, struct, table
+from ._certificate import Certificate
+from ._head import Head
+from ._ledger import Ledger, charge, spend_of
+from .errors import PrivacyLeakWarning
+
+__all__ = ["DPClassifier", "PublicScaler"]
+
+_CONVERGES = ("dp-gd",)  # linear trainers with steps on all records
+_BATCHES = ("dp-sgd", "dp-adam")
+_spent: dict[int, tuple[int, float, float]] = {}  # hash of a record: fits, epsilon, delta of what was charged to no ledger
+_told: set[str] = set()
+
+
+def _range(bounds: Any, columns: int) -> tuple[Any, Any]:
+    low, high = (np.broadcast_to(np.asarray(b, np.float64), (columns,)) for b in bounds)
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
+        raise invalid("bounds must be (low, high), numbers or one per feature, finite and low < high")
+    return low, high
+
+
+class PublicScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Scales each feature from declared bounds to [0, 1]; values beyond them are clipped. fit() looks at nothing but the number of
+    columns, so it may stand before DPClassifier in a Pipeline. (StandardScaler or MinMaxScaler there would void the guarantee: their
+    moments and extremes are read off the private records.)
+
+    public_X: PUBLIC records; their extremes are the bounds. bounds: (low, high), numbers or one per feature. Give one of them.
+
+    >>> PublicScaler(bounds=(0, [10, 100])).fit_transform([[5, 25], [20, 50]]).tolist()
+    [[0.5, 0.25], [1.0, 0.5]]
+    """
+
+    def __init__(self, public_X: Any = None, *, bounds: Any = None) -> None:
+        self.public_X = public_X
+        self.bounds = bounds
+
+    def fit(self, X: Any, y: Any = None) -> PublicScaler:
+        X = validate_data(self, X, dtype=np.float64)
+        if (self.public_X is None) == (self.bounds is None):
+            raise invalid("PublicScaler: give exactly one of public_X= and bounds=")
+        if self.bounds is None:
+            public = check_array(self.public_X, dtype=np.float64)
+            low = public.min(0)
+            self.low_, self.high_ = _range((low, np.where(public.max(0) > low, public.max(0), low + 1)), X.shape[1])
+        else:
+            self.low_, self.high_ = _range(self.bounds, X.shape[1])
+        return self
+
+    def transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return (np.clip(X, self.low_, self.high_) - self.low_) / (self.high_ - self.low_)
+
+
+class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A private softmax classifier. Protected are the records of fit(), features and labels together.
+
+    epsilon, delta: the guarantee of one fit. delta 0: pure (trainers on second moments).
+    classes: all labels that may occur, or their number; PUBLIC. A record with another label counts as nothing.
+    bounds: (low, high), numbers or one per feature, PUBLIC: features are scaled from them to [0, 1].
+    data_norm: PUBLIC; records with a larger L2 norm (behind bounds) are scaled down to it. None with bounds: sqrt(features).
+    trainer: "auto": "dp-gd" for linear classifiers, whose steps and rate follow a public rule, so that there is nothing to tune;
+        "dp-adam" with hidden layers; "covariance" with Laplace noise at delta 0. Or any private trainer of sotto.train_head().
+    steps: of "dp-gd". hidden, epochs, batch_size, learning_rate: of "dp-sgd" and "dp-adam". max_grad_norm: of all three.
+    dataset: identity of the private records (sotto.Ledger). ledger: sotto.Ledger or path; None: the ledger of `dataset`.
+    random_state: None: noise of the operating system. A number: SEEDED noise, for tests: no privacy, and the certificate says so.
+
+    Without classes, without bounds and data_norm, or without dataset and ledger, fit() reads them off the records or charges nothing:
+    it then warns (PrivacyLeakWarning) and nothing is proved: epsilon_ is None, certificate_.proved is False, and epsilon stands as
+    conditional. Features are never scaled or centred by the records without noise; a scaler in front that is fitted on private records
+    voids the guarantee (PublicScaler does not). Each fit is a release: GridSearchCV and cross_val_score charge the ledger each time;
+    fits without a ledger on the same records warn with their sum. There is no partial_fit.
+
+    classes_, coef_, intercept_ (linear; on features clipped as stated), n_features_in_, certificate_, epsilon_ (upper end or None).
+
+    >>> import numpy as np
+    >>> x, y = np.eye(4)[[0, 1, 2, 3] * 100], [0, 0, 1, 1] * 100
+    >>> ledger = sotto.Ledger(folder / "four.jsonl", dataset="four")
+    >>> model = DPClassifier(3.0, classes=[0, 1], data_norm=1.0, ledger=ledger).fit(x, y)
+    >>> model.certificate_.proved, round(model.epsilon_, 3), model.score(x, y) > .9
+    (True, 3.0, True)
+    """
+
+    def __init__(self, epsilon: float = 1.0, delta: float = 1e-5, *, classes: Any = None, data_norm: float | None = None, bounds: Any = None,
+                 trainer: str = "auto", hidden: Any = (), steps: int = 500, epochs: int = 20, batch_size: int = 256,
+                 learning_rate: float = .01, max_grad_norm: float = 1.0, adjacency: str = "replace-one", ledger: Any = None,
+                 dataset: str | None = None, random_state: Any = None, verbose: int = 0) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.classes = classes
+        self.data_norm = data_norm
+        self.bounds = bounds
+        self.trainer = trainer
+        self.hidden = hidden
+        self.steps = steps
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.max_grad_norm = max_grad_norm
+        self.adjacency = adjacency
+        self.ledger = ledger
+        self.dataset = dataset
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    # ---- training
+    def fit(self, X: Any, y: Any) -> DPClassifier:
+        """Trains and charges. X (n, features), finite; y (n)."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        missing = []
+        if self.classes is None:
+            missing.append("classes")
+            self.classes_ = np.unique(y)
+            if len(self.classes_) < 2:
+                raise ValueError(f"the labels are of one class, {self.classes_[0]!r}; expected at least 2, or classes=")
+        else:
+            self.classes_ = np.unique(np.arange(self.classes) if np.ndim(self.classes) == 0 else np.asarray(self.classes))
+        self._place_by(X, missing)
+        if self.dataset is None and self.ledger is None:
+            missing.append("dataset")
+        if self.delta >= 1 / len(X):
+            warnings.warn(f"delta {self.delta:g} is not below 1 / {len(X)}, one over the number of records: such a guarantee allows a record "
+                          "to be published as it is", PrivacyLeakWarning, stacklevel=2)
+        at = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        labels = np.where(self.classes_[at] == y, at, -1).astype(np.int64)
+        x = np.ascontiguousarray(self._place(X) / self._norm, np.float32)
+        if missing:
+            self._warn(missing)
+        head, self.certificate_ = self._train(x, labels, missing)
+        interval = self.certificate_.epsilon
+        self.epsilon_ = float(interval) if self.certificate_.proved and interval is not None else None
+        if missing and interval is not None:
+            self._add_up(x, labels, float(interval))
+        self._take(head)
+        return self
+
+    def _warn(self, missing: list[str]) -> None:
+        read = [m for m in missing if m != "dataset"]
+        text = f"{' and '.join(read)} {'was' if len(read) == 1 else 'were'} read off the private records" if read else ""
+        if "dataset" in missing:
+            text += f"{'; ' if text else ''}without dataset= or ledger= nothing is charged"
+        warnings.warn(f"{text}: epsilon is not proved (epsilon_ is None). Give {', '.join(m + '=' for m in missing)}", PrivacyLeakWarning,
+                      stacklevel=3)
+
+    def _place_by(self, X: Any, missing: list[str]) -> None:
+        """What _place() does to a record."""
+        d = X.shape[1]
+        self._low, self._high = (np.zeros(d), np.ones(d)) if self.bounds is None else _range(self.bounds, d)
+        norm = self.data_norm
+        if norm is None and self.bounds is not None:
+            norm = np.sqrt(d)
+        elif norm is None:
+            missing.append("data_norm")
+            norm = np.linalg.norm(X, axis=1).max() or 1.0
+        if not (np.isfinite(norm) and norm > 0):
+            raise invalid(f"data_norm must be finite and > 0 (got {norm!r})")
+        self._norm = float(norm)
+
+    def _place(self, X: Any) -> Any:
+        if self.bounds is not None:
+            X = (np.clip(X, self._low, self._high) - self._low) / (self._high - self._low)
+        size = np.linalg.norm(X, axis=1, keepdims=True)
+        return X * np.minimum(1, self._norm / np.maximum(size, np.finfo(np.float64).tiny))
+
+    def _options(self, n: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Of recipe and guarantee, as struct sotto_head_recipe and struct sotto_head_privacy name them."""
+        trainer = self.trainer
+        if trainer == "auto":
+            trainer = "dp-adam" if self.hidden else "dp-gd" if self.delta > 0 else "covariance"
+        if not lib.sotto_head_trainer_private(str(trainer).encode()):
+            raise invalid(f"trainer {trainer!r} adds no noise; expected auto or a private trainer of sotto.train_head()")
+        recipe: dict[str, Any] = {"trainer": trainer, "hidden": tuple(self.hidden) or None}
+        if trainer in _BATCHES:
+            recipe.update(epochs=self.epochs, batch=min(self.batch_size, n), lr=self.learning_rate, max_grad_norm=self.max_grad_norm)
+        else:
+            recipe.update(clip=1.0)
+        if trainer in _CONVERGES:
+            recipe.update(steps=self.steps, max_grad_norm=self.max_grad_norm)
+        if self.delta == 0 and trainer not in _BATCHES + _CONVERGES:
+            recipe.update(noise="laplace")
+        guarantee = {"epsilon": self.epsilon, "delta": self.delta, "adjacency": self.adjacency}
+        return {k: v for k, v in recipe.items() if v is not None}, guarantee
+
+    def _seed(self) -> int | None:
+        if self.random_state is None:
+            return None
+        if "seed" not in _told:
+            _told.add("seed")
+            warnings.warn("random_state seeds the noise: whoever knows the seed can take it off, so nothing is guaranteed. Leave random_state "
+                          "None outside of tests", PrivacyLeakWarning, stacklevel=4)
+        return int(check_random_state(self.random_state).randint(1, 2**31 - 1))
+
+    def _train(self, x: Any, labels: Any, missing: list[str]) -> tuple[Head, Certificate]:
+        recipe_options, guarantee = self._options(len(x))
+        seed = self._seed()
+        options, rows = table("sotto_head_privacy_options"), table("sotto_head_recipe_options")
+        recipe = rows.set(struct("head_recipe"), rows.take(recipe_options))
+        privacy = options.set(struct("head_privacy", classes_by="classes=" if self.classes is not None else "the private labels"),
+                              options.take(guarantee))
+        out, certificate = ffi.new("struct sotto_head **"), ffi.new("struct sotto_certificate **")
+        arguments = (out, certificate, pointer(x, "float *"), pointer(labels, "int64_t *"), *x.shape, len(self.classes_), recipe, privacy)
+
+        def finish() -> tuple[Head, Certificate]:
+            made = Certificate(certificate[0])
+            return Head(out[0], made), made
+
+        if not missing:
+            ledger = self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger, dataset=self.dataset)
+            if self.dataset is not None and ledger.dataset != self.dataset:
+                raise invalid(f"ledger is that of data set {ledger.dataset!r}, not of {self.dataset!r}")
+            given = {} if seed is None else {"insecure_noise_seed": seed}
+            fill(privacy, spend=spend_of(ledger, given, None, (x, labels)))
+            return charge(ledger, finish, lib.sotto_head_train_private, *arguments, progress=bool(self.verbose) or None)
+        read = [m for m in missing if m != "dataset"]
+        condition = " and ".join([f"{m} being public" for m in read] + ["this fit being the only release"] * ("dataset" in missing))
+        with tempfile.TemporaryDirectory() as folder:  # as a public set: one that is registered nowhere
+            fill(privacy, spend=struct("spend", dataset_id="no ledger", ledger=os.path.join(folder, "none.jsonl"), condition=condition,
+                                       source=struct("source_records", public_set=1), insecure=int(seed is not None), insecure_seed=seed or 0))
+            run(lib.sotto_head_train_private, *arguments, progress=bool(self.verbose) or None)
+            return finish()
+
+    def _add_up(self, x: Any, labels: Any, epsilon: float) -> None:
+        """Fits of this process that were charged to no ledger, record by record: the worst one is warned about."""
+        worst = (0, 0.0, 0.0)
+        for row, label in zip(x, labels):
+            key = hash((row.tobytes(), int(label)))
+            fits, e, d = _spent.get(key, (0, 0.0, 0.0))
+            _spent[key] = (fits + 1, e + epsilon, d + self.delta)
+            worst = max(worst, _spent[key])
+        if worst[0] > 1:
+            warnings.warn(f"{worst[0]} fits of this process on the same records were charged to no ledger; together they cost epsilon "
+                          f"{worst[1]:g} at delta {worst[2]:g} (the sum), not {epsilon:g}. Give dataset=", PrivacyLeakWarning, stacklevel=4)
+
+    def _take(self, head: Head) -> None:
+        """The weights, on records as _place() leaves them; of a linear head in units of X."""
+        state = {k: np.asarray(v, np.float64) for k, v in head.weights.items()}
+        names = sorted({int(k.split(".")[0]) for k in state})
+        self._layers = [(state[f"{i}.weight"], state[f"{i}.bias"]) for i in names]
+        self._layers[0] = (self._layers[0][0] / self._norm, self._layers[0][1])
+        for name in ("coef_", "intercept_"):
+            self.__dict__.pop(name, None)
+        if len(names) == 1:
+            w, b = self._layers[0]
+            if len(self.classes_) == 2:
+                w, b = w[1:] - w[:1], b[1:] - b[:1]
+            wide = self._high - self._low
+            self.coef_, self.intercept_ = w / wide, b - (w / wide) @ self._low
+
+    # ---- answers
+    def _logits(self, X: Any) -> Any:
+        check_is_fitted(self)
+        z = self._place(validate_data(self, X, dtype=np.float64, reset=False))
+        for i, (w, b) in enumerate(self._layers):
+            z = (np.maximum(z, 0) if i else z) @ w.T + b
+        return z
+
+    def decision_function(self, X: Any) -> Any:
+        """(n, classes) logits; of two classes (n): their difference."""
+        z = self._logits(X)
+        return z[:, 1] - z[:, 0] if len(self.classes_) == 2 else z
+
+    def predict_proba(self, X: Any) -> Any:
+        """(n, classes)"""
+        z = self._logits(X)
+        z = np.exp(z - z.max(1, keepdims=True))
+        return z / z.sum(1, keepdims=True)
+
+    def predict(self, X: Any) -> Any:
+        """(n), of classes_"""
+        z = self._logits(X)
+        return self.classes_[z.argmax(1)]
