@@ -133,7 +133,7 @@ class Canaries:
                 device = next(module.parameters()).device
                 with torch.no_grad():
                     module.eval()
-                    z = torch.cat([module(part.to(device)).cpu() for part in torch.from_numpy(self._arrays(d)[0]).split(1024)])
+                    z = torch.cat([module(part.to(device)).cpu() for part in torch.split(torch.from_numpy(self._arrays(d)[0]), 1024)])
                     module.train(was)
                 answers.append(array(z, "the model's answers", np.float32, 2))
                 if answers[-1].shape != (self.count, self.classes):
