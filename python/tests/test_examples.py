@@ -11,8 +11,8 @@ import pytest
 import sotto
 
 folder = pathlib.Path(__file__).parents[1] / "examples"
-NEEDS = {"audit_torch_model": ["torch"], "simclr_on_a_folder": ["PIL"], "private_head": ["torch"], "certify_and_verify": []}
-SAYS = {"audit_torch_model": "held back: ", "simclr_on_a_folder": "scattering 1.0"}
+NEEDS = {"adult_sklearn": ["sklearn"], "audit_torch_model": ["torch"], "simclr_on_a_folder": ["PIL"], "private_head": ["torch"], "certify_and_verify": []}
+SAYS = {"adult_sklearn": "private under replace-one", "audit_torch_model": "held back: ", "simclr_on_a_folder": "scattering 1.0"}
 
 
 @pytest.mark.skipif(not folder.exists(), reason="not in the source tree")

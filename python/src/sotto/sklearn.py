@@ -167,7 +167,8 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _place_by(self, X: Any, missing: list[str]) -> None:
         """What _place() does to a record."""
         d = X.shape[1]
-        self._low, self._high = (np.zeros(d), np.ones(d)) if self.bounds is None else _range(self.bounds, d)
+        bounds: tuple[Any, Any] = (np.zeros(d), np.ones(d)) if self.bounds is None else _range(self.bounds, d)
+        self._low, self._high = bounds
         norm = self.data_norm
         if norm is None and self.bounds is not None:
             norm = np.sqrt(d)
