@@ -235,13 +235,53 @@ static sotto_status check_certificate(struct sotto_privacy_profile *profile, con
     return status;
 }
 
+/* Page, files and summary. */
+static sotto_status show(const struct sotto_audit_result *result, const struct audit_inputs *in,
+                         const struct options *o, int json)
+{
+    const char *folder = option_text(o, "output");
+    const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
+                                            .inputs = in->files,
+                                            .inputs_count = in->file_count,
+                                            .certificate = option_text(o, "certificate"),
+                                            .ledger = option_text(o, "ledger"),
+                                            .command = option_shown_command(o)};
+    sotto_status status = SOTTO_OK;
+    if (folder)
+        status = sotto_report_audit(folder, result, &facts);
+    if (status == SOTTO_OK && folder && option_flag(o, "memorisation"))
+        status = save_memorisation(folder, result);
+    if (status == SOTTO_OK && option_given(o, "p-values"))
+        status = sotto_audit_save_p_values(option_text(o, "p-values"), result);
+    if (status == SOTTO_OK)
+        status = print(result, folder, json);
+    return status;
+}
+
+/* The claim, the rules of --fail-if and the certificate's curve: the first that failed decides. */
+static sotto_status check_gates(const struct sotto_audit_result *result,
+                                const struct sotto_audit_options *options, const char *const *rules, int json)
+{
+    char gate[512] = "";
+    sotto_status status = SOTTO_OK;
+    if (options->has_claim)
+        status = check_gate(gate, sizeof gate, result, "claim>0", json);
+    for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
+        status = check_gate(gate, sizeof gate, result, rules[i], json);
+    if (status == SOTTO_OK && result->curve && result->curve->contradicted && !gate[0])
+        snprintf(gate, sizeof gate, "the curve of the certificate is contradicted at %g %%",
+                 100 * result->curve->confidence);
+    if (status == SOTTO_OK && gate[0])
+        status = cli_fail(SOTTO_EGATE, "audit: %s", gate);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct audit_inputs in = {0};
     double rates[MAX_RATES];
     struct sotto_audit_result result = {0};
     const char *const *rules = option_list(o, "fail-if");
-    char gate[512] = ""; /* the first that failed */
     struct sotto_audit_options options = {.fpr = rates};
     struct sotto_privacy_profile profile = {0};
     enum sotto_coins coins;
@@ -270,30 +310,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         status = sotto_audit(&result, &in.input, &options, ctx);
     if (status == SOTTO_OK && profile.count)
         status = sotto_audit_test_curve(&result, &profile, coins);
-    const struct sotto_audit_facts facts = {.title = option_text(o, "title"),
-                                            .inputs = in.files,
-                                            .inputs_count = in.file_count,
-                                            .certificate = option_text(o, "certificate"),
-                                            .ledger = option_text(o, "ledger"),
-                                            .command = option_shown_command(o)};
-    const char *folder = option_text(o, "output");
-    if (status == SOTTO_OK && folder)
-        status = sotto_report_audit(folder, &result, &facts);
-    if (status == SOTTO_OK && folder && options.memorisation)
-        status = save_memorisation(folder, &result);
-    if (status == SOTTO_OK && option_given(o, "p-values"))
-        status = sotto_audit_save_p_values(option_text(o, "p-values"), &result);
     if (status == SOTTO_OK)
-        status = print(&result, folder, json);
-    if (status == SOTTO_OK && options.has_claim)
-        status = check_gate(gate, sizeof gate, &result, "claim>0", json);
-    for (size_t i = 0; status == SOTTO_OK && rules[i]; i++)
-        status = check_gate(gate, sizeof gate, &result, rules[i], json);
-    if (status == SOTTO_OK && result.curve && result.curve->contradicted && !gate[0])
-        snprintf(gate, sizeof gate, "the curve of the certificate is contradicted at %g %%",
-                 100 * result.curve->confidence);
-    if (status == SOTTO_OK && gate[0])
-        status = cli_fail(SOTTO_EGATE, "audit: %s", gate);
+        status = show(&result, &in, o, json);
+    if (status == SOTTO_OK)
+        status = check_gates(&result, &options, rules, json);
     sotto_privacy_profile_clear(&profile);
     sotto_audit_result_free(&result);
     audit_inputs_clear(&in);
