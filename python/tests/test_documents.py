@@ -1,10 +1,9 @@
-"""The code in docs/PYTHON.md and python/examples runs, in its order; what needs a package that is not installed is skipped by name."""
+"""The code in docs/PYTHON.md runs, in its order; what needs a package that is not installed is skipped by name."""
 
 import importlib.util
 import os
 import pathlib
 import re
-import runpy
 import textwrap
 
 import pytest
@@ -67,13 +66,3 @@ def test_readme(document, folder, monkeypatch):
     exec(compile(code[0], document, "exec"), state)
     made = state["h" if document == "README.md" else "head"].certificate
     assert made.proved and made.statement.startswith(f"({3 if document == 'README.md' else 1}, 1e-05)-differentially private")
-
-
-@pytest.mark.parametrize("script", sorted((root / "python" / "examples").glob("*.py")), ids=lambda p: p.stem)
-def test_example(script, tmp_path, monkeypatch, capsys):
-    if missing(script.read_text()):
-        pytest.skip(f"{', '.join(missing(script.read_text()))} is not installed")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    runpy.run_path(str(script), run_name="__main__")
-    assert capsys.readouterr().out
