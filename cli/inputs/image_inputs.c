@@ -95,11 +95,11 @@ sotto_status image_size(size_t *height, size_t *width, const struct options *o)
 sotto_status image_provenance_save(const char *output, const struct sotto_dataset *data,
                                    const struct sotto_array *chosen)
 {
-    struct sotto_provenance whose = {0};
-    sotto_status status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
+    struct sotto_provenance records = {0};
+    sotto_status status = sotto_provenance_of_rows(&records, data, chosen->data, chosen->count);
     if (status == SOTTO_OK)
-        status = sotto_provenance_save(output, &whose);
-    sotto_provenance_clear(&whose);
+        status = sotto_provenance_save(output, &records);
+    sotto_provenance_clear(&records);
     return status;
 }
 

@@ -33,21 +33,21 @@ static sotto_status open_encoder(struct sotto_encoder **out, const struct option
     return sotto_encoder_load(out, option_text(o, "encoder"));
 }
 
-static sotto_status save(const char *path, const struct sotto_array *a, const struct sotto_provenance *whose)
+static sotto_status save(const char *path, const struct sotto_array *a, const struct sotto_provenance *records)
 {
     sotto_status status = sotto_npy_save(path, a);
-    return status == SOTTO_OK ? sotto_provenance_save(path, whose) : status;
+    return status == SOTTO_OK ? sotto_provenance_save(path, records) : status;
 }
 
 static sotto_status save_column(const char *path, const int64_t *column, const struct sotto_array *chosen,
-                                const struct sotto_provenance *whose)
+                                const struct sotto_provenance *records)
 {
     struct sotto_array y = {0};
     sotto_status status = sotto_array_make(&y, SOTTO_I8, 1, (const size_t[]){chosen->count});
     for (size_t i = 0; status == SOTTO_OK && i < chosen->count; i++)
         ((int64_t *)y.data)[i] = column[((const int64_t *)chosen->data)[i]];
     if (status == SOTTO_OK)
-        status = save(path, &y, whose);
+        status = save(path, &y, records);
     sotto_array_clear(&y);
     return status;
 }
@@ -148,7 +148,7 @@ static int same_records(const struct sotto_provenance *a, const struct sotto_pro
 
 /* Columns of X.npy, then those of x times `weight`. */
 static sotto_status join(struct sotto_array *x, const char *path, double weight,
-                         const struct sotto_provenance *whose)
+                         const struct sotto_provenance *records)
 {
     struct sotto_array left = {0}, both = {0};
     struct sotto_provenance theirs = {0};
@@ -163,7 +163,7 @@ static sotto_status join(struct sotto_array *x, const char *path, double weight,
                           path, n);
     if (status == SOTTO_OK)
         status = sotto_provenance_load(&theirs, path);
-    if (status == SOTTO_OK && !same_records(&theirs, whose))
+    if (status == SOTTO_OK && !same_records(&theirs, records))
         status = cli_fail(SOTTO_EINVAL,
                           "--join: %s has features of other records (see %s.provenance.json); expected "
                           "the same images in the same order",
@@ -190,7 +190,7 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
                           const struct sotto_array *chosen, const struct sotto_context *ctx, int json)
 {
     struct sotto_array x = {0};
-    struct sotto_provenance whose = {0};
+    struct sotto_provenance records = {0};
     struct encoder_quality quality;
     int evaluate = option_flag(o, "evaluate");
     sotto_status status =
@@ -198,21 +198,21 @@ static sotto_status embed(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK && option_given(o, "standardise"))
         status = standardise(&x, option_text(o, "standardise"));
     if (status == SOTTO_OK)
-        status = sotto_provenance_of_rows(&whose, data, chosen->data, chosen->count);
+        status = sotto_provenance_of_rows(&records, data, chosen->data, chosen->count);
     if (status == SOTTO_OK && option_given(o, "join"))
-        status = join(&x, option_text(o, "join"), option_real(o, "weight"), &whose);
+        status = join(&x, option_text(o, "join"), option_real(o, "weight"), &records);
     if (status == SOTTO_OK && evaluate)
         status =
             encoder_quality_measure(&quality, data, chosen, x.data, x.shape[1], option_count(o, "seed"), ctx);
     if (status == SOTTO_OK && option_given(o, "output"))
-        status = save(option_text(o, "output"), &x, &whose);
+        status = save(option_text(o, "output"), &x, &records);
     if (status == SOTTO_OK && option_given(o, "labels-out"))
-        status = save_column(option_text(o, "labels-out"), data->labels, chosen, &whose);
+        status = save_column(option_text(o, "labels-out"), data->labels, chosen, &records);
     if (status == SOTTO_OK && option_given(o, "attribute-out"))
-        status = save_column(option_text(o, "attribute-out"), data->attribute, chosen, &whose);
+        status = save_column(option_text(o, "attribute-out"), data->attribute, chosen, &records);
     if (status == SOTTO_OK)
         print_result(&x, evaluate ? &quality : NULL, json);
-    sotto_provenance_clear(&whose);
+    sotto_provenance_clear(&records);
     sotto_array_clear(&x);
     return status;
 }
