@@ -7,7 +7,7 @@
 #          records of each side and is tried on the other 750
 #   searches  of that vae: gan-leaks-white on all records, gan-leaks-partial (20,000 images a record) on 100 of each side
 #   wgan-gp  500 steps (2,500 of the critic): logan; logan of the control
-# Prints one line for each seed and attack: AUC, its 95 % interval. Results: docs/RESULTS.md. Needs python3 with numpy for the rows.
+# Prints one line for each seed and attack: AUC and TPR at FPR 1 %, each with its 95 % interval. Results: docs/RESULTS.md. Needs python3 with numpy for the rows.
 # usage: experiments/generative.sh FOLDER [vae|dcgan|blackbox|searches|wgan-gp]...
 #   SOTTO (sotto), THREADS (1), SEEDS (1 2 3). Finished models are kept: a killed experiment goes on.
 set -euo pipefail
@@ -34,7 +34,11 @@ train() {
   shift
   [ -e "$file" ] || "$sotto" generate train --data fashion-mnist --threads "$threads" --quiet "$@" -o "$file"
 }
-areas() { grep -o '"name":"[a-z-]*","title\|,"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' | sed 's|^,||' | tr -d '"{' | sed "s/^/$1 /"; }
+areas() { # of each attack: area, TPR at FPR 1 %, both with 95 % intervals
+  sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' | grep '^{"name":"[a-z-]*","title' |
+    sed -E 's/^\{"name":"([a-z-]*)".*"auc":(\{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*).*"tpr_at_fpr":\{[^{]*"0.01":(\{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*).*/\1 auc \2 tpr at .01 \3/' |
+    tr -d '"{' | cut -c 1-200 | sed "s/^/$1: /"
+}
 # attack LABEL ATTACK MODEL MEMBERS OTHERS OPTIONS...
 attack() {
   local label=$1
