@@ -9,10 +9,13 @@ import inspect
 import sotto
 from sotto import _call
 from sotto._call import lib
+from sotto._ledger import _OF_THE_LEDGER
 
 # Type: the function whose arguments they are (its own parameters are left out), and its tables, of which perhaps some rows only.
 TYPES = {
-    "AuditOptions": (sotto.audit, "audit_input_table", "generative_input_table", "attribute_input_table", "audit_option_table"),
+    "AuditOptions": (sotto.audit, "audit_input_table", "generative_input_table", "token_input_table", "attribute_input_table",
+                     "audit_option_table"),
+    "CanaryAuditOptions": (None, "audit_option_table:set|fpr|confidence|delta|seed|bootstrap"),
     "AttackOptions": (sotto.attack, "attack_option_table", "audit_option_table:fpr|confidence|delta"),
     "EncoderAttackOptions": (sotto.attack_encoder, "encoder_attack_option_table", "audit_option_table:fpr|confidence|delta|seed"),
     "PretrainOptions": (sotto.pretrain, "pretrain_option_table"),
@@ -21,12 +24,23 @@ TYPES = {
     "ImportOptions": (sotto.Encoder.from_weights, "encoder_import_option_table"),
     "ShadowOptions": (None, "shadow_option_table"),
     "TalosOptions": (None, "talos_option_table"),
-    "HeadOptions": (None, "head_recipe_options"),
-    "NetworkOptions": (None, "train_option_table"),
+    "HeadOptions": (sotto.train_head, "head_recipe_options", "head_privacy_options", "spend_option_table", "canary_option_table"),
+    "RecipeOptions": (sotto.sample_sensitivity, "head_recipe_options"),
+    "NetworkOptions": (sotto.train_network, "train_option_table", "train_privacy_options", "spend_option_table", "canary_option_table"),
+    "AnswerOptions": (sotto.Network.predict, "answer_option_table"),
+    "ReleaseOptions": (sotto.release, "release_option_table", "spend_option_table"),
+    "ChoiceOptions": (None, "release_option_table:records|scale|epsilon|delta", "spend_option_table"),
+    "ProtectOptions": (sotto.protect_head, "release_option_table", "spend_option_table"),
+    "StatisticOptions": (sotto.release_statistic, "protect_option_table", "release_option_table", "spend_option_table"),
+    "SpendOptions": (sotto.release_records, "spend_option_table"),
+    "DefenceOptions": (sotto.Defence, "defence_option_table:budget|seed|key"),
 }
 # Rows that arguments of Python replace: files become arrays, and what the program takes apart is given in parts.
-LEFT_OUT = {"loci", "claim", "claim_epsilon", "claim_delta", "shard", "shards", "target", "target_command", "size"}
-MORE = {"ImportOptions": {"height": "int", "width": "int"}, "AttackOptions": {"shard": "tuple[int, int]"}}
+LEFT_OUT = {"loci", "claim", "claim_epsilon", "claim_delta", "shard", "shards", "target", "target_command", "size", "dimension", "sensitivity",
+            "output", *_OF_THE_LEDGER}
+MORE = {"ImportOptions": {"height": "int", "width": "int"}, "AttackOptions": {"shard": "tuple[int, int]"},
+        "HeadOptions": {"canary_public": "Any"}, "NetworkOptions": {"canary_public": "Any"}}
+SHORT = {"insecure_noise_seed": "insecure_seed"}  # what the package calls it
 
 
 def type_of(o):
@@ -58,9 +72,9 @@ def main():
         print(f'    """Of {function.__qualname__}()."""\n' if function else f'    """Of {" and ".join("sotto_" + t for t in tables)}()."""\n')
         for o in rows(function, tables):
             kind = type_of(o)
-            print(f"    {o.name}: {kind}{'' if kind == 'Any' else ' | None'}")
+            print(f"    {SHORT.get(o.name, o.name)}: {kind}{'' if kind == 'Any' else ' | None'}")
         for member, kind in MORE.get(name, {}).items():
-            print(f"    {member}: {kind} | None")
+            print(f"    {member}: {kind}{'' if kind == 'Any' else ' | None'}")
 
 
 main()

@@ -131,6 +131,39 @@ def test_generative_model(tmp_path):
             sotto.audit(**{**arrays, **change})
 
 
+def test_texts_of_a_language_model(tmp_path):
+    rng = np.random.default_rng(4)
+    member, lengths = np.arange(60) % 2, rng.integers(3, 9, 60)
+    logprobs = -rng.exponential(2 - .8 * member[:, None], (60, 8))
+    logprobs[np.arange(8) >= lengths[:, None]] = np.nan
+    arrays = {"token_logprobs": logprobs, "membership": member, "token_mean": -rng.exponential(2, (60, 8)), "token_deviation": rng.random((60, 8)) + .5,
+              "reference_token_logprobs": -rng.exponential(2, (60, 5)), "lowercase_token_logprobs": -rng.exponential(2, (60, 7)).astype(np.float32),
+              "compressed_bytes": rng.integers(20, 40, 60), "neighbour_losses": rng.exponential(2, (60, 3))}
+    r = sotto.audit(**arrays)
+    assert compared(tmp_path, arrays) == r.to_dict()
+    assert {"token-loss", "zlib", "min-k", "min-k-plus", "lowercase", "neighbourhood", "reference-ratio"} <= set(r) and r["token-loss"].auc.lower > .6
+    full = {**arrays, "token_logprobs": np.nan_to_num(logprobs, nan=-1.)}
+    assert sotto.audit(**full, token_lengths=lengths).to_dict() == r.to_dict()
+    assert compared(tmp_path, {**full, "token_lengths": lengths}) == r.to_dict()
+    for change, text in [({"membership": None}, "texts need token_logprobs and membership"), ({"token_logprobs": None}, "texts need"),
+                         ({"member_losses": [1.0], "nonmember_losses": [2.0]}, "cannot be combined"), ({"scores": np.zeros(60)}, "cannot be combined"),
+                         ({"compressed_bytes": np.ones(3)}, "compressed_bytes has 3 of texts, but membership has 60"),
+                         ({"token_mean": np.zeros((60, 3))}, "token_mean has 3 of length, but token_logprobs has 8"),
+                         ({"token_lengths": np.full(60, 9)}, "row 0 is 9; expected 1 to 8"), ({"token_lengths": [1]}, "token_lengths has 1"),
+                         ({"token_logprobs": np.full((60, 8), np.nan)}, "no token")]:
+        with pytest.raises(ValueError, match=text):
+            sotto.audit(**{**arrays, **change})
+
+
+def test_defaults_are_the_program_s(tmp_path):
+    """The same arrays without any option, where intervals depend on a seed."""
+    assert compared(tmp_path, arrays()) == sotto.audit(**arrays()).to_dict()
+    rng = np.random.default_rng(5)
+    coins = {"scores": rng.normal(size=300), "membership": rng.integers(0, 2, 300)}
+    assert compared(tmp_path, coins, "--coins", "inclusion") == sotto.audit(**coins, coins="inclusion").to_dict()
+    assert sotto.audit(**arrays(), seed=2).to_dict() != sotto.audit(**arrays()).to_dict()  # so the seed decides something
+
+
 def test_attribute_inference(tmp_path):
     rng = np.random.default_rng(3)
     a = rng.integers(0, 2, 300)

@@ -26,7 +26,7 @@ def test_types_of_options_are_current():
 
 
 def test_every_typed_array_is_an_argument():
-    arrays = {*_audit._ARRAYS, *_audit._GENERATIVE, *_audit._ATTRIBUTE, *_audit._TESTED.values(), "scores", "membership", "attribute_depth"}
+    arrays = {*_audit._ARRAYS, *_audit._GENERATIVE, *_audit._TOKENS, "token_lengths", *_audit._ATTRIBUTE, *_audit._TESTED.values(), "scores", "membership", "attribute_depth"}
     typed = {n for n, t in _options.AuditOptions.__annotations__.items() if str(getattr(t, "__forward_arg__", t)) == "Any"}
     assert typed <= arrays and arrays - typed <= {"member_logits", "nonmember_logits", "attribute_depth", "reference_people"}
 

@@ -325,9 +325,9 @@ def attack_encoder(encoder: Encoder | None = None, shadow_encoder: Encoder | Non
     Of encoders of other programs: embeddings instead of all of these, member_views, nonmember_views, shadow_member_views,
     shadow_nonmember_views (n, views, d), member_plain, nonmember_plain, shadow_member_plain, shadow_nonmember_plain, bank_plain,
     shadow_bank_plain (n, d). Without a shadow only the mean similarity of views and the contrastive loss are run.
-    temperature [.1]; fpr, confidence, delta, seed: as of audit(). Returns an AuditResult; its scores (5, n_member + n_nonmember) are in
+    temperature [.1]; fpr, confidence, delta, seed [1; of the views as well]: as of audit(). Returns an AuditResult; its scores (5, n_member + n_nonmember) are in
     the order of the attacks."""
-    given: dict[str, Any] = dict(more)
+    given: dict[str, Any] = {"seed": 1, **{k: v for k, v in more.items() if v is not None}}
     options, audit = table("sotto_encoder_attack_option_table"), table("sotto_audit_option_table")
     names = [f"{side}_{what}" for side in _SIDES for what in ("views", "plain")] + ["bank_plain", "shadow_bank_plain"]
     arrays = {k: given.pop(k) for k in list(given) if k in names}
@@ -339,7 +339,7 @@ def attack_encoder(encoder: Encoder | None = None, shadow_encoder: Encoder | Non
         if pixels is not None and own is None:
             raise make("EUSAGE", f"{side} needs shadow_encoder")
         if own is not None:
-            _embedded(arrays, side, pixels, own, views or {}, threads)
+            _embedded(arrays, side, pixels, own, {"seed": given["seed"], **(views or {})}, threads)
     if bank is not None and shadow_encoder is not None:
         _embedded(arrays, "shadow_bank", bank, shadow_encoder, {}, threads)
     c, sizes = struct("encoder_attack_input"), Sizes()

@@ -58,7 +58,13 @@ _ATTRIBUTE = {
     "features": "features n d ...", "attribute": "attribute n", "attribute_labels": "labels n",
     "attribute_outputs": "outputs n output_count ...", "attribute_known": "known n known_count ...",
 }
+_TOKENS = {
+    "token_logprobs": "logprobs texts length", "token_mean": "mean texts length", "token_deviation": "deviation texts length",
+    "reference_token_logprobs": "reference texts reference_length", "lowercase_token_logprobs": "lowercase texts lowercase_length",
+    "compressed_bytes": "bytes texts", "neighbour_losses": "neighbour_losses texts neighbours",
+}
 _TESTED = {"features": "attribute_test_features", "attribute": "attribute_test", "attribute_labels": "attribute_test_labels"}
+_DEFAULTS = {"seed": 1, "most_vulnerable": 10}  # of `sotto audit`, where zeros in the struct mean others
 
 
 class Sizes:
@@ -93,13 +99,18 @@ def lend(c: Any, name: str, member: str, shape: list[str], value: Any, sizes: Si
     fill(c, **{member + "_f8" if a.dtype == np.float64 and item == "float" else member: a})
 
 
-def _membership(scores: Any, membership: Any) -> tuple[Array, Array]:
-    """Scores of members and of non-members."""
-    s, m = array(scores, "scores", np.float64, 1), array(membership, "membership", np.uint8, 1)
-    if len(s) != len(m):
-        raise invalid(f"scores has {len(s)} values, but membership has {len(m)}")
+def _zeros_and_ones(membership: Any) -> Array:
+    m = array(membership, "membership", np.uint8, 1)
     if m.size and m.max() > 1:
         raise invalid("membership must be 1 for members and 0 for others")
+    return m
+
+
+def _membership(scores: Any, membership: Any) -> tuple[Array, Array]:
+    """Scores of members and of non-members."""
+    s, m = array(scores, "scores", np.float64, 1), _zeros_and_ones(membership)
+    if len(s) != len(m):
+        raise invalid(f"scores has {len(s)} values, but membership has {len(m)}")
     return s[m == 1], s[m == 0]
 
 
@@ -168,6 +179,42 @@ def _attribute(given: dict[str, Any]) -> Any:
     return fill(c, classes=classes, **_counts(sizes, c))
 
 
+def _tokens(given: dict[str, Any], sizes: Sizes) -> Any:
+    """struct sotto_token_input, or None: a row for each text, sorted by membership, which is taken as well."""
+    arrays, lengths = _taken(given, _TOKENS), given.pop("token_lengths", None)
+    if not arrays and lengths is None:
+        return None
+    membership = given.pop("membership", None)
+    if "token_logprobs" not in arrays or membership is None:
+        raise make("EUSAGE", "texts need token_logprobs and membership")
+    if given.get("scores") is not None or sizes["n_member"] or sizes["n_nonmember"]:
+        raise make("EUSAGE", "token_logprobs cannot be combined with outputs, losses or scores; give only one of them")
+    if lengths is not None:
+        arrays["token_logprobs"] = _cut(arrays["token_logprobs"], array(lengths, "token_lengths", np.int64, 1))
+    m = _zeros_and_ones(membership)
+    order, c, own = np.argsort(1 - m, kind="stable"), struct("token_input"), Sizes()
+    own.say("texts", len(m), "membership")
+    for name, value in arrays.items():
+        member, *shape = _TOKENS[name].split()
+        a = numpy_of(value, name)
+        lend(c, name, member, shape, a[order] if len(a) == len(m) else a, own)
+    sizes.say("n_member", int(m.sum()), "membership")
+    sizes.say("n_nonmember", int(len(m) - m.sum()), "membership")
+    return fill(c, **_counts(own, c))
+
+
+def _cut(logprobs: Any, lengths: Array) -> Array:
+    """Rows with NaN behind each text's end."""
+    a = np.array(array(logprobs, "token_logprobs", np.float32, 2))
+    if len(lengths) != len(a):
+        raise invalid(f"token_lengths has {len(lengths)} of texts, but token_logprobs has {len(a)}")
+    wrong = np.flatnonzero((lengths < 1) | (lengths > a.shape[1]))
+    if wrong.size:
+        raise invalid(f"token_lengths: row {wrong[0]} is {lengths[wrong[0]]}; expected 1 to {a.shape[1]} tokens")
+    a[np.arange(a.shape[1]) >= lengths[:, None]] = np.nan
+    return a
+
+
 def _input(given: dict[str, Any]) -> Any:
     """struct sotto_audit_input of the arrays, which are taken out of `given`."""
     c, sizes = struct("audit_input"), Sizes()
@@ -178,6 +225,7 @@ def _input(given: dict[str, Any]) -> Any:
     for name, value in arrays.items():
         member, *shape = _ARRAYS[name].split()
         lend(c, name, member, shape, value, sizes)
+    tokens = _tokens(given, sizes)
     scores, membership = given.pop("scores", None), given.pop("membership", None)
     if (scores is None) != (membership is None):
         raise make("EUSAGE", "scores and membership must be given together")
@@ -188,14 +236,17 @@ def _input(given: dict[str, Any]) -> Any:
         fill(c, member_scores=inside, nonmember_scores=outside)
     if sizes["n_all"]:
         sizes.say("n_all", sizes["n_member"] + sizes["n_nonmember"], "members and non-members together")
-    return fill(c, generative=_generative(given, sizes), attribute=_attribute(given),
+    return fill(c, tokens=tokens, generative=_generative(given, sizes), attribute=_attribute(given),
                 probabilities=int(any(k.endswith("_probabilities") for k in arrays)),
                 reference_losses=int(any(k.endswith("_reference_losses") for k in arrays)), **_counts(sizes, c))
 
 
-def _options(given: dict[str, Any], claim: Any) -> Any:
+def _options(given: dict[str, Any], claim: Any, coins: str | None, records: int) -> Any:
     options = table("sotto_audit_option_table")
-    c = options.set(struct("audit_options"), options.take(given))
+    chosen = {k: v for k, v in options.take(given).items() if v is not None}
+    if coins is not None and "one_run" not in chosen:
+        chosen["one_run"] = records // 20
+    c = options.set(struct("audit_options"), {**_DEFAULTS, **chosen})
     if claim is not None:
         if getattr(claim, "epsilon", 0) is None:
             raise invalid("claim: this certificate has no epsilon, as its noise was seeded")
@@ -210,10 +261,12 @@ def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any
 
     Give outputs of n members (records that trained the model) and m non-members as logits (n, K), probabilities (n, K), with
     labels (n), or losses (n), or `scores` with `membership`. Of a generative model: member_features and nonmember_features with samples,
-    `generated`, or its discriminator's logits. Attribute inference: `features` and a hidden `attribute`. Any array-like: NumPy arrays, tensors, lists, data frames. float32 and
-    float64 in C order are not copied. claim: (epsilon, delta), or something with these attributes, to contradict.
+    `generated`, or its discriminator's logits. Of a language model: token_logprobs (n, T) of texts, NaN behind a text's end, with
+    `membership` (n). Attribute inference: `features` and a hidden `attribute`. Any array-like: NumPy arrays, tensors, lists, data
+    frames. float32 and float64 in C order are not copied. claim: (epsilon, delta), or something with these attributes, to contradict.
+    Others as of `sotto audit`, with its defaults: seed [1], fpr, confidence, bootstrap, ...
 
-    one_run: guesses on each side, where an independent fair coin decided about each record. coins: what it decided, "inclusion" (member
+    one_run: guesses on each side [a twentieth of the records, with coins], where an independent fair coin decided about each record. coins: what it decided, "inclusion" (member
     or not) or "replacement" (which of two); with certificate, a Certificate or its file, the result's `curve` says whether the guesses
     contradict its whole trade-off curve.
 
@@ -227,8 +280,8 @@ def audit(member_logits: Any = None, nonmember_logits: Any = None, *, claim: Any
     """
     given: dict[str, Any] = {"member_logits": member_logits, "nonmember_logits": nonmember_logits, **options}
     c = _input(given)
-    chosen = _options(given, claim)
-    inputs = [table(f"sotto_{kind}_input_table", True) for kind in ("audit", "generative", "attribute")]
+    chosen = _options(given, claim, coins, c.n_member + c.n_nonmember)
+    inputs = [table(f"sotto_{kind}_input_table", True) for kind in ("audit", "generative", "token", "attribute")]
     _call.unknown("audit", given, [*inputs, table("sotto_audit_option_table")])
     out = ffi.gc(ffi.new("struct sotto_audit_result *"), lib.sotto_audit_result_free)
     profile = _profile(coins, certificate, threads)

@@ -51,6 +51,14 @@ class AuditOptions(TypedDict, total=False):
     attacker_features: Any
     member_discriminator_scores: Any
     nonmember_discriminator_scores: Any
+    token_logprobs: Any
+    token_lengths: Any
+    token_mean: Any
+    token_deviation: Any
+    reference_token_logprobs: Any
+    lowercase_token_logprobs: Any
+    compressed_bytes: Any
+    neighbour_losses: Any
     features: Any
     attribute: Any
     attribute_labels: Any
@@ -73,6 +81,17 @@ class AuditOptions(TypedDict, total=False):
     most_vulnerable: int | None
     memorisation: bool | None
     include_indices: bool | None
+
+
+class CanaryAuditOptions(TypedDict, total=False):
+    """Of sotto_audit_option_table:set|fpr|confidence|delta|seed|bootstrap()."""
+
+    set: str | Sequence[str] | None
+    fpr: float | Sequence[float] | None
+    confidence: float | None
+    delta: float | None
+    seed: int | None
+    bootstrap: int | None
 
 
 class AttackOptions(TypedDict, total=False):
@@ -208,7 +227,40 @@ class TalosOptions(TypedDict, total=False):
 
 
 class HeadOptions(TypedDict, total=False):
-    """Of sotto_head_recipe_options()."""
+    """Of train_head()."""
+
+    trainer: str | PathLike[str] | None
+    hidden: int | Sequence[int] | None
+    epochs: int | None
+    batch: int | None
+    lr: float | None
+    seed: int | None
+    augment_noise: float | None
+    clip: float | None
+    bias_constant: float | None
+    lambda_: float | None
+    steps: int | None
+    step_size: float | None
+    tolerance: float | None
+    cross_weight: float | None
+    noise: str | PathLike[str] | None
+    noise_multiplier: float | None
+    max_grad_norm: float | None
+    momentum: float | None
+    epsilon: float | None
+    delta: float | None
+    adjacency: Literal['replace-one', 'add-remove', 'zero-out'] | None
+    sampling: Literal['poisson', 'fixed'] | None
+    purpose: str | PathLike[str] | None
+    read_from_data: str | Sequence[str] | None
+    insecure_seed: int | None
+    canaries: int | None
+    canary_kind: Literal['mislabelled', 'random', 'dirac', 'clipbkd', 'in-distribution'] | None
+    canary_public: Any
+
+
+class RecipeOptions(TypedDict, total=False):
+    """Of sample_sensitivity()."""
 
     trainer: str | PathLike[str] | None
     hidden: int | Sequence[int] | None
@@ -231,9 +283,8 @@ class HeadOptions(TypedDict, total=False):
 
 
 class NetworkOptions(TypedDict, total=False):
-    """Of sotto_train_option_table()."""
+    """Of train_network()."""
 
-    image: Any
     model: str | PathLike[str] | None
     hidden: int | Sequence[int] | None
     norm: str | PathLike[str] | None
@@ -267,3 +318,112 @@ class NetworkOptions(TypedDict, total=False):
     separate_inputs: bool | None
     average: Literal['logits', 'softmax'] | None
     members: Literal['joint', 'independent'] | None
+    noise: str | PathLike[str] | None
+    noise_multiplier: float | None
+    max_grad_norm: float | None
+    clipping: str | PathLike[str] | None
+    quantile: float | None
+    views: int | None
+    steps: int | None
+    ema: float | None
+    micro_batch: int | None
+    adjacency: Literal['replace-one', 'add-remove', 'zero-out'] | None
+    sampling: Literal['poisson', 'fixed'] | None
+    epsilon: float | None
+    delta: float | None
+    label_epsilon: float | None
+    encoder_by: str | PathLike[str] | None
+    reserve_steps: int | None
+    purpose: str | PathLike[str] | None
+    read_from_data: str | Sequence[str] | None
+    insecure_seed: int | None
+    canaries: int | None
+    canary_kind: Literal['mislabelled', 'random', 'dirac', 'clipbkd', 'in-distribution'] | None
+    canary_public: Any
+
+
+class AnswerOptions(TypedDict, total=False):
+    """Of Classifier.predict()."""
+
+    repeats: int | None
+    average: Literal['logits', 'softmax'] | None
+    seed: int | None
+
+
+class ReleaseOptions(TypedDict, total=False):
+    """Of release()."""
+
+    records: int | None
+    scale: float | None
+    epsilon: float | None
+    delta: float | None
+    flat_doubt: bool | None
+    value_step: float | None
+    l1: float | None
+    l2: float | None
+    purpose: str | PathLike[str] | None
+    read_from_data: str | Sequence[str] | None
+    insecure_seed: int | None
+
+
+class ChoiceOptions(TypedDict, total=False):
+    """Of sotto_release_option_table:records|scale|epsilon|delta and sotto_spend_option_table()."""
+
+    records: int | None
+    scale: float | None
+    epsilon: float | None
+    delta: float | None
+    purpose: str | PathLike[str] | None
+    read_from_data: str | Sequence[str] | None
+    insecure_seed: int | None
+
+
+class ProtectOptions(TypedDict, total=False):
+    """Of protect_head()."""
+
+    records: int | None
+    scale: float | None
+    epsilon: float | None
+    delta: float | None
+    flat_doubt: bool | None
+    value_step: float | None
+    l1: float | None
+    l2: float | None
+    purpose: str | PathLike[str] | None
+    read_from_data: str | Sequence[str] | None
+    insecure_seed: int | None
+
+
+class StatisticOptions(TypedDict, total=False):
+    """Of release_statistic()."""
+
+    blocks: int | None
+    choices: int | None
+    labels_from: int | None
+    classes: int | None
+    scale: float | None
+    epsilon: float | None
+    delta: float | None
+    flat_doubt: bool | None
+    value_step: float | None
+    l1: float | None
+    l2: float | None
+    purpose: str | PathLike[str] | None
+    read_from_data: str | Sequence[str] | None
+    insecure_seed: int | None
+
+
+class SpendOptions(TypedDict, total=False):
+    """Of release_records()."""
+
+    purpose: str | PathLike[str] | None
+    read_from_data: str | Sequence[str] | None
+    insecure_seed: int | None
+
+
+class DefenceOptions(TypedDict, total=False):
+    """Of Defence()."""
+
+    budget: float | None
+    seed: int | None
+    key: int | None
