@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ._call import Array, Progress, array, ffi, fill, invalid, keep, lib, pointer, run, struct, table, text_of, unknown
 from ._records import Record, read
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import DefenceOptions
 
 __all__ = ["Defence", "DefenceKind", "DefenceResult", "defences"]
 
@@ -75,7 +80,8 @@ class Defence:
     """
 
     def __init__(self, name: str, *, known: Any = None, protected_label: Any = None, labels: Any = None, settings: dict[str, float] | None = None,
-                 threads: int | None = None, progress: Progress = None, **given: Any) -> None:
+                 threads: int | None = None, progress: Progress = None, **more: Unpack[DefenceOptions]) -> None:
+        given: dict[str, Any] = dict(more)
         options = table("sotto_defence_option_table")
         c = options.set(struct("defence_options", name=name, settings=None if not settings else [f"{k}={v!r}" for k, v in settings.items()]),
                         options.take(given, ("set",)))

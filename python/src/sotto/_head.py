@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from ._model import Classifier, add_canaries, kept
 from ._records import Record
 from ._release import quiet_labels
 from .errors import make
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import HeadOptions
 
 __all__ = ["Head", "train_head"]
 
@@ -61,7 +66,7 @@ class Head(Classifier):
 
 def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | None = None, source: Dataset | None = None,
                labels_from: int = 0, encoder: Path | None = None, output: Path | None = None, fresh: bool = False,
-               threads: int | None = None, progress: Progress = None, **given: Any) -> Head:
+               threads: int | None = None, progress: Progress = None, **options: Unpack[HeadOptions]) -> Head:
     """Trains a softmax head on features x (n, d) with labels y (n).
 
     trainer: "adam" (default), "sgd": plain, nothing is proved. "convex", "convex-sgd", "convex-lbfgs": with a proved sensitivity, to be
@@ -90,6 +95,7 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
     >>> head.certificate.proved, round(float(head.certificate.epsilon), 3)
     (True, 3.0)
     """
+    given: dict[str, Any] = dict(options)
     recipe_table = table("sotto_head_recipe_options")
     trainer = given.get("trainer") or "adam"
     if not isinstance(trainer, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from ._certificate import Certificate
 from ._dataset import Dataset
 from ._ledger import Ledger
 from ._records import Record, read
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import AnswerOptions
 
 C = TypeVar("C", bound="Classifier")
 Path = str | os.PathLike[str]
@@ -67,21 +72,21 @@ class Classifier:
     def _answers(self, x: Any, logits: int, threads: int | None, given: dict[str, Any]) -> Array:
         raise NotImplementedError
 
-    def logits(self, x: Any, *, threads: int | None = None, **given: Any) -> Array:
+    def logits(self, x: Any, *, threads: int | None = None, **options: Unpack[AnswerOptions]) -> Array:
         """float32 (n, classes). x: records of the model's shape, finite."""
-        return self._answers(x, 1, threads, given)
+        return self._answers(x, 1, threads, dict(options))
 
-    def predict_proba(self, x: Any, *, threads: int | None = None, **given: Any) -> Array:
+    def predict_proba(self, x: Any, *, threads: int | None = None, **options: Unpack[AnswerOptions]) -> Array:
         """Probabilities, float32 (n, classes). x: records of the model's shape, finite."""
-        return self._answers(x, 0, threads, given)
+        return self._answers(x, 0, threads, dict(options))
 
-    def predict(self, x: Any, *, threads: int | None = None, **given: Any) -> Array:
+    def predict(self, x: Any, *, threads: int | None = None, **options: Unpack[AnswerOptions]) -> Array:
         """The likeliest classes, int64 (n); of equal ones the lower."""
-        return np.asarray(np.argmax(self.logits(x, threads=threads, **given), 1), np.int64)
+        return np.asarray(np.argmax(self.logits(x, threads=threads, **options), 1), np.int64)
 
-    def score(self, x: Any, y: Any, *, threads: int | None = None, **given: Any) -> float:
+    def score(self, x: Any, y: Any, *, threads: int | None = None, **options: Unpack[AnswerOptions]) -> float:
         """Share of right answers. y: (n) classes. It tells of these records: of private ones it is not protected."""
-        labels, answers = array(y, "y", np.int64, 1), self.predict(x, threads=threads, **given)
+        labels, answers = array(y, "y", np.int64, 1), self.predict(x, threads=threads, **options)
         if len(answers) != len(labels):
             raise invalid(f"x has {len(answers)} records, but y has {len(labels)}")
         return float(np.mean(answers == labels))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from ._model import Classifier, Path, add_canaries, kept
 from ._records import Record, read
 from ._release import quiet_labels
 from .errors import make
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import NetworkOptions
 
 __all__ = ["Network", "train_network"]
 
@@ -103,7 +108,8 @@ def _values(x: Any, name: str, quiet: bool) -> tuple[Array, tuple[int, int, int]
 
 def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: bool = False, certify_inputs: bool = False,
                   ledger: Ledger | None = None, source: Dataset | None = None, image: Sequence[int] | None = None, labels_from: int = 0,
-                  output: Path | None = None, fresh: bool = False, threads: int | None = None, progress: Progress = None, **given: Any) -> Network:
+                  output: Path | None = None, fresh: bool = False, threads: int | None = None, progress: Progress = None,
+                  **more: Unpack[NetworkOptions]) -> Network:
     """Trains a network on images or rows x with labels y (n), or on a Dataset.
 
     x: images uint8 (n, C, H, W), (n, H, W, C) or (n, H, W), or the same as floats in [0, 1]; rows (n, columns), which are images with
@@ -126,6 +132,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
     >>> net.score(x, y), net.certificate
     (1.0, None)
     """
+    given: dict[str, Any] = dict(more)
     options, privacy_options = table("sotto_train_option_table"), table("sotto_train_privacy_options")
     private = dp_sgd or certify_inputs
     if dp_sgd and certify_inputs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,6 +14,11 @@ from ._audit import AuditResult, audit
 from ._call import Array, array, c_text, ffi, fill, invalid, lib, out_text, pointer, run, struct, whole
 from ._certificate import Certificate
 from .errors import make
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import CanaryAuditOptions
 
 KINDS = {"mislabelled": lib.SOTTO_CANARY_MISLABELLED, "random": lib.SOTTO_CANARY_RANDOM, "dirac": lib.SOTTO_CANARY_DIRAC,
          "clipbkd": lib.SOTTO_CANARY_CLIPBKD, "in-distribution": lib.SOTTO_CANARY_IN_DISTRIBUTION}
@@ -142,7 +147,8 @@ class Canaries:
         run(lib.sotto_canaries_save, self._c)
         return np.asarray(np.load(self.output + ".canaries.npz")["black_box"])
 
-    def audit(self, module: Any = None, *, one_run: int, certificate: Certificate | None = None, **options: Any) -> AuditResult:
+    def audit(self, module: Any = None, *, one_run: int, certificate: Certificate | None = None,
+              **options: Unpack[CanaryAuditOptions]) -> AuditResult:
         """Opens the coins, once, for these scores and this number of guesses, and audits the guesses.
 
         module: the trained model (kinds other than "dirac"). one_run: guesses on each side; choose it before you look, 1 to 2 % of the

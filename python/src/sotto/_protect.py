@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from ._ledger import Ledger, charge, spend_of, unknown_charge
 from ._model import Path
 from ._sensitivity import Sensitivity
 from .errors import SottoError, make
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import ProtectOptions, SpendOptions, StatisticOptions
 
 __all__ = ["protect_head", "release_records", "release_statistic"]
 
@@ -57,7 +62,7 @@ def _protect(function: str, c: Any, given: dict[str, Any], ledger: Ledger, sourc
 
 
 def protect_head(head: Head, output: Path, *, ledger: Ledger, mechanism: str = "logistic", sensitivity: Sensitivity | None = None, source: Dataset | None = None,
-                 threads: int | None = None, progress: Progress = None, **given: Any) -> Head:
+                 threads: int | None = None, progress: Progress = None, **options: Unpack[ProtectOptions]) -> Head:
     """Adds noise to all weights of a head, and writes the protected head and its certificate.
 
     head: of trainer "convex", "convex-sgd" or "convex-lbfgs": its sensitivity follows from its recipe and number of records, and epsilon is
@@ -75,6 +80,7 @@ def protect_head(head: Head, output: Path, *, ledger: Ledger, mechanism: str = "
     >>> released.certificate.proved, released.score(x, y) > .9
     (True, True)
     """
+    given: dict[str, Any] = dict(options)
     _one_of("protect_head", given)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "head.safetensors")
@@ -113,7 +119,7 @@ def _saved(folder: str, name: str, x: Any) -> str:
 
 def release_statistic(records: Any, statistic: str, *, mechanism: str, ledger: Ledger, range: Sequence[float] | None = None, cases: Any = None,
                       source: Dataset | None = None, threads: int | None = None, progress: Progress = None,
-                      **given: Any) -> tuple[Array, Certificate]:
+                      **more: Unpack[StatisticOptions]) -> tuple[Array, Certificate]:
     """Releases a statistic of each column of private records, with a proved sensitivity. The number of records is public.
 
     records: (n, columns); float64 is used as it is. statistic: "mean" (range=(low, high), to which values are clipped);
@@ -133,6 +139,7 @@ def release_statistic(records: Any, statistic: str, *, mechanism: str, ledger: L
     >>> certificate.proved, bool(abs(mean[0] - ages.mean()) < 5)
     (True, True)
     """
+    given: dict[str, Any] = dict(more)
     _one_of("release_statistic", given)
     options = table("sotto_protect_option_table")
     with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +163,7 @@ def release_statistic(records: Any, statistic: str, *, mechanism: str, ledger: L
 def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechanism: str | None = None, norm: str = "l2", labels: Any = None,
                     classes: int | None = None, label_epsilon: float | None = None, labels_output: Path | None = None, labels_from: int = 0,
                     epsilon: float | None = None, scale: float | None = None, delta: float | None = None, source: Dataset | None = None,
-                    threads: int | None = None, progress: Progress = None, **given: Any) -> Certificate:
+                    threads: int | None = None, progress: Progress = None, **more: Unpack[SpendOptions]) -> Certificate:
     """Releases every record once, with noise, as a file that anyone may train on; what is made of it costs nothing more.
 
     x: (n, ...): each row is clipped to norm `clip`, in `norm` "l2" or "l1"; uint8 of more than two dimensions are pixels and become numbers from
@@ -175,6 +182,7 @@ def release_records(x: Any, output: Path, *, clip: float, ledger: Ledger, mechan
     >>> certificate.proved, certificate.adjacency, np.load(folder / "noisy.npy").shape
     (True, 'replace-input', (3, 3))
     """
+    given: dict[str, Any] = dict(more)
     _one_of("release_records", {"epsilon": epsilon, "scale": scale})
     if (labels is None) != (label_epsilon is None):
         raise make("EUSAGE", "labels and label_epsilon must be given together")

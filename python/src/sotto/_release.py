@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,16 @@ from ._dataset import Dataset
 from ._ledger import Ledger, charge, spend_of, unknown_charge
 from .errors import make
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import ChoiceOptions, ReleaseOptions
+
 __all__ = ["randomise", "release", "select"]
 
 
 def release(values: Any, *, mechanism: str, ledger: Ledger, source: Dataset | None = None, threads: int | None = None, progress: Progress = None,
-            **given: Any) -> tuple[Any, Certificate]:
+            **options: Unpack[ReleaseOptions]) -> tuple[Any, Certificate]:
     """Adds noise to an array, or to all tensors of a state_dict as one vector, and says what that guarantees.
 
     values: array of any shape, or a mapping of names to arrays or tensors. It is not changed. float64 stays float64 up to the lattice
@@ -40,6 +45,7 @@ def release(values: Any, *, mechanism: str, ledger: Ledger, source: Dataset | No
     >>> certificate.guarantee, round(float(certificate.epsilon), 6), noisy.dtype.name
     ('conditional', 0.5, 'float64')
     """
+    given: dict[str, Any] = dict(options)
     items = dict(values) if isinstance(values, Mapping) else {"values": values}
     whole = mechanism.startswith("discrete-")
     arrays = {name: _reals(v, str(name), whole or not isinstance(values, Mapping)) for name, v in items.items()}
@@ -106,7 +112,7 @@ def _request(function: str, mechanism: str, ledger: Ledger, given: dict[str, Any
 
 
 def select(scores: Any, *, l1: float, ledger: Ledger, mechanism: str = "permute-and-flip", choices: int | None = None,
-           threads: int | None = None, **given: Any) -> tuple[Any, Certificate]:
+           threads: int | None = None, **options: Unpack[ChoiceOptions]) -> tuple[Any, Certificate]:
     """Chooses one of several candidates by their scores; higher scores are likelier. Pure epsilon-DP.
 
     scores: (n), one for each candidate; float64 is used as it is. l1: the most by which one replaced record changes a score; the
@@ -124,7 +130,7 @@ def select(scores: Any, *, l1: float, ledger: Ledger, mechanism: str = "permute-
     if x.ndim != 1:
         raise invalid(f"scores has {x.ndim} dimensions (shape {x.shape}); expected 1")
     k = 1 if choices is None else whole_number(choices, "choices", 1)
-    c = _request("select", mechanism, ledger, given, None, {"l1": float(l1)})
+    c = _request("select", mechanism, ledger, dict(options), None, {"l1": float(l1)})
     chosen = np.zeros(k, np.uintp)
     out = ffi.new("struct sotto_certificate **")
 
@@ -149,7 +155,7 @@ def quiet_labels(x: Any, name: str, first: int = 0) -> Array:
 
 
 def randomise(labels: Any, *, classes: int, ledger: Ledger, labels_from: int = 0, threads: int | None = None,
-              **given: Any) -> tuple[Array, Certificate]:
+              **options: Unpack[ChoiceOptions]) -> tuple[Array, Certificate]:
     """Randomised response on labels: each is kept with probability e^t / (e^t + classes - 1), else replaced by another. Pure epsilon-DP,
     proved, for any number of labels.
 
@@ -165,7 +171,7 @@ def randomise(labels: Any, *, classes: int, ledger: Ledger, labels_from: int = 0
     """
     y, classes = quiet_labels(labels, "labels", labels_from), whole_number(classes, "classes", 2)
     y = np.where(y < classes, np.maximum(y, 0), 0)
-    c = _request("randomise", "randomised-response", ledger, given, None, {"l1": 1.0, "source": lib.SOTTO_SENSITIVITY_PROVED})
+    c = _request("randomise", "randomised-response", ledger, dict(options), None, {"l1": 1.0, "source": lib.SOTTO_SENSITIVITY_PROVED})
     out = ffi.new("struct sotto_certificate **")
     return charge(ledger, lambda: (y, Certificate(out[0])), lib.sotto_dp_randomise, out, pointer(y, "int64_t *"), len(y), classes, c,
                   threads=threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,11 @@ from ._call import Progress, array, c_text, ffi, invalid, lib, out_text, pointer
 from ._head import Head
 from ._model import Path
 from ._records import Record, read
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import RecipeOptions
 
 __all__ = ["Sensitivity", "prove_sensitivity", "sample_sensitivity"]
 
@@ -56,7 +61,7 @@ class Sensitivity(Record, c="sotto_sensitivity_sample"):
 
 
 def sample_sensitivity(x: Any, y: Any, *, pairs: int, classes: int | None = None, threads: int | None = None, progress: Progress = None,
-                       **given: Any) -> Sensitivity:
+                       **more: Unpack[RecipeOptions]) -> Sensitivity:
     """Trains two heads for each of `pairs` random pairs of records of x (n, d), y (n), one record replaced, and keeps the largest changes.
 
     Measured: evidence, and no bound. Other keyword arguments are the recipe, as of train_head(): trainer ["adam"], hidden, epochs, batch, lr, seed.
@@ -67,6 +72,7 @@ def sample_sensitivity(x: Any, y: Any, *, pairs: int, classes: int | None = None
     >>> s.proved, 0 < s.l2 <= s.l1
     (False, True)
     """
+    given: dict[str, Any] = dict(more)
     options = table("sotto_head_recipe_options")
     recipe = options.set(struct("head_recipe"), options.take(given))
     unknown("sample_sensitivity", given, [options])

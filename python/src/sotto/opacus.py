@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import opacus
@@ -35,6 +35,11 @@ from ._ledger import Ledger, charge, spend_of, unknown_charge
 from ._records import Interval
 from ._sotto import ffi, lib
 from .errors import PrivacyLeakWarning, make
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import SpendOptions
 
 __all__ = ["Accountant", "BatchMemoryManager", "Canaries", "PrivacyEngine"]
 
@@ -426,7 +431,7 @@ class PrivacyEngine(opacus.PrivacyEngine):
     """
 
     def __init__(self, ledger: Ledger | None = None, *, adjacency: str = "zero-out", accountant: str = "sotto", secure_mode: bool = False,
-                 canaries: Canaries | None = None, threads: int | None = None, **given: Any) -> None:
+                 canaries: Canaries | None = None, threads: int | None = None, **given: Unpack[SpendOptions]) -> None:
         if not opacus.__version__.startswith("1.6."):
             raise make("ENOTSUP", f"sotto.opacus.PrivacyEngine was written for Opacus 1.6, and this is {opacus.__version__}; install opacus 1.6")
         if secure_mode:
@@ -439,8 +444,9 @@ class PrivacyEngine(opacus.PrivacyEngine):
         self._adjacency, self.adjacency = _adjacency(adjacency), adjacency
         if canaries is not None and canaries.adjacency != adjacency:
             raise invalid(f"the canaries were made for adjacency {canaries.adjacency!r}, but the engine's is {adjacency!r}; give both the same")
-        self._ledger, self._given, self._threads, self._canaries = ledger, given, threads, canaries
-        rest = dict(given)
+        self._ledger, self._threads, self._canaries = ledger, threads, canaries
+        self._given: dict[str, Any] = dict(given)
+        rest = dict(self._given)
         if ledger is not None:
             spend_of(ledger, rest)
             unknown_charge("PrivacyEngine", rest)
