@@ -42,45 +42,14 @@ void cli_hint(const char *format, ...)
 
 const char *cli_error_text(void)
 {
-    return error_text[0] ? error_text : sotto_error_text();
+    static char text[sizeof error_text + GUESS];
+    name_guess(text, sizeof text, error_text[0] ? error_text : sotto_error_text());
+    return text;
 }
 
 const char *cli_error_hint(void)
 {
     return error_text[0] ? error_hint : sotto_error_hint();
-}
-
-/* Levenshtein distance, for short names only. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[64], n = strlen(b);
-    if (n >= 63)
-        return 99;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-            if (above + 1 < best)
-                best = above + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-            diagonal = above;
-        }
-    }
-    return row[n];
-}
-
-void nearest_consider(struct nearest *best, const char *wanted, const char *candidate)
-{
-    size_t d = distance(wanted, candidate);
-    if (d < best->distance) {
-        best->distance = d;
-        best->name = candidate;
-    }
 }
 
 static const struct option_row *find_row(const struct options *o, const char *name, size_t length)
