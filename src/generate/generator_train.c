@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "base/sha256.h"
 #include "io/table/metric_log.h"
+#include "nn/optimizer/optimizer.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include "sotto/option.h"
@@ -16,6 +17,8 @@
 enum {
     REPORT_STEPS = 100
 }; /* metrics and checkpoints come after so many steps or more, at the end of a pass */
+
+static const double LONG_STEP = 7e8; /* multiplications of one pass through both networks */
 
 struct run {
     struct sotto_generator_options options;
@@ -31,6 +34,10 @@ struct run {
     struct epoch_order order;
     int64_t *chosen; /* (batches of a step, batch) */
     struct checkpoint_second second;
+    struct {
+        float *values, *statistics;
+        struct nn_optimizer *optimizer;
+    } before; /* the reader's, of a step that may be stopped half-way; NULL: a step is short, and ends first */
     struct training_loop loop;
     char recipe[1024], machine[160];
 };
@@ -92,6 +99,12 @@ static sotto_status make_step(struct run *r)
         TRY(nn_plan_create(&s->tangent, r->g->reader, &plan));
     TRY(nn_optimizer_create(&r->optimizer, r->g->maker, &adam));
     TRY(nn_optimizer_create(&s->reader_optimizer, r->g->reader, &adam));
+    if ((nn_model_work(r->g->maker) + nn_model_work(r->g->reader)) * (double)(o->batch * kind->batches) >
+        LONG_STEP) {
+        NEW(r->before.values, r->g->reader->trainable);
+        NEW(r->before.statistics, r->g->reader->statistic_count);
+        TRY(nn_optimizer_create(&r->before.optimizer, r->g->reader, &adam));
+    }
     NEW_ROWS(s->images, kind->batches * o->batch, s->pixels);
     if (r->others)
         NEW_ROWS(s->others, o->batch, s->pixels);
@@ -125,6 +138,44 @@ static void draw_others(struct run *r, uint64_t step)
     }
 }
 
+/* The reader moves within a step: what it was before a stopped one. */
+static void keep(struct run *r)
+{
+    const struct nn_model *reader = r->g->reader;
+    memcpy(r->before.values, reader->values, reader->trainable * sizeof *reader->values);
+    memcpy(r->before.statistics, reader->statistics, reader->statistic_count * sizeof *reader->statistics);
+    optimizer_copy(r->before.optimizer, r->step.reader_optimizer);
+}
+
+static void put_back(struct run *r)
+{
+    struct nn_model *reader = r->g->reader;
+    memcpy(reader->values, r->before.values, reader->trainable * sizeof *reader->values);
+    memcpy(reader->statistics, r->before.statistics, reader->statistic_count * sizeof *reader->statistics);
+    optimizer_copy(r->step.reader_optimizer, r->before.optimizer);
+}
+
+static void ask(struct run *r, const struct sotto_context *ctx)
+{
+    nn_plan_set_context(r->step.maker, ctx);
+    nn_plan_set_context(r->step.reader, ctx);
+    if (r->step.tangent)
+        nn_plan_set_context(r->step.tangent, ctx);
+}
+
+/* Stopped passes leave numbers that mean nothing, which are dropped with all that was made of them. */
+static sotto_status stoppable(struct training_batch *out, struct run *r, uint64_t step)
+{
+    keep(r);
+    ask(r, r->ctx);
+    r->g->kind->gradient(out, &r->step, step);
+    ask(r, NULL);
+    if (!context_stopped(r->ctx))
+        return SOTTO_OK;
+    put_back(r);
+    return status_fail(SOTTO_ESTOPPED, "generate: stopped within a step");
+}
+
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step)
 {
@@ -133,6 +184,8 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
         generator_image(r->step.images + i * r->step.pixels, r->data, rows[i]);
     if (r->others)
         draw_others(r, step);
+    if (r->before.values)
+        return stoppable(out, r, step);
     r->g->kind->gradient(out, &r->step, step);
     return SOTTO_OK;
 }
@@ -234,6 +287,9 @@ sotto_status generator_train(struct sotto_generator **out, struct sotto_generato
     nn_plan_free(r.step.tangent);
     nn_optimizer_free(r.optimizer);
     nn_optimizer_free(r.step.reader_optimizer);
+    nn_optimizer_free(r.before.optimizer);
+    base_free(r.before.values);
+    base_free(r.before.statistics);
     base_free(r.step.images);
     base_free(r.step.others);
     base_free(r.step.work);

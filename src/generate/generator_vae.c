@@ -99,13 +99,12 @@ static double share_right(const float *decoded, const float *x, size_t n, size_t
 
 static void gradient(struct training_batch *out, struct generator_step *s, uint64_t step)
 {
-    sotto_status pass; /* plans of a training step have no context, so passes cannot stop */
     size_t count = s->batch * s->pixels, latent = generator_vae.latent;
     float *x = nn_plan_input(s->reader);
     double divergence = 0;
     for (size_t i = 0; i < count; i++)
         x[i] = 0.5F * (s->images[i] + 1);
-    pass = nn_plan_forward(s->reader, 1, s->seed, step);
+    passed(nn_plan_forward(s->reader, 1, s->seed, step));
     for (size_t i = 0; i < s->batch; i++) {
         struct vae_law law = law_of(s, i);
         float *e = s->work + i * latent;
@@ -113,7 +112,7 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
         vae_draw(nn_plan_input(s->maker) + i * latent, &law, e, latent);
         divergence += vae_divergence(&law, latent) / (double)s->batch;
     }
-    pass = nn_plan_forward(s->maker, 1, s->seed, step);
+    passed(nn_plan_forward(s->maker, 1, s->seed, step));
     const float *decoded = nn_plan_output(s->maker);
     s->numbers[0] = -vae_log_likelihood(nn_plan_diff_output(s->maker), decoded, x, 1 / (float)s->batch, count,
                                         s->g->channels, s->losses) /
@@ -121,10 +120,9 @@ static void gradient(struct training_batch *out, struct generator_step *s, uint6
     s->numbers[1] = divergence;
     out->loss = s->numbers[0] + divergence;
     out->accuracy = share_right(decoded, x, count, s->g->channels);
-    pass = nn_plan_backward(s->maker);
+    passed(nn_plan_backward(s->maker));
     encoder_gradient(s);
-    pass = nn_plan_backward(s->reader);
-    (void)pass;
+    passed(nn_plan_backward(s->reader));
     nn_optimizer_step(s->reader_optimizer, s->g->reader, s->lr);
 }
 

@@ -135,6 +135,37 @@ static sotto_status predict(void)
     return sotto_network_predict_data(answers, network, images, NULL, IMAGES, 0, &context);
 }
 
+/* Steps that are long enough to be stopped within: the other network has moved by then. */
+static sotto_status adversaries(const char *model, size_t width)
+{
+    const struct sotto_generator_options o = {.model = model,
+                                              .steps = 2,
+                                              .batch = IMAGES,
+                                              .width = width,
+                                              .backend = "dnnl",
+                                              .checkpoint = checkpoint};
+    struct sotto_generator *g = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    sotto_status status = sotto_generator_train(&g, NULL, images, NULL, 0, &o, &context);
+    assert_true((status == SOTTO_OK) == (g != NULL));
+    if (g) {
+        assert_int_equal(sotto_generator_save_bytes(&bytes, &size, g), SOTTO_OK);
+        sha256_of(bits, bytes, size);
+    }
+    sotto_bytes_free(bytes);
+    sotto_generator_free(g);
+    return status;
+}
+static sotto_status dcgan(void)
+{
+    return adversaries("dcgan", 80);
+}
+static sotto_status wgan(void)
+{
+    return adversaries("wgan-gp", 36);
+}
+
 static void networks_stop(void **state)
 {
     (void)state;
@@ -147,6 +178,8 @@ static void networks_stop(void **state)
     STOPS(embed, 8);
     STOPS(embed_views, 2 * 8);
     STOPS(predict, 8);
+    STOPS(dcgan, 2 * 8 * 4); /* forward and backward, both networks and the reader twice more */
+    STOPS(wgan, 2 * 5 * 8 * 4);
 }
 
 /* Stopped at a question, also in the middle of a pass, a training continues as if nothing had been. */
@@ -176,6 +209,8 @@ static void the_bits_stay(void **state)
     (void)state;
     bits_stay(pretrain, 9);
     bits_stay(pretrain_talos, 23);
+    bits_stay(dcgan, 5);
+    bits_stay(wgan, 5);
 }
 
 /* --- queries: a question for each block of rows --- */
