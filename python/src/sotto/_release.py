@@ -29,7 +29,7 @@ def release(values: Any, *, mechanism: str, ledger: Ledger, source: Dataset | No
     """Adds noise to an array, or to all tensors of a state_dict as one vector, and says what that guarantees.
 
     values: array of any shape, or a mapping of names to arrays or tensors. It is not changed. float64 stays float64 up to the lattice
-        of the noise and comes out as float64; float32 and shorter floats come out as float32, whole numbers as float64.
+        of the noise and comes out as float64; float32 and shorter floats come out as float32, whole numbers, cut to 2^53, as float64.
     mechanism: one of sotto.account.mechanisms() that adds noise. epsilon: the target, or scale: of the noise, in units of the values.
     delta: in [0, 1); 0 (the default) is pure epsilon-DP. l1, l2: the most by which one replaced record changes the vector. Nothing
         checks them here, so the certificate's epsilon is conditional on them; sotto.protect() releases what has a proof of its own.
@@ -67,7 +67,8 @@ def release(values: Any, *, mechanism: str, ledger: Ledger, source: Dataset | No
 
 
 def _reals(x: Any, name: str, whole: bool) -> Array:
-    """An array of float32 or float64. What is refused depends on its type alone, but for whole numbers beyond 2^53."""
+    """An array of float32 or float64. What is refused depends on its type alone: whole numbers beyond 2^53 count as that end, which brings
+    no two of them farther apart."""
     a = numpy_of(x, name)
     if a.dtype.kind == "f" and a.dtype.itemsize > 8:  # rounding it before the noise would not be accounted for
         raise invalid(f"{name} has dtype {a.dtype}; expected float64 or shorter floats")
@@ -75,8 +76,8 @@ def _reals(x: Any, name: str, whole: bool) -> Array:
         return a if a.dtype == np.float64 else np.asarray(a, np.float32) if a.dtype.itemsize <= 4 else np.asarray(a, np.float64)
     if not whole:
         raise invalid(f"{name} has dtype {a.dtype}; expected floating-point tensors")
-    if a.dtype.itemsize == 8 and a.size and (np.max(a) > 2**53 or np.min(a) < -(2**53)):
-        raise invalid(f"{name} has whole numbers beyond 2^53, which float64 cannot hold")
+    if a.dtype.itemsize == 8:
+        a = np.minimum(a, 2**53) if a.dtype.kind == "u" else np.clip(a, -(2**53), 2**53)
     return np.asarray(a, np.float64)
 
 
