@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from ._call import ffi, fill, invalid, lib, pointer, run, struct, table
 from ._certificate import Certificate
@@ -34,9 +34,42 @@ def _range(bounds: Any, columns: int) -> tuple[Any, Any]:
     return low, high
 
 
+def _number(cell: Any) -> float:
+    try:
+        return float(cell)
+    except Exception:  # of any object
+        return float("nan")
+
+
+def _quiet_features(estimator: Any, X: Any, reset: bool = True) -> Any:
+    """(n, features) float64. What is refused depends on type and shape alone; a cell that is no number is NaN."""
+    validate_data(estimator, X, skip_check_array=True, reset=reset)
+    with np.errstate(all="ignore"):
+        if not hasattr(X, "dtype") and not hasattr(X, "toarray"):
+            X = np.array(X, object)
+        if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS" and X.ndim == 2:
+            X = np.array([[_number(cell) for cell in row] for row in X.tolist()], np.float64).reshape(X.shape)
+        return check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=estimator)
+
+
+def _quiet_labels(y: Any) -> list[Any]:
+    """(n) objects, likewise."""
+    if y is None:
+        raise ValueError("DPClassifier requires y to be passed, but the target y is None")
+    return list(column_or_1d(y if hasattr(y, "dtype") else np.array(y, object), warn=True).tolist())
+
+
+def _class_of(number: dict[Any, int], label: Any) -> int:
+    """-1: none."""
+    try:
+        return number.get(label, -1)
+    except Exception:  # such as a list, which has no hash
+        return -1
+
+
 class PublicScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Scales each feature from declared bounds to [0, 1]; values beyond them are clipped. fit() looks at nothing but the number of
-    columns, so it may stand before DPClassifier in a Pipeline. (StandardScaler or MinMaxScaler there would void the guarantee: their
+    columns, so it may stand before DPClassifier in a Pipeline; NaN passes. (StandardScaler or MinMaxScaler there would void the guarantee: their
     moments and extremes are read off the private records.)
 
     public_X: PUBLIC records; their extremes are the bounds. bounds: (low, high), numbers or one per feature. Give one of them.
@@ -49,8 +82,13 @@ class PublicScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.public_X = public_X
         self.bounds = bounds
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def fit(self, X: Any, y: Any = None) -> PublicScaler:
-        X = validate_data(self, X, dtype=np.float64)
+        X = _quiet_features(self, X)
         if (self.public_X is None) == (self.bounds is None):
             raise invalid("PublicScaler: give exactly one of public_X= and bounds=")
         if self.bounds is None:
@@ -63,7 +101,7 @@ class PublicScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = _quiet_features(self, X, reset=False)
         return (np.clip(X, self.low_, self.high_) - self.low_) / (self.high_ - self.low_)
 
 
@@ -71,7 +109,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A private softmax classifier. Protected are the records of fit(), features and labels together.
 
     epsilon, delta: the guarantee of one fit. delta 0: pure (trainers on second moments).
-    classes: all labels that may occur, or their number; PUBLIC. A record with another label counts as nothing.
+    classes: all labels that may occur, or their number; PUBLIC.
     bounds: (low, high), numbers or one per feature, PUBLIC: features are scaled from them to [0, 1].
     data_norm: PUBLIC; records with a larger L2 norm (behind bounds) are scaled down to it. None with bounds: sqrt(features).
     trainer: "auto": "dp-gd" for linear classifiers, whose steps and rate follow a public rule, so that there is nothing to tune;
@@ -80,6 +118,8 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     dataset: identity of the private records (sotto.Ledger). ledger: sotto.Ledger or path; None: the ledger of `dataset`.
     random_state: None: noise of the operating system. A number: SEEDED noise, for tests: no privacy, and the certificate says so.
 
+    With classes, and bounds or data_norm, fit() refuses and says nothing that depends on what the records hold: one with another label,
+    or whose features are not finite numbers, counts as nothing.
     Without classes, without bounds and data_norm, or without dataset and ledger, fit() reads them off the records or charges nothing:
     it then warns (PrivacyLeakWarning) and nothing is proved: epsilon_ is None, certificate_.proved is False, and epsilon stands as
     conditional. Features are never scaled or centred by the records without noise; a scaler in front that is fitted on private records
@@ -122,13 +162,18 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.non_deterministic = self.random_state is None
         tags.classifier_tags.poor_score = True
+        tags.input_tags.allow_nan = self._quiet()
         return tags
 
     # ---- training
     def fit(self, X: Any, y: Any) -> DPClassifier:
-        """Trains and charges. X (n, features), finite; y (n)."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        """Trains and charges. X (n, features); y (n)."""
+        if self._quiet():
+            X, y = _quiet_features(self, X), _quiet_labels(y)
+            check_consistent_length(X, y)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(y)
         missing = []
         if self.classes is None:
             missing.append("classes")
@@ -143,8 +188,8 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.delta >= 1 / len(X):
             warnings.warn(f"delta {self.delta:g} is not below 1 / {len(X)}, one over the number of records: such a guarantee allows a record "
                           "to be published as it is", PrivacyLeakWarning, stacklevel=2)
-        at = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        labels = np.where(self.classes_[at] == y, at, -1).astype(np.int64)
+        number = {label: k for k, label in enumerate(self.classes_.tolist())}
+        labels = np.array([_class_of(number, label) for label in (y if isinstance(y, list) else y.tolist())], np.int64)
         x = np.ascontiguousarray(self._place(X) / self._norm, np.float32)
         if missing:
             self._warn(missing)
@@ -155,6 +200,10 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._add_up(x, labels, float(interval))
         self._take(head)
         return self
+
+    def _quiet(self) -> bool:
+        """Whether nothing is read off the records."""
+        return self.classes is not None and (self.data_norm is not None or self.bounds is not None)
 
     def _warn(self, missing: list[str]) -> None:
         read = [m for m in missing if m != "dataset"]
@@ -180,10 +229,13 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._norm = float(norm)
 
     def _place(self, X: Any) -> Any:
-        if self.bounds is not None:
-            X = (np.clip(X, self._low, self._high) - self._low) / (self._high - self._low)
-        size = np.linalg.norm(X, axis=1, keepdims=True)
-        return X * np.minimum(1, self._norm / np.maximum(size, np.finfo(np.float64).tiny))
+        tiny = np.finfo(np.float64).tiny
+        with np.errstate(all="ignore"):
+            if self.bounds is not None:
+                X = (np.clip(X, self._low, self._high) - self._low) / (self._high - self._low)
+            largest = np.maximum(np.abs(X).max(1, keepdims=True), tiny)
+            size = largest * np.linalg.norm(X / largest, axis=1, keepdims=True)
+            return X * np.minimum(1, self._norm / np.maximum(size, tiny))
 
     def _options(self, n: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """Of recipe and guarantee, as struct sotto_head_recipe and struct sotto_head_privacy name them."""
