@@ -10,9 +10,6 @@ const struct option_row canary_rows[] = {
      "public rows (N, values), pixels in [0, 1], for --canary-kind clipbkd"},
     OPTION_END};
 
-/* Seeded coins are another stream than the noise of the same seed. */
-#define COIN_SEED 0x636f696e73ull
-
 /* (n, values) f4 in *a, which stays empty if the option was not given. */
 static sotto_status load_public(struct sotto_array *a, size_t width, const struct options *o)
 {
@@ -60,7 +57,7 @@ sotto_status canary_inputs_make(struct sotto_canaries **out, const struct sotto_
     request.public_n = public_rows.data ? public_rows.shape[0] : 0;
     if (asker->spend && asker->spend->insecure) {
         request.insecure = 1;
-        request.insecure_seed = asker->spend->insecure_seed ^ COIN_SEED;
+        request.insecure_seed = asker->spend->insecure_seed;
     }
     if (asker->fresh)
         sotto_canaries_forget(request.output);

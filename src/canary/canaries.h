@@ -56,6 +56,9 @@ struct sotto_canaries {
 #define CANARY_OPENED ".opened"
 sotto_status canary_path(char out[CANARY_PATH], const char *output, const char *suffix);
 
+/** out (n): true for the rows of the request, by their place in it, that canaries displace: they are no members. ENOMEM. */
+sotto_status canary_displaced(bool *out, const struct sotto_canary_request *request);
+
 /* --- for trainers; all but the first are harmless on canaries that are records, and on NULL --- */
 
 /** Canaries that act as gradients: their places have label -1. */

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Seeded coins are another stream than the noise of the same seed. */
+#define COIN_SEED 0x636f696e73ull
+
 static sotto_status check(const struct sotto_canary_request *r)
 {
     sotto_status status = SOTTO_OK;
@@ -39,7 +42,7 @@ static const unsigned char *values_of(const struct sotto_dataset *d, size_t row,
 }
 
 /* Rows in an order of which the first `displaced` leave. Which ones is drawn from the seed alone. */
-static void order_rows(int64_t *rows, const struct sotto_canary_request *r)
+static size_t order_rows(int64_t *rows, const struct sotto_canary_request *r)
 {
     struct rng rng = rng_stream(r->options.seed, RNG_SPLIT, 'c', 0);
     const size_t displaced = r->options.count * canary_displaces(r->options.kind, r->relation);
@@ -51,6 +54,22 @@ static void order_rows(int64_t *rows, const struct sotto_canary_request *r)
         rows[i] = rows[k];
         rows[k] = row;
     }
+    return displaced;
+}
+
+sotto_status canary_displaced(bool *out, const struct sotto_canary_request *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_canary_request by_place = *r;
+    int64_t *rows = NULL;
+    by_place.rows = NULL;
+    NEW(rows, r->n);
+    const size_t displaced = order_rows(rows, &by_place);
+    for (size_t i = 0; i < r->n; i++)
+        out[rows[i]] = i < displaced;
+done:
+    base_free(rows);
+    return status;
 }
 
 static sotto_status make_records(struct sotto_canaries *c, const struct sotto_canary_request *r,
@@ -118,7 +137,7 @@ static sotto_status find_coins(struct sotto_canaries *c, const struct sotto_cana
     TRY(canary_path(path, c->output, CANARY_COINS));
     TRY(canary_path(finished, c->output, CANARY_RECORDS));
     if (!file_exists(path)) {
-        TRY(canary_coins_toss(&c->coins, r->insecure, r->insecure_seed));
+        TRY(canary_coins_toss(&c->coins, r->insecure, r->insecure_seed ^ COIN_SEED));
         TRY(canary_coins_save(path, &c->coins));
         unlink(finished); /* of other coins */
         goto done;

@@ -2,7 +2,7 @@
  * continues. */
 #include "base/reserved.h"
 #include "par/par.h"
-#include "run/stages/run_network.h"
+#include "run/stages/run_canaries.h"
 #include "run/stages/run_shadow.h"
 #include "sotto/io.h"
 
@@ -82,6 +82,7 @@ static sotto_status run_case(struct run *r, size_t index)
         run_model_name(&m, r, index, p);
         if (p >= 0)
             TRY(run_stage_protect(r, &m));
+        TRY(run_stage_canaries(r, &m));
         TRY(run_stage_measure(r, &m));
     }
     TRY(run_stage_sweep(r, index));

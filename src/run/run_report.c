@@ -1,5 +1,5 @@
 /* report.json from the stages' results (docs/FORMATS.md, sotto.report/1), then the page. */
-#include "run/stages/run_network.h"
+#include "run/stages/run_canaries.h"
 
 #include "base/cpu.h"
 #include "io/table/metric_log.h"
@@ -263,6 +263,10 @@ static sotto_status put_row(struct json **rows, const struct run *r, size_t inde
     json_put_text(&row, "title", title);
     put_utility(&row, r, &m, measure);
     TRY(put_attacks(&row, r, &m, measure));
+    struct json *canaries = NULL;
+    TRY(run_canaries_facts(&canaries, r, &m));
+    if (canaries)
+        json_put(&row, "canaries", canaries);
     json_push(rows, row);
     row = NULL;
 done:

@@ -61,14 +61,14 @@ P
   [ "$(sha256sum -c before 2> /dev/null | grep -c FAILED)" -eq 3 ] # network, certificate, ledger
 }
 
-# interrupt SIGNAL OPTIONS...: a run that gets the signal once the network, the second of the private rows, is charged
+# interrupt SIGNAL OPTIONS...: a run that gets the signal once `reserved` [2] private trainings are charged, of which the network is the last
 interrupt() {
   local signal=$1 pid
   shift
   "$SOTTO" run private.yaml "$@" 2> error &
   pid=$!
   for _ in $(seq 2400); do
-    [ -e runs/private/ledger.jsonl ] && [ "$(entries runs/private/ledger.jsonl)" = 2 ] && break
+    [ -e runs/private/ledger.jsonl ] && [ "$(entries runs/private/ledger.jsonl)" = "${reserved:-2}" ] && break
     sleep 0.02
   done
   kill -"$signal" $pid
@@ -118,4 +118,90 @@ every_release_verifies() { for i in 1 2 3; do "$SOTTO" verify runs/private/prote
   refused 78 "head, protect[1]: " -s 'protect[1].model=mobilenetv2' -s 'protect[1].hidden='
   refused 78 "batch norm computes with the mean of the whole batch" -s pretrain.encoder=resnet8 -s 'protect[2].freeze=none'
   refused 78 "protect[2]: " -s 'protect[2].freeze=32'
+}
+
+# Canaries: coins before the training, one audit after it, both on one page.
+canary_rows() {
+  cat > canaries.yaml <<'Y'
+name: canaries
+data: {set: synthetic-images, public: 64, private: 200, heldout: 100}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
+encoder: {evaluate: false}
+head: {epochs: 1}
+protect:
+  - {trainer: covariance, epsilon: 8, canaries: {count: 40, kind: mislabelled, guesses: 10}}
+  - {trainer: dp-sgd, model: cnn, hidden: [4, 4, 8], epsilon: 8, batch: 60, epochs: 1, lr: 1, adjacency: zero-out, canaries: {count: 60, kind: dirac, guesses: 10}}
+  - {trainer: covariance, epsilon: 8, canaries: {count: 30, kind: clipbkd, guesses: 10}}
+  - {trainer: covariance, epsilon: 8, canaries: {count: 30, kind: in-distribution, guesses: 10}}
+attack: {names: [loss]}
+Y
+}
+
+@test "canaries: certificate and audit on one page, coins opened once, records that were displaced are no members" {
+  canary_rows
+  "$SOTTO" run canaries.yaml --quiet
+  cd runs/canaries
+  for i in 1 2 3 4; do
+    "$SOTTO" verify protected/head-p$i.safetensors --ledger ledger.jsonl > /dev/null
+    grep -q "coins $(sed -n 's/.*"commitment": "\([0-9a-f]*\)".*/\1/p' protected/head-p$i.safetensors.coins.json)" ledger.jsonl
+    [ -s protected/head-p$i.safetensors.coins.json.opened ]
+  done
+  python3 - <<'P'
+import json
+rows = json.load(open("report.json"))["rows"]
+assert [r["canaries"]["access"] for r in rows[1:]] == ["black-box", "white-box", "black-box", "black-box"]
+assert [r["canaries"]["audit"]["curve"]["adjacency"] for r in rows[1:]] == ["replace-one", "zero-out", "replace-one", "replace-one"]
+for r in rows[1:]:
+    a = r["canaries"]["audit"]
+    assert "refused" not in a["curve"] and a["attacks"][0]["one_run"]["guesses"] == 20, a
+    assert a["attacks"][0]["one_run"]["epsilon_lower_bound"] <= r["proved"]["epsilon"]["upper"]
+assert [r["measured"]["n_member"] for r in rows] == [200, 160, 200, 200, 140]
+P
+  "${BATS_TEST_DIRNAME}"/../../tools/check-schema report.json
+  grep -q 'Certificates and audits by canaries' report.html
+  grep -q '60 dirac, white-box' report.html
+  sed 's/"contradicted": *false/"contradicted": true/' report.json > forged.json
+  "$SOTTO" report forged.json -o forged.html > /dev/null
+  grep -q '<strong>contradicted</strong>, p = ' forged.html
+  grep -q 'Certificate contradicted: the audit by canaries rejects its curve' forged.html
+  cd ../..
+  sha256sum runs/canaries/protected/* runs/canaries/ledger.jsonl runs/canaries/attacks/* > before
+  "$SOTTO" run canaries.yaml --quiet
+  sha256sum -c --quiet before
+  # Another number of guesses, chosen after the coins were seen, would void the level.
+  run "$SOTTO" run canaries.yaml --quiet -s 'protect[0].canaries.guesses=12'
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"a second choice voids the level"* ]] || { echo "$output"; false; }
+  sha256sum -c --quiet before
+  # Another training has other coins.
+  "$SOTTO" run canaries.yaml --quiet -s 'protect[0].epsilon=4'
+  [ "$(sha256sum -c before 2> /dev/null | grep FAILED | grep -c 'head-p1.safetensors.coins.json:')" -eq 1 ]
+}
+
+@test "canaries: a training that was interrupted goes on with its coins" {
+  canary_rows
+  sed -i 's/name: canaries/name: private/; s/epochs: 1, lr: 1/epochs: 150, lr: 1/' canaries.yaml
+  mv canaries.yaml private.yaml
+  reserved=1 interrupt INT
+  cp runs/private/protected/head-p2.safetensors.coins.json coins
+  "$SOTTO" run private.yaml --quiet
+  cmp coins runs/private/protected/head-p2.safetensors.coins.json
+  [ -s runs/private/attacks/head-p2.canaries.json ]
+}
+
+@test "canaries: what cannot be is said before anything is computed" {
+  canary_rows
+  refused() { # TEXT OPTIONS...
+    local text=$1
+    shift
+    run "$SOTTO" run canaries.yaml --quiet "$@"
+    [ "$status" -eq 78 ] && [[ "$output" == *"$text"* ]] && [ "$(wc -l <<< "$output")" -eq 1 ] || { echo "exit $status: $output"; return 1; }
+    [ ! -e runs/canaries/models ]
+  }
+  refused "protect[0].canaries has no guesses; expected a number of guesses on each side, fixed beforehand" -s 'protect[0].canaries.guesses='
+  refused "protect[0].canaries has no count" -s 'protect[0].canaries.count='
+  refused "protect[1].canaries: 41 guesses on each side of 60 canaries; expected at most 30" -s 'protect[1].canaries.guesses=41'
+  refused "access black-box does not fit the kind; expected white-box for dirac alone" -s 'protect[1].canaries.access=black-box'
+  refused "protect[0].canaries: trainer taylor takes none; expected dp-sgd, dp-adam or covariance" -s 'protect[0].trainer=taylor'
+  refused "protect[0].adjacency: trainer covariance has a guarantee for a replaced record only" -s 'protect[0].adjacency=zero-out'
 }

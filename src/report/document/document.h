@@ -57,6 +57,8 @@ struct report_row {
     size_t attack_count, headline, /* index of the attack chosen beforehand ("loss", else the first) */
         closer;                    /* of the one that slices look at, else the headline */
     struct attack_result *attacks;
+    const struct json *canaries;      /* an audit by canaries; NULL: none */
+    bool canaries_contradict;         /* it rejects the certificate's curve */
     bool claimed, claim_contradicted; /* a claim of the caller's, tested here, proved nowhere */
     double claim_epsilon, claim_delta, claim_bound;
     const char *claim_attack, *claim_bound_name; /* NULL if none */

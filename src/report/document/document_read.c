@@ -340,6 +340,31 @@ done:
     return status;
 }
 
+/* One attack, the guesses of which are counted. */
+static sotto_status read_canaries(struct report_row *row, const struct reader *r)
+{
+    static const char *const numbers[] = {"one_run.guesses", "one_run.right", "one_run.epsilon_lower_bound",
+                                          "one_run_bounds.epsilon_lower_bound"};
+    sotto_status status = SOTTO_OK;
+    struct reader at = enter(r, "canaries"), audit = enter(&at, "audit"), curve = enter(&audit, "curve"),
+                  list = enter(&audit, "attacks"), attack = enter(&list, "[0]");
+    const char *text;
+    double number;
+    if (!here(&at))
+        return SOTTO_OK;
+    TRY(read_number(&number, &at, "count"));
+    TRY(read_text(&text, &at, "kind"));
+    TRY(read_text(&text, &at, "access"));
+    TRY(read_text(&text, &curve, "adjacency"));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        TRY(read_number(&number, &attack, numbers[i]));
+    struct reader flag = enter(&curve, "contradicted");
+    TRY(json_get_boolean(&row->canaries_contradict, r->doc, document, flag.path));
+    row->canaries = here(&at);
+done:
+    return status;
+}
+
 static sotto_status read_sensitivity(struct report_row *row, const struct reader *r)
 {
     static const char *const sources[] = {"proved", "clipped", "sampled", "given"};
@@ -454,6 +479,7 @@ static sotto_status read_row(struct report_row *row, const struct reader *r)
              "%s: '%s.proved' is given with a %s sensitivity, which is not a proof; expected 'conditional'",
              document, r->path, row->source ? row->source : "missing");
     TRY(read_audit(row, r));
+    TRY(read_canaries(row, r));
     TRY(read_utility(row, r));
     TRY(check_texts(&row->notes, r, "notes"));
 done:

@@ -76,6 +76,13 @@ static void describe(struct report_row *r, enum sotto_verdict verdict)
                  a->auc.lower, a->auc.upper);
     switch (verdict) {
     case SOTTO_VERDICT_CONTRADICTED:
+        if (r->canaries_contradict) {
+            snprintf(out, room,
+                     "Certificate contradicted: the audit by canaries rejects its curve (p = %.3g). The "
+                     "proof or the audit is wrong; do not release.",
+                     part_number(r->canaries, "audit.curve.p_value"));
+            break;
+        }
         if (r->claim_contradicted) {
             snprintf(out, room,
                      "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the "
@@ -151,7 +158,7 @@ void row_judge(struct report_row *r)
         r->verdict = SOTTO_VERDICT_CONTRADICTED;
         r->strongest = of_epsilon;
     }
-    if (r->claim_contradicted)
+    if (r->claim_contradicted || r->canaries_contradict)
         r->verdict = SOTTO_VERDICT_CONTRADICTED;
     describe(r, r->verdict);
 }

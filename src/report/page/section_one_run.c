@@ -1,5 +1,8 @@
-/* Guesses in one run: the test of a certificate's whole curve, and bounds under their own names. */
+/* Guesses in one run: the test of a certificate's whole curve, and bounds under their own names; of one audited model, or
+ * of the settings of an experiment with canaries. */
 #include "report/page/page.h"
+
+#include <math.h>
 
 static void verdict(struct page *p, const struct json *curve)
 {
@@ -39,12 +42,19 @@ static void lower(struct page *p, double x)
     page_significant(p, x, 3);
 }
 
-static void line(struct page *p, const struct json *attack)
+static size_t count_bounds(const struct json *attacks)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_count(attacks); i++)
+        count += part(json_at(attacks, i), "one_run_bounds") != NULL;
+    return count;
+}
+
+/* The numbers of one audit: of a model's page, and of a setting beside others. */
+static void bounds_cells(struct page *p, const struct json *attack)
 {
     const struct json *run = part(attack, "one_run"), *bounds = part(attack, "one_run_bounds");
-    page_html(p, "<tr><th scope=\"row\">");
-    page_name(p, part_text(attack, "name"));
-    page_html(p, "</th><td class=\"number\">");
+    page_html(p, "<td class=\"number\">");
     page_count(p, part_number(run, "right"));
     page_html(p, " of ");
     page_count(p, part_number(run, "guesses"));
@@ -60,16 +70,83 @@ static void line(struct page *p, const struct json *attack)
     page_html(p, "]</span></td></tr>\n");
 }
 
-static size_t count_bounds(const struct json *attacks)
+static void line(struct page *p, const struct json *attack)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < json_count(attacks); i++)
-        count += part(json_at(attacks, i), "one_run_bounds") != NULL;
-    return count;
+    page_html(p, "<tr><th scope=\"row\">");
+    page_name(p, part_text(attack, "name"));
+    page_html(p, "</th>");
+    bounds_cells(p, attack);
+}
+
+static void canary_line(struct page *p, const struct report_row *r)
+{
+    const struct json *curve = part(r->canaries, "audit.curve"),
+                      *attack = json_at(part(r->canaries, "audit.attacks"), 0);
+    const struct guarantee *g = r->proved.given ? &r->proved : &r->conditional;
+    const char *refused = part_text(curve, "refused");
+    page_html(p, "<tr><th scope=\"row\">");
+    page_name(p, r->title);
+    page_html(p, r->proof_counts ? "</th><td class=\"number proved\">["
+                                 : "</th><td class=\"number conditional\">if [");
+    page_significant(p, g->lower, 4);
+    page_html(p, ", ");
+    page_rounded_up(p, g->upper);
+    page_html(p, "] at \xce\xb4 ");
+    page_small(p, g->delta);
+    page_html(p, ", ");
+    page_text(p, part_text(curve, "adjacency"));
+    page_html(p, "</td><td>");
+    page_count(p, part_number(r->canaries, "count"));
+    page_html(p, " ");
+    page_text(p, part_text(r->canaries, "kind"));
+    page_html(p, ", ");
+    page_text(p, part_text(r->canaries, "access"));
+    page_html(p, r->canaries_contradict ? "</td><td class=\"unmet\"><strong>contradicted</strong>, p = "
+                 : refused              ? "</td><td>not tested: "
+                                        : "</td><td>not contradicted, p = ");
+    if (refused)
+        page_text(p, refused);
+    else
+        page_significant(p, part_number(curve, "p_value"), 3);
+    page_html(p, "</td>");
+    bounds_cells(p, attack);
+}
+
+/* What is proved of each setting beside what its canaries show. */
+static void section_canaries(struct page *p, const struct report *r)
+{
+    double confidence = NAN;
+    for (size_t i = 0; i < r->row_count; i++)
+        if (r->rows[i].canaries)
+            confidence = part_number(r->rows[i].canaries, "audit.curve.confidence");
+    if (isnan(confidence))
+        return;
+    page_html(p, "<section id=\"canaries\" aria-labelledby=\"h-canaries\"><h2 id=\"h-canaries\">Certificates "
+                 "and audits by canaries</h2>\n");
+    page_table(p, "Certificates and audits by canaries",
+               "Coins of the operating system decided which canaries a training saw; the number of guesses "
+               "about them was fixed before it. The certified interval is <strong>proved</strong>; what "
+               "stands to the right of it is <strong>measured</strong> in that one training, each figure at ",
+               NULL);
+    page_percent_plain(p, confidence);
+    page_html(p,
+              " by itself. A curve that is not contradicted is not proved by that. Lower bounds: Steinke and "
+              "recursion for every mechanism; those of &mu; and of the next column <strong>only if the "
+              "trade-off curve is Gaussian</strong>; the Bayesian interval is a posterior under Jeffreys "
+              "priors, with its median.");
+    page_columns(p, "Setting|^proved^Certified &epsilon;|Canaries, access|Whole curve|^Right|^&epsilon; &ge; "
+                    "(Steinke)|^&epsilon; &ge; (recursion)|^&mu; &ge; (if Gaussian)|^&epsilon; &ge; (if "
+                    "Gaussian)|^&epsilon; (Bayesian)");
+    for (size_t i = 0; i < r->row_count; i++)
+        if (r->rows[i].canaries)
+            canary_line(p, &r->rows[i]);
+    page_table_end(p);
+    page_html(p, "</section>\n");
 }
 
 void section_one_run(struct page *p, const struct report *r)
 {
+    section_canaries(p, r);
     for (size_t i = 0; i < r->row_count; i++) {
         const struct json *attacks = part(r->rows[i].audit, "attacks"),
                           *curve = part(r->rows[i].audit, "curve");

@@ -32,6 +32,12 @@ static const struct config_members private_members = {
     .table = sotto_head_recipe_options,
     .keys = "hidden|epochs|batch|lr|clip|bias|lambda|cross|noise|max_grad_norm|momentum",
     .optional = true};
+static const struct config_members private_spend_members = {
+    .section = "protect[].", .table = sotto_train_privacy_options, .keys = "adjacency", .optional = true};
+static const struct config_members canary_members = {.section = "protect[].canaries.",
+                                                     .table = sotto_canary_option_table,
+                                                     .keys = "count|kind",
+                                                     .optional = true};
 static const struct config_members report_members = {
     .section = "report.", .table = sotto_audit_option_table, .keys = "fpr|confidence"};
 
@@ -49,6 +55,13 @@ static const struct config_row case_rows[] = {
      .names = "dp-sgd|dp-adam|covariance|functional|functional-linear|taylor",
      .help =
          "instead of mechanism: a private training of its own, for epsilon, with the keys from hidden on"},
+    {.path = NULL}};
+/* Behind the keys of a private training. */
+static const struct config_row canary_rows[] = {
+    {"protect[].canaries.guesses", CONFIG_WHOLE, .range = "[1,500000]",
+     .help = "number of guesses about the coins of the canaries, on each side; fixed beforehand"},
+    {"protect[].canaries.access", CONFIG_TEXT, .names = "white-box|black-box",
+     .help = "white-box: an observer of all steps (dirac); black-box: the answers of the trained model"},
     {.path = NULL}};
 static const struct config_row case_rows_after[] = {
     {"shadow.heads", CONFIG_WHOLE, .fallback = "0", .range = "[0,4096]",
@@ -104,7 +117,10 @@ static void add_case_rows(struct config_rows *out, const char *prefix)
     config_rows_add_members(out, prefix, &protect_members);
     config_rows_add_members(out, prefix, &spend_members);
     config_rows_add_members(out, prefix, &private_members);
+    config_rows_add_members(out, prefix, &private_spend_members);
     config_network_rows(out, prefix);
+    config_rows_add_members(out, prefix, &canary_members);
+    config_rows_add(out, prefix, canary_rows);
     config_rows_add(out, prefix, case_rows_after);
 }
 
@@ -191,9 +207,22 @@ done:
 /* Keys of a private training would be ignored beside a mechanism. */
 static sotto_status refuse_training_keys(const struct config *c, const char *prefix, const char *section)
 {
-    static const char *const keys[] = {"hidden", "epochs",        "batch",   "lr",
-                                       "clip",   "bias",          "lambda",  "cross",
-                                       "noise",  "max_grad_norm", "momentum"};
+    static const char *const keys[] = {"hidden",
+                                       "epochs",
+                                       "batch",
+                                       "lr",
+                                       "clip",
+                                       "bias",
+                                       "lambda",
+                                       "cross",
+                                       "noise",
+                                       "max_grad_norm",
+                                       "momentum",
+                                       "adjacency",
+                                       "canaries.count",
+                                       "canaries.kind",
+                                       "canaries.guesses",
+                                       "canaries.access"};
     static const char why[] = "is of a private training; expected it beside 'trainer', not 'mechanism'";
     sotto_status status = config_refuse_keys(c, prefix, section, keys, sizeof keys / sizeof *keys, why);
     return status == SOTTO_OK ? config_network_refuse(c, prefix, section, why) : status;
@@ -235,6 +264,79 @@ done:
     return status;
 }
 
+/* One model is audited once: with the access that shows what its canaries are. */
+static sotto_status check_canaries(const struct run_canary_audit *a, const char *access,
+                                   const struct config *c, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const bool gradients = a->options.kind == SOTTO_CANARY_DIRAC;
+    if (a->options.count == 0)
+        TRY(config_fail(c, path, "%s has no count; expected the number of canaries", path));
+    if (a->guesses == 0)
+        TRY(config_fail(
+            c, path, "%s has no guesses; expected a number of guesses on each side, fixed beforehand", path));
+    if (2 * a->guesses > a->options.count)
+        TRY(config_fail(c, path, "%s: %zu guesses on each side of %zu canaries; expected at most %zu", path,
+                        a->guesses, a->options.count, a->options.count / 2));
+    if (access && a->white_box != gradients)
+        TRY(config_fail(c, path, "%s: access %s does not fit the kind; expected white-box for dirac alone",
+                        path, access));
+done:
+    return status;
+}
+
+static bool given_canaries(const struct config *c, const char *path)
+{
+    static const char *const keys[] = {"count", "kind", "guesses", "access"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (config_given(c, "%s.%s", path, keys[i]))
+            return true;
+    return false;
+}
+
+static sotto_status read_canaries(struct run_protection *p, const struct config *c, const char *prefix,
+                                  const char *section)
+{
+    sotto_status status = SOTTO_OK;
+    struct config_members members = canary_members;
+    struct run_canary_audit *a = &p->canaries;
+    char inner[96], path[128];
+    snprintf(path, sizeof path, "%s%scanaries", prefix, section);
+    if (!given_canaries(c, path)) /* a resolved file names the section all the same */
+        goto done;
+    if (strncmp(p->mechanism, "dp-", 3) != 0 && strcmp(p->mechanism, "covariance") != 0)
+        TRY(config_fail(c, path, "%s: trainer %s takes none; expected dp-sgd, dp-adam or covariance", path,
+                        p->mechanism));
+    snprintf(inner, sizeof inner, "%scanaries.", section);
+    members.section = inner;
+    TRY(config_members_read(&a->options, NULL, c, prefix, &members));
+    const char *access = config_text(c, "%s%saccess", prefix, inner);
+    a->white_box = access ? strcmp(access, "white-box") == 0 : a->options.kind == SOTTO_CANARY_DIRAC;
+    if (config_given(c, "%s%sguesses", prefix, inner))
+        a->guesses = config_whole(c, "%s%sguesses", prefix, inner);
+    TRY(check_canaries(a, access, c, path));
+done:
+    return status;
+}
+
+static sotto_status read_adjacency(struct run_protection *p, const struct config *c, const char *prefix,
+                                   const char *section)
+{
+    sotto_status status = SOTTO_OK;
+    struct config_members members = private_spend_members;
+    struct sotto_train_privacy privacy = {.adjacency = SOTTO_REPLACE_ONE};
+    char path[128];
+    members.section = section;
+    TRY(config_members_read(&privacy, NULL, c, prefix, &members));
+    p->adjacency = privacy.adjacency;
+    snprintf(path, sizeof path, "%s%sadjacency", prefix, section);
+    if (p->adjacency != SOTTO_REPLACE_ONE && strncmp(p->mechanism, "dp-", 3) != 0)
+        TRY(config_fail(c, path, "%s: trainer %s has a guarantee for a replaced record only; omit it", path,
+                        p->mechanism));
+done:
+    return status;
+}
+
 static sotto_status read_private_training(struct run_protection *p, struct run_config *config,
                                           const struct run_case *owner, const struct config *c,
                                           const char *prefix, const char *section)
@@ -252,6 +354,8 @@ static sotto_status read_private_training(struct run_protection *p, struct run_c
         TRY(read_network_training(p, config, owner, c, prefix, section));
     else
         TRY(read_head_training(p, owner, c, prefix, section));
+    TRY(read_adjacency(p, c, prefix, section));
+    TRY(read_canaries(p, c, prefix, section));
 done:
     return status;
 }

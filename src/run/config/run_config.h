@@ -3,6 +3,7 @@
 #define RUN_CONFIG_RUN_CONFIG_H
 
 #include "io/json/json.h"
+#include "sotto/canary.h"
 #include "sotto/data.h"
 #include "sotto/dp.h"
 #include "sotto/head.h"
@@ -31,12 +32,20 @@ struct run_network {
     struct sotto_train_privacy privacy; /* without target and spending */
     char texts[6][32];
 };
+/** Canaries of a private training, and the audit by them: number of guesses and access are fixed before it begins. */
+struct run_canary_audit {
+    struct sotto_canary_options options; /* count 0: none */
+    size_t guesses;                      /* on each side */
+    bool white_box; /* scores of an observer of all steps; else of the trained model's answers */
+};
 /** One protected head: noise on the trained one, of a scale or for a target; or a private training of its own. */
 struct run_protection {
     char mechanism[24]; /* the trainer's name, if the head is trained privately */
     bool trained;       /* by `recipe`, for the release's target */
     struct sotto_head_recipe recipe;
     const struct run_network *network; /* instead of a head, by `recipe.trainer`; of the same configuration */
+    enum sotto_adjacency adjacency;    /* of a private training by DP-SGD */
+    struct run_canary_audit canaries;  /* in it */
     char texts[1][32], conditions[RUN_CONDITIONS][32];
     const char *read_from_data[RUN_CONDITIONS + 1]; /* the conditions, NULL-terminated */
     /** Points to mechanism and conditions above, so protections are not copied; numbers are NAN where not given, norms

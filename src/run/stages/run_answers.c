@@ -52,6 +52,7 @@ void run_answers_clear(struct run_answers *a)
 {
     base_free(a->member);
     base_free(a->nonmember);
+    base_free(a->kept_y);
     sotto_array_clear(&a->own_member);
     sotto_array_clear(&a->own_nonmember);
     *a = (struct run_answers){0};

@@ -12,6 +12,7 @@ struct run_answers {
     const int64_t *member_y, *nonmember_y;
     float *member, *nonmember;                    /* logits (n, classes) of the last head asked */
     struct sotto_array own_member, own_nonmember; /* embeddings of a fine-tuned encoder; else empty */
+    int64_t *kept_y; /* labels of the members, where some of the case's records are none */
 };
 /** A case with shadow heads has as many non-members as members, all others every held-out record. ENOMEM. */
 sotto_status run_answers_make(struct run_answers *a, const struct run *r, size_t index);

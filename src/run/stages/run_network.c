@@ -1,5 +1,6 @@
 #include "run/stages/run_network.h"
 
+#include "sotto/canary.h"
 #include "sotto/train.h"
 #include "train/network/network.h"
 #include "train/private/dp_sgd.h"
@@ -96,9 +97,16 @@ sotto_status run_network_train(struct sotto_certificate **out, size_t *parameter
     privacy.classes = r->classes;
     privacy.classes_by = run_classes_by(r);
     privacy.encoder_by = training.from ? "the experiment, which pre-trained it on its public part" : NULL;
-    TRY(sotto_train_private(&network, &made, NULL, r->data,
-                            r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, m->index), c->records,
-                            &training, &privacy, r->ctx));
+    privacy.adjacency = p->adjacency;
+    privacy.canaries = files->canaries;
+    if (files->canaries) {
+        const struct sotto_dataset *set = sotto_canaries_data(files->canaries);
+        TRY(sotto_train_private(&network, &made, NULL, set, NULL, set->n, &training, &privacy, r->ctx));
+    } else {
+        TRY(sotto_train_private(&network, &made, NULL, r->data,
+                                r->split.rows[SOTTO_PART_PRIVATE] + run_case_first(r, m->index), c->records,
+                                &training, &privacy, r->ctx));
+    }
     TRY(sotto_network_save_private(files->output, network, made));
     *parameters = sotto_network_parameters(network);
     *out = made;

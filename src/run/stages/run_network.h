@@ -13,8 +13,10 @@ sotto_status run_check_networks(const struct run *r);
 /** Its part of a stage's key. */
 void run_network_key(struct json **key, const struct run *r, const struct run_network *n);
 
+struct sotto_canaries;
 struct run_network_files {
     const char *output, *checkpoint;
+    struct sotto_canaries *canaries; /* NULL: none */
 };
 /** Trains it on the records of a case, and saves it with its certificate, which the caller frees. */
 sotto_status run_network_train(struct sotto_certificate **out, size_t *parameters, const struct run *r,

@@ -1,6 +1,6 @@
 /* What one head gives away and how useful it is: membership attacks on its answers, accuracy with an
  * interval, and for a noise setting the spread over many draws (drawn to measure, never released). */
-#include "run/stages/run_network.h"
+#include "run/stages/run_canaries.h"
 #include "run/stages/run_shadow.h"
 
 #include "audit/audit_document.h"
@@ -249,6 +249,30 @@ done:
     return status;
 }
 
+/* Records that a canary displaced did not train the model. */
+static sotto_status leave_out_displaced(struct run_answers *a, const struct run *r, const struct run_model *m)
+{
+    sotto_status status = SOTTO_OK;
+    bool *displaced = NULL;
+    size_t kept = 0;
+    if (!run_has_canaries(r, m))
+        return SOTTO_OK;
+    NEW(displaced, a->n_member);
+    NEW(a->kept_y, a->n_member);
+    TRY(run_canaries_displaced(displaced, r, m));
+    for (size_t i = 0; i < a->n_member; i++) {
+        if (displaced[i])
+            continue;
+        memmove(a->member + kept * a->classes, a->member + i * a->classes, a->classes * sizeof *a->member);
+        a->kept_y[kept++] = a->member_y[i];
+    }
+    a->n_member = kept;
+    a->member_y = a->kept_y;
+done:
+    base_free(displaced);
+    return status;
+}
+
 sotto_status run_stage_measure(struct run *r, const struct run_model *m)
 {
     sotto_status status = SOTTO_OK;
@@ -263,6 +287,7 @@ sotto_status run_stage_measure(struct run *r, const struct run_model *m)
         goto done;
     TRY(run_answers_make(&a, r, m->index));
     TRY(ask_model(&a, r, m));
+    TRY(leave_out_displaced(&a, r, m));
     TRY(ask_shadow(&shadow, r, m, &a));
     /* Once for each model without noise, and only where the encoder never saw the private records: a
      * fine-tuned one may tell members apart, which is a leak and no difference of the sets. */

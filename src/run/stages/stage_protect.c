@@ -1,7 +1,7 @@
 /* One private release per protection setting: a noisy head, or a head or network that was trained privately; its
  * certificate, its ledger entry. What an interrupted release still had to draw is drawn and charged again, by DP-SGD from
  * its checkpoint on; a finished one is reused. */
-#include "run/stages/run_network.h"
+#include "run/stages/run_canaries.h"
 
 #include "dp/certificate/certificate_json.h"
 #include "dp/release/charge_hint.h"
@@ -82,6 +82,10 @@ static struct json *protect_key(const struct run *r, const struct run_model *m)
     put_inputs(&key, r, m);
     json_put_text(&key, "mechanism", p->mechanism);
     json_put_real(&key, "scale", p->release.scale);
+    if (p->adjacency != SOTTO_REPLACE_ONE)
+        json_put_integer(&key, "adjacency", p->adjacency);
+    if (run_has_canaries(r, m))
+        run_canaries_key(&key, &p->canaries);
     json_put_real(&key, "epsilon", p->release.target.epsilon);
     json_put_real(&key, "delta", p->release.target.delta);
     json_put_real(&key, "l1", p->release.sensitivity.l1);
@@ -108,8 +112,10 @@ struct protection {
     char name[RUN_PATH], certificate_name[RUN_PATH + 32], output[RUN_PATH], purpose[RUN_NAME * 2 + 32];
     struct sotto_provenance whose; /* unit of privacy of the imported set */
     struct sotto_spend spend;
-    size_t parameters;         /* of a head or network of its own */
-    char checkpoint[RUN_PATH]; /* of DP-SGD; "": none */
+    size_t parameters;               /* of a head or network of its own */
+    char checkpoint[RUN_PATH];       /* of DP-SGD; "": none */
+    struct sotto_canaries *canaries; /* NULL: none */
+    char *committed;                 /* the purpose with the commitment to their coins */
 };
 
 /* The stage's hash in the name: another recipe never meets this one's. */
@@ -148,6 +154,11 @@ static sotto_status describe(struct protection *out, struct run *r, const struct
                                       .read_from_data = out->settings->release.spend.read_from_data,
                                       .insecure = r->options->insecure,
                                       .insecure_seed = r->options->insecure_seed};
+    TRY(run_canaries_make(&out->canaries, r, m, out->output, out->checkpoint));
+    if (out->canaries) {
+        TRY(sotto_canaries_purpose(&out->committed, out->canaries, out->purpose));
+        out->spend.purpose = out->committed;
+    }
 done:
     return status;
 }
@@ -192,16 +203,24 @@ static sotto_status train_head(struct sotto_certificate **out, struct run *r, si
     struct sotto_head *head = NULL;
     struct sotto_certificate *made = NULL;
     char path[RUN_PATH], hash[SHA256_HEX];
+    const float *x = run_case_x(r, index);
+    const int64_t *y = run_case_y(r, index);
+    size_t n = r->config.cases[index].records;
     const struct sotto_head_privacy privacy = {.target = p->settings->release.target,
                                                .spend = p->spend,
                                                .output = p->output,
                                                .checkpoint = p->checkpoint[0] ? p->checkpoint : NULL,
-                                               .classes_by = run_classes_by(r)};
+                                               .classes_by = run_classes_by(r),
+                                               .adjacency = p->settings->adjacency,
+                                               .canaries = p->canaries};
+    if (p->canaries) {
+        const struct sotto_dataset *set = sotto_canaries_data(p->canaries);
+        x = set->features, y = set->labels, n = set->n;
+    }
     TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
     TRY(sha256_file_asking(hash, path, r->ctx));
-    TRY(sotto_head_train_private(&head, &made, run_case_x(r, index), run_case_y(r, index),
-                                 r->config.cases[index].records, r->width, r->classes, &p->settings->recipe,
-                                 &privacy, r->ctx));
+    TRY(sotto_head_train_private(&head, &made, x, y, n, r->width, r->classes, &p->settings->recipe, &privacy,
+                                 r->ctx));
     if ((status = sotto_head_set_encoder(head, hash)) != SOTTO_OK) {
         charge_name_certificate(made, again(p));
         goto done;
@@ -221,7 +240,7 @@ static sotto_status make_release(struct sotto_certificate **out, struct run *r, 
 {
     if (p->settings->network)
         return run_network_train(out, &p->parameters, r, m, &p->spend,
-                                 &(struct run_network_files){p->output, p->checkpoint});
+                                 &(struct run_network_files){p->output, p->checkpoint, p->canaries});
     return p->settings->trained ? train_head(out, r, m->index, p) : add_noise(out, r, m->index, p);
 }
 
@@ -231,14 +250,17 @@ sotto_status run_stage_protect(struct run *r, const struct run_model *m)
     struct run_stage stage;
     struct protection p = {.settings = NULL};
     struct sotto_certificate *certificate = NULL;
-    char stage_name[RUN_NAME + 32];
+    char stage_name[RUN_NAME + 32], scores[RUN_PATH];
     snprintf(stage_name, sizeof stage_name, "protect/%s", m->name);
     TRY(run_stage_begin(&stage, &r->folder, stage_name, protect_key(r, m)));
     if (stage.reused)
         goto done;
     TRY(describe(&p, r, m, &stage));
     TRY(make_release(&certificate, r, m, &p));
-    TRY(run_stage_end(&stage, &r->folder, (const char *const[]){p.name, p.certificate_name, NULL},
+    TRY(run_canaries_save(p.canaries, r, m, p.output));
+    run_canaries_file(scores, m);
+    TRY(run_stage_end(&stage, &r->folder,
+                      (const char *const[]){p.name, p.certificate_name, p.canaries ? scores : NULL, NULL},
                       release_facts(certificate, p.parameters)));
     if (p.checkpoint[0])
         sotto_train_forget(p.checkpoint);
@@ -247,6 +269,8 @@ done:
         charge_name_certificate(certificate, again(&p));
     run_source_clear(&p.source);
     sotto_provenance_clear(&p.whose);
+    sotto_canaries_free(p.canaries);
+    sotto_text_free(p.committed);
     sotto_certificate_free(certificate);
     return status;
 }

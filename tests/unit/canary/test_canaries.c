@@ -98,6 +98,33 @@ static void every_kind_keeps_its_count(void **state)
         }
 }
 
+/* Those that nothing is trained on, under no coin: the set has no two rows alike. */
+static void displaced_rows_are_those_that_are_missing(void **state)
+{
+    (void)state;
+    int64_t rows[N - 3];
+    bool displaced[N - 3];
+    for (size_t i = 0; i < N - 3; i++)
+        rows[i] = (int64_t)(N - 1 - i);
+    for (int kind = SOTTO_CANARY_MISLABELLED; kind <= SOTTO_CANARY_IN_DISTRIBUTION; kind++) {
+        struct sotto_canary_request r = request_of(kind, SOTTO_CANARY_OR_NOTHING);
+        if (kind == SOTTO_CANARY_CLIPBKD)
+            continue;
+        r.rows = rows, r.n = N - 3;
+        struct sotto_canaries *c = made(&r);
+        assert_int_equal(canary_displaced(displaced, &r), SOTTO_OK);
+        struct sotto_dataset others = *sotto_canaries_data(c);
+        others.n = c->first;
+        size_t count = 0;
+        for (size_t i = 0; i < N - 3; i++) {
+            count += displaced[i];
+            assert_int_equal(copies(&others, (size_t)rows[i]), !displaced[i]);
+        }
+        assert_int_equal(count, K * canary_displaces(kind, SOTTO_CANARY_OR_NOTHING));
+        sotto_canaries_free(c);
+    }
+}
+
 static void mislabelled_ones_are(void **state)
 {
     (void)state;
@@ -343,6 +370,7 @@ static void memory_can_run_out_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_keeps_its_count),
+                                       cmocka_unit_test(displaced_rows_are_those_that_are_missing),
                                        cmocka_unit_test(mislabelled_ones_are),
                                        cmocka_unit_test(directions_of_least_variance),
                                        cmocka_unit_test(sizes_do_not_depend_on_coins),
