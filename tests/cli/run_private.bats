@@ -180,7 +180,7 @@ P
 
 @test "canaries: a training that was interrupted goes on with its coins" {
   canary_rows
-  sed -i 's/name: canaries/name: private/; s/epochs: 1, lr: 1/epochs: 150, lr: 1/' canaries.yaml
+  sed -i 's/name: canaries/name: private/; s/epochs: 1, lr: 1/epochs: 60, lr: 1/' canaries.yaml
   mv canaries.yaml private.yaml
   reserved=1 interrupt INT
   cp runs/private/protected/head-p2.safetensors.coins.json coins
