@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Literal
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
-from ._call import c_text, ffi, lib, out_text, run, struct
+from ._call import c_text, ffi, invalid, lib, out_text, run, struct, text_of
 from ._records import Interval, Record, read
 
-__all__ = ["Account", "calibrate", "calibrate_dpsgd", "choose", "dpsgd", "gaussian", "laplace", "logistic", "mechanisms", "release"]
+if TYPE_CHECKING:
+    from ._certificate import Certificate
+
+__all__ = ["Account", "calibrate", "calibrate_dpsgd", "choose", "compose", "dpsgd", "gaussian", "laplace", "logistic", "mechanisms", "release"]
 
 Adjacency = Literal["replace-one", "add-remove", "zero-out"]
 Sampling = Literal["poisson", "fixed"]
@@ -42,6 +49,8 @@ class Account(Record, c="sotto_account"):
     other_adjacency: str
     other_epsilon: Interval | None
     certified: bool
+    _event: dict[str, Any]
+    _json: str
 
     @classmethod
     def _finish(cls, members: dict[str, Any]) -> None:
@@ -61,9 +70,10 @@ class Account(Record, c="sotto_account"):
                 f" at delta {self.delta:.6g}, {self.adjacency}, by {self.accountant}{', certified' if self.certified else ''})")
 
 
-def _account(c: Any, certified: bool = False) -> Account:
+def _account(c: Any, event: Mapping[str, Any] = MappingProxyType({}), certified: bool = False) -> Account:
+    """event: what was done, as in a file of sotto.events/1; empty: not known."""
     account: Account = read(c)
-    account.__dict__.update(certified=certified, _json=out_text(lib.sotto_account_json, c))
+    account.__dict__.update(certified=certified, _event={k: v for k, v in event.items() if v}, _json=out_text(lib.sotto_account_json, c))
     return account
 
 
@@ -85,7 +95,18 @@ def release(mechanism: str, scale: float, *, l1: float | None = None, l2: float 
     out = ffi.new("struct sotto_account *")
     function = lib.sotto_account_release_certified if certified else lib.sotto_account_release
     run(function, out, c_text(mechanism), scale, _sensitivity(l1, l2, dimension, value_step), delta, compose, threads=threads)
-    return _account(out, certified)
+    return _account(out, _noise(mechanism, scale, l1, l2, dimension, value_step, compose), certified)
+
+
+def _noise(mechanism: str, scale: float, l1: float | None, l2: float | None, dimension: int, value_step: float, count: int) -> dict[str, Any]:
+    return {"mechanism": mechanism, "scale": scale, "l1": l1, "l2": l2, "dimension": dimension, "value_step": value_step, "count": count}
+
+
+def _steps(c: Any, noise: str, noise_multiplier: float, clipping: str, sampling: str) -> dict[str, Any]:
+    if c.rows_per_person:
+        return {}
+    return {"mechanism": noise, "noise_multiplier": noise_multiplier, "sample_rate": c.sample_rate, "steps": c.steps, "clipping": clipping,
+            "sampling": sampling}
 
 
 def gaussian(scale: float, *, l2: float = 1.0, delta: float, compose: int = 1, certified: bool = False) -> Account:
@@ -112,7 +133,6 @@ def _sampled(noise: str, noise_multiplier: float | None, sample_rate: float, ste
     run(lib.sotto_sampling_find, how, c_text(sampling))
     norms = {"l2": lib.SOTTO_NORM_L2, "l1": lib.SOTTO_NORM_L1}
     if clipping not in norms:
-        from ._call import invalid
         raise invalid(f"clipping must be 'l1' or 'l2' (got {clipping!r})")
     return struct("sampled", mechanism=noise, noise_multiplier=noise_multiplier, sample_rate=sample_rate, steps=steps, delta=delta,
                   clipping=norms[clipping], adjacency=named[0], sampling=how[0], rows_per_person=rows_per_person)
@@ -134,7 +154,7 @@ def dpsgd(*, noise_multiplier: float, sample_rate: float, steps: int, delta: flo
     c = _sampled(noise, noise_multiplier, sample_rate, steps, delta, clipping, adjacency, sampling, rows_per_person)
     out = ffi.new("struct sotto_account *")
     run(lib.sotto_account_sampled_certified if certified else lib.sotto_account_sampled_both, out, c, threads=threads)
-    return _account(out, certified)
+    return _account(out, _steps(c, noise, noise_multiplier, clipping, sampling), certified)
 
 
 def calibrate(mechanism: str, *, epsilon: float, delta: float = 0.0, l1: float | None = None, l2: float | None = None, dimension: int = 0,
@@ -148,7 +168,7 @@ def calibrate(mechanism: str, *, epsilon: float, delta: float = 0.0, l1: float |
     if certified:
         out = ffi.new("struct sotto_account *")
         run(lib.sotto_calibrate_certified, out, c_text(mechanism), sensitivity, target, compose, threads=threads)
-        return _account(out, True)
+        return _account(out, _noise(mechanism, out.scale, l1, l2, dimension, value_step, compose), True)
     scale = ffi.new("double *")
     run(lib.sotto_calibrate_composed, scale, c_text(mechanism), sensitivity, target, compose, threads=threads)
     return release(mechanism, scale[0], l1=l1, l2=l2, dimension=dimension, value_step=value_step, delta=delta, compose=compose, threads=threads)
@@ -162,7 +182,7 @@ def calibrate_dpsgd(*, epsilon: float, delta: float, sample_rate: float, steps: 
     if certified:
         out = ffi.new("struct sotto_account *")
         run(lib.sotto_calibrate_sampled_certified, out, c, epsilon, threads=threads)
-        return _account(out, True)
+        return _account(out, _steps(c, noise, out.scale, clipping, sampling), True)
     multiplier = ffi.new("double *")
     run(lib.sotto_calibrate_sampled, multiplier, c, epsilon, threads=threads)
     return dpsgd(noise_multiplier=multiplier[0], sample_rate=sample_rate, steps=steps, delta=delta, noise=noise, clipping=clipping,
@@ -179,7 +199,49 @@ def choose(*, epsilon: float, delta: float = 0.0, l1: float | None = None, l2: f
     accounts, count = ffi.new("struct sotto_account[]", lib.SOTTO_MAX_MECHANISMS), ffi.new("size_t *")
     run(lib.sotto_choose, accounts, count, _sensitivity(l1, l2, dimension, value_step), {"epsilon": epsilon, "delta": delta}, compose,
         threads=threads)
-    return [_account(accounts + i) for i in range(count[0])]
+    return [_account(a, _noise(text_of(a.mechanism), a.scale, l1, l2, dimension, value_step, compose)) for a in (accounts + i for i in range(count[0]))]
+
+
+def compose(events: Sequence[Account | Certificate | Mapping[str, Any]], *, delta: float, adjacency: Adjacency = "replace-one",
+            threads: int | None = None) -> Account:
+    """Epsilon of different releases of one data set together, each with independent noise. Proved, if each event is what it says.
+
+    events: Accounts of this module; mappings as in a file of sotto.events/1 (docs/FORMATS.md), such as {"mechanism": "laplace",
+    "scale": 2.0, "l1": 1.0, "count": 3} or {"mechanism": "stated", "epsilon": .1, "delta": 1e-7}; and Certificates, which count as their
+    epsilon and delta, no better (sotto.Ledger.total() knows their mechanisms). delta: of all together.
+    adjacency: of the result, and of events of a scale that name none; sampled steps are add-remove by themselves, which counts twice under
+    replace-one where their pair is not known. The result's mechanism is "composition", unless there is one kind of event.
+
+    >>> three = [laplace(2.0, l1=1.0), gaussian(4.0, delta=1e-6), {"mechanism": "stated", "epsilon": .1}]
+    >>> compose(three, delta=1e-5).epsilon.upper < .5 + gaussian(4.0, delta=1e-5).epsilon.upper + .1
+    True
+    """
+    from ._certificate import Certificate
+    from ._protect import _named
+    listed = []
+    for i, event in enumerate(events):
+        if isinstance(event, Account):
+            if not event._event:
+                raise invalid(f"events[{i}]: this account does not say what was done (rows_per_person, or of a certificate); state its epsilon and delta")
+            listed.append(event._event)
+        elif isinstance(event, Certificate):
+            if event.epsilon is None:
+                raise invalid(f"events[{i}]: this certificate has no epsilon, as its noise was seeded")
+            named = "add-remove" if event.adjacency == "zero-out" else event.adjacency  # a replaced record is two of them
+            listed.append({"mechanism": "stated", "epsilon": event.epsilon.upper, "delta": event.delta, "adjacency": named})
+        else:
+            listed.append(dict(event))
+        if "noise_multiplier" in listed[-1]:
+            listed[-1] = {"adjacency": "replace-one" if listed[-1].get("sampling") == "fixed" else "add-remove", **listed[-1]}
+    target = ffi.new("enum sotto_adjacency *")
+    run(lib.sotto_adjacency_find, target, c_text("add-remove" if adjacency == "zero-out" else adjacency))
+    out = ffi.new("struct sotto_account *")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "events.json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump({"schema": "sotto.events/1", "adjacency": "add-remove" if target[0] == lib.SOTTO_ADD_REMOVE else "replace-one", "events": listed}, f)
+        _named(lambda: run(lib.sotto_account_events_file, out, c_text(path), delta, target[0], threads=threads), {path: "events"})
+    return _account(out)
 
 
 def mechanisms() -> dict[str, str]:
