@@ -1,8 +1,10 @@
 import os
+import signal
 
 import pytest
 
 os.environ.setdefault("SOTTO_NUM_THREADS", "1")  # threads that wait for each other take long on a machine with other work
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests were started in the background, which ignores it
 
 
 @pytest.fixture(autouse=True)

@@ -166,6 +166,56 @@ def test_settings_of_openmp_stay():
     """)
 
 
+def test_quick_calls_start_no_thread(monkeypatch):
+    """Names, defaults and closed forms are computed where they are asked for; what may start OpenMP's threads never is."""
+    began = []
+    monkeypatch.setattr(_call, "_Job", lambda function, *_: began.append(function) or 1 / 0)
+    assert run(lib.sotto_mechanism_name, 0) and sotto.attacks() and sotto.defences() and _call.table("sotto_audit_option_table")
+    assert run(lib.sotto_defence_usual_budget, b"memguard") >= 0 and began == []
+    with pytest.raises(ZeroDivisionError):
+        sotto.knn_accuracy(([[1.0], [2.0]], [0, 1]), ([[1.0], [2.0]], [0, 1]), k=1)
+    assert began == [lib.sotto_knn_accuracy]
+
+
+def test_a_call_has_a_thread_that_ends_with_it():
+    seen, tasks = [], lambda: len(os.listdir("/proc/self/task"))
+    before = tasks()
+    run(fake(lambda ctx: seen.append((threading.get_ident(), tasks())) or lib.SOTTO_OK))
+    until = time.monotonic() + LIMIT
+    while tasks() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert seen[0][0] != threading.get_ident() and seen[0][1] > before and tasks() <= before
+
+
+BESIDE = """
+    import hashlib, os, sys
+    order = sys.argv[1]
+    def other():
+        import torch
+        torch.set_num_threads(2)
+        return torch, (torch.ones(200, 200) @ torch.ones(200, 200)).sum()
+    if order == "before":
+        torch, product = other()
+    import numpy as np, sotto
+    g = np.random.default_rng(1)
+    x, y = g.normal(size=(300, 16)).astype("f4"), np.arange(300) % 2
+    head = sotto.train_head(x, y, hidden=[8], epochs=3, threads=2)
+    if order == "after":
+        torch, product = other()
+    told = [head.logits(x, threads=2), sotto.scatter(g.integers(0, 256, (4, 16, 16), dtype=np.uint8), threads=2),
+            sotto.audit(x[:150], x[150:], member_labels=y[:150], nonmember_labels=y[150:], threads=2).to_dict()]
+    if order != "never":
+        assert torch.get_num_threads() == 2 and (torch.ones(200, 200) @ torch.ones(200, 200)).sum() == product
+    print(hashlib.sha256(repr([t.tobytes() if isinstance(t, np.ndarray) else t for t in told]).encode()).hexdigest())
+"""
+
+
+@pytest.mark.skipif(not has_torch, reason="PyTorch is missing")
+def test_results_beside_torch():
+    """One OpenMP runtime or two, whoever comes first: the same bits, and PyTorch's number of threads is left as it was."""
+    assert len({script(BESIDE, order) for order in ("never", "before", "after")}) == 1
+
+
 # ---- interrupts ------------------------------------------------------------------------------------------------------------
 LONG = """
     import os, resource, signal, sys, threading, time
@@ -462,6 +512,12 @@ def test_log(caplog):
     with caplog.at_level(logging.DEBUG, "sotto"):
         run(fake(body))
     assert [(r.name, r.levelname, r.getMessage()) for r in caplog.records] == [("sotto", "DEBUG", "fine"), ("sotto", "INFO", "50 %s done"), ("sotto", "WARNING", "Größe")]
+
+
+def test_warnings_of_a_result_are_logged(caplog):
+    with caplog.at_level(logging.WARNING, "sotto"):
+        result = sotto.audit(scores=np.arange(20.0), membership=np.arange(20) % 2)
+    assert result.warnings and tuple(r.getMessage() for r in caplog.records) == result.warnings
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------------
