@@ -39,7 +39,7 @@ static sotto_status area_with(double *area, const struct reference_target *t, si
         split[at] = rmia_gain(&fallback, &in, i, true, a);
     }
     TRY(roc_make(&c, split, count[1], split + count[1], count[0]));
-    roc_auc_variance(&c, area);
+    *area = roc_area(&c);
 done:
     roc_clear(&c);
     return status;

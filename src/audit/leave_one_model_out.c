@@ -101,6 +101,7 @@ static sotto_status left_out_make(struct left_out *r, const struct audit_arrays 
     r->all.signals = signals;
     r->all.summary = summary;
     r->all.losses = r->losses;
+    r->all.losses_of_signals = true;
     r->all.target_model = t + 1;
     r->all.population = NULL;
     if (s->all.view_reference) {
@@ -125,27 +126,60 @@ done:
     return status;
 }
 
-static sotto_status measure(struct outcome *out, const struct score_attack *attack,
-                            const struct attack_input *in, const struct trials *s, const uint8_t *trained,
-                            double *scores, double *split, uint8_t *marks)
+/* What one target's attacks write, one after the other. */
+struct workplace {
+    double *scores, *split; /* (n) */
+    uint8_t *marks;         /* (n) */
+    struct roc_room room;
+};
+
+static sotto_status workplace_make(struct workplace *w, size_t n)
 {
     sotto_status status = SOTTO_OK;
-    struct roc c = {0};
-    const struct attack_input *all = &s->arrays->all;
-    size_t count[2] = {0, 0};
+    NEW(w->scores, n);
+    NEW(w->split, n);
+    NEW(w->marks, n);
+    TRY(roc_room_make(&w->room, n));
+done:
+    return status;
+}
+
+static void workplace_clear(struct workplace *w)
+{
+    base_free(w->scores);
+    base_free(w->split);
+    base_free(w->marks);
+    roc_room_clear(&w->room);
+}
+
+/* Members from the front, the others from the end: the curve sorts them. Returns how many members there are. */
+static size_t split_scores(double *split, const double *scores, const uint8_t *trained, size_t n)
+{
+    size_t members = 0;
+    for (size_t i = 0; i < n; i++) {
+        split[trained[i] ? members : n - 1 - (i - members)] = scores[i];
+        members += trained[i] != 0;
+    }
+    return members;
+}
+
+static sotto_status measure(struct outcome *out, const struct score_attack *attack,
+                            const struct attack_input *in, const struct trials *s, const uint8_t *trained,
+                            struct workplace *w)
+{
+    sotto_status status = SOTTO_OK;
+    struct roc c;
+    const size_t n = s->arrays->all.n;
     double args[ATTACK_PARAMS];
-    struct attack_output o = {.scores = scores, .fallback = marks, .threshold = NAN};
-    memset(marks, 0, all->n);
+    struct attack_output o = {.scores = w->scores, .fallback = w->marks, .threshold = NAN};
+    memset(w->marks, 0, n);
     TRY(attack_arguments(args, attack, s->settings->params));
     TRY(attack->run(&o, in, args));
-    for (int pass = 1; pass >= 0; pass--) /* members first */
-        for (size_t i = 0; i < all->n; i++)
-            if (trained[i] == pass)
-                split[count[1] * (size_t)(pass == 0) + count[pass]++] = scores[i];
+    const size_t members = split_scores(w->split, w->scores, trained, n), count[2] = {n - members, members};
     if (count[0] < 2 || count[1] < 2)
         goto done; /* a model that saw everything or nothing is no target */
-    TRY(roc_make(&c, split, count[1], split + count[1], count[0]));
-    roc_auc_variance(&c, &out->auc);
+    roc_fill(&c, &w->room, w->split, members, w->split + members, n - members);
+    out->auc = roc_area(&c);
     for (size_t k = 0; k < s->rates; k++) {
         bool measurable = (double)count[0] >= ceil(1 / s->settings->fpr[k] - 1e-9);
         out->threshold[k] = measurable ? roc_threshold_at_fpr(&c, s->settings->fpr[k]) : NAN;
@@ -153,7 +187,6 @@ static sotto_status measure(struct outcome *out, const struct score_attack *atta
     }
     out->done = true;
 done:
-    roc_clear(&c);
     return status;
 }
 
@@ -164,24 +197,21 @@ static sotto_status play(void *arg, size_t of_pass, int thread)
     struct trials *s = arg;
     size_t n = s->arrays->all.n, target = s->first + of_pass;
     struct left_out r = {0};
-    double *work = NULL;
-    uint8_t *marks = NULL;
-    NEW_ROWS(work, n, 2);
-    NEW(marks, n);
+    struct workplace w = {0};
+    TRY(workplace_make(&w, n));
     TRY(left_out_make(&r, s->arrays, s->model[target], s->signals + of_pass * n, s->summary + of_pass * n));
     for (size_t k = 0; k < s->kinds; k++) {
         struct outcome *o = &s->outcome[target * s->kinds + k];
-        status = measure(o, s->kind[k], &r.all, s, s->trained + target * n, work, work + n, marks);
+        status = measure(o, s->kind[k], &r.all, s, s->trained + target * n, &w);
         if (status == SOTTO_EINVAL) /* too few models are left for this attack */
             status = SOTTO_OK;
         TRY(status);
         if (strcmp(s->kind[k]->name, s->closer) == 0 && o->done && !isnan(o->threshold[0]))
             for (size_t i = 0; i < n; i++)
-                s->flags[target * n + i] = work[i] > o->threshold[0];
+                s->flags[target * n + i] = w.scores[i] > o->threshold[0];
     }
 done:
-    base_free(work);
-    base_free(marks);
+    workplace_clear(&w);
     left_out_clear(&r);
     return status;
 }

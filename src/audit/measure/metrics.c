@@ -5,13 +5,7 @@
 #include "num/beta.h"
 
 #include <math.h>
-
-static void sort_copy(double *out, const double *scores, size_t n, double *scratch)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = scores[i];
-    sort_rising(out, n, scratch);
-}
+#include <string.h>
 
 /* Both sides sorted, then merged from the top. */
 static void merge(struct roc *c, const double *member, const double *nonmember)
@@ -29,27 +23,58 @@ static void merge(struct roc *c, const double *member, const double *nonmember)
     }
 }
 
+sotto_status roc_room_make(struct roc_room *out, size_t capacity)
+{
+    sotto_status status = SOTTO_OK;
+    struct roc_room room = {.capacity = capacity};
+    NEW(room.sorted, capacity);
+    NEW(room.scratch, capacity);
+    NEW(room.score, capacity);
+    NEW(room.true_positives, capacity);
+    NEW(room.false_flags, capacity);
+    *out = room;
+done:
+    if (status != SOTTO_OK)
+        roc_room_clear(&room);
+    return status;
+}
+
+void roc_room_clear(struct roc_room *room)
+{
+    base_free(room->sorted);
+    base_free(room->scratch);
+    base_free(room->score);
+    base_free(room->true_positives);
+    base_free(room->false_flags);
+    *room = (struct roc_room){0};
+}
+
+void roc_fill(struct roc *out, struct roc_room *room, const double *member, size_t n_member,
+              const double *nonmember, size_t n_nonmember)
+{
+    double *sorted = room->sorted;
+    *out = (struct roc){.n_member = n_member,
+                        .n_nonmember = n_nonmember,
+                        .score = room->score,
+                        .true_positives = room->true_positives,
+                        .false_flags = room->false_flags};
+    memcpy(sorted, member, n_member * sizeof *sorted);
+    memcpy(sorted + n_member, nonmember, n_nonmember * sizeof *sorted);
+    sort_rising(sorted, n_member, room->scratch);
+    sort_rising(sorted + n_member, n_nonmember, room->scratch);
+    merge(out, sorted, sorted + n_member);
+}
+
 sotto_status roc_make(struct roc *out, const double *member, size_t n_member, const double *nonmember,
                       size_t n_nonmember)
 {
     sotto_status status = SOTTO_OK;
-    size_t n = n_member + n_nonmember;
-    struct roc c = {.n_member = n_member, .n_nonmember = n_nonmember};
-    double *sorted = NULL, *scratch = NULL;
-    NEW(sorted, n);
-    NEW(scratch, n);
-    NEW(c.score, n);
-    NEW(c.true_positives, n);
-    NEW(c.false_flags, n);
-    sort_copy(sorted, member, n_member, scratch);
-    sort_copy(sorted + n_member, nonmember, n_nonmember, scratch);
-    merge(&c, sorted, sorted + n_member);
-    *out = c;
+    struct roc_room room = {0};
+    TRY(roc_room_make(&room, n_member + n_nonmember));
+    roc_fill(out, &room, member, n_member, nonmember, n_nonmember);
+    room.score = NULL, room.true_positives = room.false_flags = NULL; /* the curve's own */
 done:
-    if (status != SOTTO_OK)
-        roc_clear(&c);
-    base_free(sorted);
-    base_free(scratch);
+    roc_room_clear(&room);
     return status;
 }
 
@@ -80,17 +105,22 @@ static double threshold_below(const struct roc *c, size_t i)
     return middle < high ? middle : low;
 }
 
+double roc_area(const struct roc *c)
+{
+    double m = (double)c->n_member, n = (double)c->n_nonmember, wins = 0, t0 = 0, f0 = 0;
+    for (size_t i = 0; i < c->points; i++) {
+        const double t1 = (double)c->true_positives[i], f1 = (double)c->false_flags[i];
+        wins += (t1 - t0) * (n - (f0 + f1) / 2); /* the sum is exact: halves of integers below 2^53 */
+        t0 = t1, f0 = f1;
+    }
+    return wins / (m * n);
+}
+
 /* Placements: for each record the share of the other side that it beats, ties counting half. DeLong's
  * variance is the variance of the mean of the members' placements plus that of the non-members'. */
 static void placements(const struct roc *c, double *area, double *of_members, double *of_nonmembers)
 {
-    double m = (double)c->n_member, n = (double)c->n_nonmember, wins = 0;
-    for (size_t i = 0; i < c->points; i++) {
-        double f0 = i ? (double)c->false_flags[i - 1] : 0, t0 = i ? (double)c->true_positives[i - 1] : 0;
-        wins += ((double)c->true_positives[i] - t0) * (n - (f0 + (double)c->false_flags[i]) / 2);
-    }
-    double a = wins / (m * n), squares_m = 0,
-           squares_n = 0; /* the sum is exact: halves of integers below 2^53 */
+    double m = (double)c->n_member, n = (double)c->n_nonmember, a = roc_area(c), squares_m = 0, squares_n = 0;
     for (size_t i = 0; i < c->points; i++) {
         double f0 = i ? (double)c->false_flags[i - 1] : 0, t0 = i ? (double)c->true_positives[i - 1] : 0;
         double f1 = (double)c->false_flags[i], t1 = (double)c->true_positives[i];

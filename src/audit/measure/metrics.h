@@ -20,6 +20,16 @@ struct roc {
 sotto_status roc_make(struct roc *out, const double *member, size_t n_member, const double *nonmember,
                       size_t n_nonmember);
 void roc_clear(struct roc *c);
+/* Room for curves of up to `capacity` records, one after the other: the curve borrows its arrays. */
+struct roc_room {
+    size_t capacity;
+    double *sorted, *scratch, *score;
+    size_t *true_positives, *false_flags;
+};
+sotto_status roc_room_make(struct roc_room *room, size_t capacity);
+void roc_room_clear(struct roc_room *room);
+void roc_fill(struct roc *out, struct roc_room *room, const double *member, size_t n_member,
+              const double *nonmember, size_t n_nonmember);
 
 /* Mann-Whitney area with half ties; DeLong variance on the logit scale with Student's t (Satterthwaite's
  * degrees of freedom, as Brunner and Munzel 2000 do for the same statistic). Where that variance is 0
@@ -28,6 +38,7 @@ void roc_clear(struct roc *c);
 struct sotto_estimate roc_auc(const struct roc *c, double confidence, bool *exact);
 /* The area and DeLong's variance of it on the plain scale. */
 double roc_auc_variance(const struct roc *c, double *area);
+double roc_area(const struct roc *c);
 /* Largest TPR - FPR over all thresholds, >= 0: optimistic, chosen on the records it is measured on. */
 double roc_advantage(const struct roc *c);
 /* Indices of at most `limit` points, rising, that keep the shape on linear and on log axes; returns how

@@ -8,7 +8,7 @@ static sotto_status run(struct attack_output *out, const struct attack_input *in
     (void)args;
     struct reference_summary own;
     for (size_t i = 0; i < in->n; i++)
-        out->scores[i] = log_probability_of_signal(posterior_signal(in, i)) -
+        out->scores[i] = posterior_log_likelihood(in, i) -
                          reference_summary_of(&own, in, i, REFERENCE_PROBABILITIES)->log_mean;
     return SOTTO_OK;
 }

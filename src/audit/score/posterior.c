@@ -153,6 +153,11 @@ double posterior_signal(const struct attack_input *in, size_t row)
     return z[y] - top - log(sum);
 }
 
+double posterior_log_likelihood(const struct attack_input *in, size_t row)
+{
+    return in->losses_of_signals ? -in->losses[row] : log_probability_of_signal(posterior_signal(in, row));
+}
+
 size_t posterior_argmax(const struct attack_input *in, size_t row)
 {
     const double *z = in->outputs + row * in->classes;

@@ -15,6 +15,8 @@ double posterior_modified_entropy(const struct attack_input *in,
 /* ln(p_y / (1 - p_y)), the statistic that LiRA models as a Gaussian: from logits z_y - LSE of the others,
  * without cancellation; from losses -ln(e^loss - 1). */
 double posterior_signal(const struct attack_input *in, size_t row);
+/* ln p_y */
+double posterior_log_likelihood(const struct attack_input *in, size_t row);
 double signal_of_loss(double loss);
 /* A signal as probabilities rounded to `step` could have given it; step 0: itself. */
 double signal_of_rounded(double signal, double step);

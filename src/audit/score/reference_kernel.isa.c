@@ -4,103 +4,134 @@
 #include "base/simd.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { LANES = REFERENCE_LANES };
 
-/* Every lane but `skip`, which stays as it was; -1: every lane. */
-INLINE void add(double sum[LANES], double x, int skip)
-{
-    double kept = skip < 0 ? 0 : sum[skip];
-    for (int t = 0; t < LANES; t++)
-        sum[t] += x;
-    if (skip >= 0)
-        sum[skip] = kept;
-}
+enum { CHUNK = 256 /* models */, HALVES = 2, HALF = LANES / HALVES };
 
-INLINE void add_square(double sum[LANES], double x, const double mean[LANES], int skip)
-{
-    double kept = skip < 0 ? 0 : sum[skip];
-    for (int t = 0; t < LANES; t++)
-        sum[t] += (x - mean[t]) * (x - mean[t]);
-    if (skip >= 0)
-        sum[skip] = kept;
-}
-
-INLINE void lift(double top[LANES], double x, int skip)
-{
-    double kept = skip < 0 ? 0 : top[skip];
-    for (int t = 0; t < LANES; t++)
-        top[t] = x > top[t] ? x : top[t];
-    if (skip >= 0)
-        top[skip] = kept;
-}
-
-INLINE void rank(double below[LANES], double x, const double target[LANES], int skip)
-{
-    double kept = skip < 0 ? 0 : below[skip];
-    for (int t = 0; t < LANES; t++)
-        below[t] += (x < target[t] ? 0.5 : 0) + (x <= target[t] ? 0.5 : 0);
-    if (skip >= 0)
-        below[skip] = kept;
-}
-
-/* Models in their order, each with the lane that leaves it out. */
-struct walk {
-    size_t side;
-    double x;
-    int skip, next;
+/* A side's signals in the models' order, each with the lane that leaves it out (LANES: none does). */
+struct column {
+    double x[CHUNK];
+    int skip[CHUNK];
+    size_t count;
 };
-INLINE void visit(struct walk *w, const struct reference_row *r, size_t m)
-{
-    w->side = r->trained && r->trained[m];
-    w->x = r->signals[m];
-    w->skip = w->next < LANES && r->left_out[w->next] == m ? w->next++ : -1;
-}
 
-INLINE void add_moments(struct reference_sums *s, const struct reference_row *r)
+INLINE void divide(struct column side[2], size_t *next, const struct reference_row *r, size_t first)
 {
-    uint32_t count[2] = {0, 0};
-    struct walk w = {0};
-    for (size_t m = 0; m < r->models; m++) {
-        visit(&w, r, m);
-        add(s->mean[w.side], w.x, w.skip);
-        count[w.side]++;
-        if (w.skip >= 0)
-            s->count[w.side][w.skip] = UINT32_MAX; /* -1 */
-    }
-    for (int side = 0; side < 2; side++)
-        for (int t = 0; t < LANES; t++)
-            s->count[side][t] += count[side];
-    for (int side = 0; side < 2; side++)
-        for (int t = 0; t < LANES; t++)
-            s->mean[side][t] = s->count[side][t] ? s->mean[side][t] / s->count[side][t] : 0;
-    w = (struct walk){0};
-    for (size_t m = 0; m < r->models; m++) {
-        visit(&w, r, m);
-        add_square(s->squares[w.side], w.x, s->mean[w.side], w.skip);
+    const size_t end = r->models - first < CHUNK ? r->models : first + CHUNK;
+    side[0].count = side[1].count = 0;
+    for (size_t m = first; m < end; m++) {
+        struct column *c = &side[r->trained && r->trained[m]];
+        const bool skipped = *next < LANES && r->left_out[*next] == m;
+        c->x[c->count] = r->signals[m];
+        c->skip[c->count++] = skipped ? (int)*next : LANES;
+        *next += skipped;
     }
 }
 
-INLINE void add_probabilities(struct reference_sums *s, const struct reference_row *r)
+/* All bits of the lanes that a model counts for: those of skip + 1 .. skip + LANES here, read from an odd place. */
+static const uint64_t counts[2 * LANES + 1] = {
+    [0 ... LANES - 1] = ~(uint64_t)0, [LANES] = 0, [LANES + 1 ... 2 * LANES] = ~(uint64_t)0};
+typedef u64x8 stored_u64x8 __attribute__((aligned(8)));
+typedef f64x8 stored_f64x8 __attribute__((aligned(8), may_alias));
+
+INLINE u64x8 counts_for(int skip, int half)
 {
-    struct walk w = {0};
+    return *(const stored_u64x8 *)(counts + LANES - skip + half * HALF);
+}
+
+/* Where the mask is 0, a: x elsewhere. */
+INLINE f64x8 choose(u64x8 mask, f64x8 x, f64x8 a)
+{
+    return (f64x8)(((u64x8)x & mask) | ((u64x8)a & ~mask));
+}
+
+INLINE f64x8 all(double x)
+{
+    return x - (f64x8){0}; /* x - 0 keeps -0 */
+}
+
+INLINE f64x8 load(const double *x, int half)
+{
+    return *(const stored_f64x8 *)(x + half * HALF);
+}
+
+INLINE void store(double *x, int half, f64x8 v)
+{
+    *(stored_f64x8 *)(x + half * HALF) = v;
+}
+
+/* A lane adds the models in their order. Adding 0 for the one that it leaves out keeps its bits: a sum that started at 0 is
+ * never -0. */
+INLINE void add_signals(struct reference_sums *s, const struct column *c, int side, int half)
+{
+    f64x8 sum = load(s->mean[side], half);
+    for (size_t i = 0; i < c->count; i++)
+        sum += choose(counts_for(c->skip[i], half), all(c->x[i]), all(0));
+    store(s->mean[side], half, sum);
+}
+
+INLINE void add_squares(struct reference_sums *s, const struct column *c, int side, int half)
+{
+    const f64x8 mean = load(s->mean[side], half);
+    f64x8 sum = load(s->squares[side], half);
+    for (size_t i = 0; i < c->count; i++) {
+        const f64x8 away = choose(counts_for(c->skip[i], half), all(c->x[i]) - mean, all(0));
+        sum += away * away;
+    }
+    store(s->squares[side], half, sum);
+}
+
+INLINE void add_probabilities(struct reference_sums *s, const struct column *c, const double *p, int side,
+                              int half)
+{
+    f64x8 sum = load(s->probability[side], half), top = load(s->top, half);
+    for (size_t i = 0; i < c->count; i++) {
+        const u64x8 mask = counts_for(c->skip[i], half);
+        const f64x8 x = choose(mask, all(c->x[i]), all(-INFINITY));
+        sum += choose(mask, all(p[i]), all(0));
+        top = choose((u64x8)(x > top), x, top);
+    }
+    store(s->probability[side], half, sum);
+    store(s->top, half, top);
+}
+
+INLINE void add_ranks(struct reference_sums *s, const struct column *c, const double *target, int half)
+{
+    const f64x8 mine = load(target, half);
+    f64x8 below = load(s->below, half);
+    for (size_t i = 0; i < c->count; i++) {
+        const u64x8 mask = counts_for(c->skip[i], half);
+        const f64x8 x = all(c->x[i]);
+        below += choose(mask & (u64x8)(x < mine), all(0.5), all(0)) +
+                 choose(mask & (u64x8)(x <= mine), all(0.5), all(0));
+    }
+    store(s->below, half, below);
+}
+
+INLINE void add_counts(struct reference_sums *s, const struct column *c, int side)
+{
     for (int t = 0; t < LANES; t++)
-        s->top[t] = -INFINITY;
-    for (size_t m = 0; m < r->models; m++) {
-        visit(&w, r, m);
-        const double p = probability_of_signal(w.x);
-        add(s->probability[w.side], p, w.skip);
-        lift(s->top, w.x, w.skip);
-    }
+        s->count[side][t] += (uint32_t)c->count;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->skip[i] < LANES)
+            s->count[side][c->skip[i]]--;
 }
 
-INLINE void add_ranks(struct reference_sums *s, const struct reference_row *r)
+INLINE void add_side(struct reference_sums *s, const struct reference_row *r, const struct column *c,
+                     int side)
 {
-    struct walk w = {0};
-    for (size_t m = 0; m < r->models; m++) {
-        visit(&w, r, m);
-        if (w.side == 0)
-            rank(s->below, w.x, r->target, w.skip);
+    double p[CHUNK];
+    add_counts(s, c, side);
+    for (size_t i = 0; r->probabilities && i < c->count; i++)
+        p[i] = probability_of_signal(c->x[i]);
+    for (int half = 0; half < HALVES; half++) {
+        add_signals(s, c, side, half);
+        if (r->probabilities)
+            add_probabilities(s, c, p, side, half);
+        if (r->target && side == 0)
+            add_ranks(s, c, r->target, half);
     }
 }
 
@@ -108,10 +139,25 @@ reference_kernel ISA_NAME(reference_kernel);
 void ISA_NAME(reference_kernel)(struct reference_sums *out, const struct reference_row *r)
 {
     struct reference_sums s = {0};
-    add_moments(&s, r);
-    if (r->probabilities)
-        add_probabilities(&s, r);
-    if (r->target)
-        add_ranks(&s, r);
+    struct column side[2];
+    size_t next = 0;
+    for (int t = 0; t < LANES; t++)
+        s.top[t] = r->probabilities ? -INFINITY : 0;
+    for (size_t first = 0; first < r->models; first += CHUNK) {
+        divide(side, &next, r, first);
+        for (int k = 0; k < 2; k++)
+            add_side(&s, r, &side[k], k);
+    }
+    for (int k = 0; k < 2; k++)
+        for (int t = 0; t < LANES; t++)
+            s.mean[k][t] = s.count[k][t] ? s.mean[k][t] / s.count[k][t] : 0;
+    next = 0;
+    for (size_t first = 0; first < r->models; first += CHUNK) {
+        if (r->models > CHUNK)
+            divide(side, &next, r, first);
+        for (int k = 0; k < 2; k++)
+            for (int half = 0; half < HALVES; half++)
+                add_squares(&s, &side[k], k, half);
+    }
     *out = s;
 }

@@ -23,7 +23,7 @@ double rmia_gain(bool *fallback, const struct attack_input *in, size_t row, bool
     else
         all = count[0] && count[1] ? (mean[0] + mean[1]) / 2 : count[0] ? mean[0] : mean[1];
     *fallback = !offline && (in->trained || in->summary) && !(count[0] && count[1]);
-    return log_probability_of_signal(posterior_signal(in, row)) - log(fmax(all, smallest));
+    return posterior_log_likelihood(in, row) - log(fmax(all, smallest));
 }
 
 sotto_status rmia_run(struct attack_output *out, const struct attack_input *in, bool offline, double a)

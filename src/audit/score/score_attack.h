@@ -40,6 +40,7 @@ struct attack_input {
     double step;             /* that they were rounded to; 0: they were not */
     const int64_t *labels;   /* (n), 0 .. classes-1 */
     const double *losses;    /* (n), nats */
+    bool losses_of_signals;  /* they were computed from the signals, which saves that again */
     const double *scores;    /* (n) */
     const double *signals;   /* (n): posterior_signal() itself, instead of outputs and losses; or NULL */
     const double *reference; /* (n, models): what posterior_signal() is for each reference model */
