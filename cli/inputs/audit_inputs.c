@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
+sotto_status audit_inputs_open(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
                                const char *option, const char *role, const char *what, int dimensions,
                                const char *shape)
 {
@@ -22,9 +22,19 @@ sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in
         a->ndim = 1;
     if (a->ndim != dimensions)
         return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; %s need %s", path, a->ndim, what, shape);
-    status = sotto_array_require_finite(a, path, what);
     *out = a;
-    return status;
+    return SOTTO_OK;
+}
+
+sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
+                               const char *option, const char *role, const char *what, int dimensions,
+                               const char *shape)
+{
+    struct sotto_array *a = NULL;
+    sotto_status status = audit_inputs_open(&a, in, o, option, role, what, dimensions, shape);
+    if (a)
+        *out = a;
+    return status == SOTTO_OK && a ? sotto_array_require_finite(a, option_text(o, option), what) : status;
 }
 
 sotto_status audit_inputs_count_labels(struct sotto_array *y, const char *option, const struct options *o)

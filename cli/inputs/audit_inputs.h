@@ -15,9 +15,13 @@ struct audit_inputs {
     struct sotto_report_input files[48];
     size_t file_count;
 };
-/* One file: read, recorded for the report, finite. Axes beyond the last wanted one are flattened into it; a
+/* One file: read and recorded for the report; what it holds is not looked at. Axes beyond the last wanted one are flattened into it; a
  * single column will do for one dimension. `what` names the values, `shape` what was expected. *out stays
  * NULL if the option was not given. */
+sotto_status audit_inputs_open(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
+                               const char *option, const char *role, const char *what, int dimensions,
+                               const char *shape);
+/* And finite. */
 sotto_status audit_inputs_read(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
                                const char *option, const char *role, const char *what, int dimensions,
                                const char *shape);

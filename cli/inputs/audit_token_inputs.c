@@ -20,19 +20,12 @@ static sotto_status check_alone(const struct audit_inputs *in, const struct opti
 static sotto_status load(struct sotto_array **out, struct audit_inputs *in, const struct options *o,
                          const char *option, int dimensions, enum sotto_dtype dtype, size_t n)
 {
+    struct sotto_array *a = NULL;
     const char *path = option_text(o, option);
-    if (!path)
-        return SOTTO_OK;
-    struct sotto_array *a = &in->arrays[in->file_count];
-    sotto_status status = sotto_array_load(a, path, 0, cli_context());
-    if (status != SOTTO_OK)
+    sotto_status status = audit_inputs_open(&a, in, o, option, option, "arrays of texts", dimensions,
+                                            dimensions == 2 ? "2 (texts, columns)" : "1 (texts)");
+    if (status != SOTTO_OK || !a)
         return status;
-    in->files[in->file_count++] = (struct sotto_report_input){option, path};
-    if (dimensions == 1 && a->ndim == 2 && a->shape[1] == 1)
-        a->ndim = 1;
-    if (a->ndim != dimensions)
-        return cli_fail(SOTTO_EINVAL, "%s: has %d dimensions; --%s needs %s", path, a->ndim, option,
-                        dimensions == 2 ? "2 (texts, columns)" : "1 (texts)");
     if (n && a->shape[0] != n)
         return cli_fail(SOTTO_EINVAL, "%s has %zu rows but %s has %zu; expected one for each text", path,
                         a->shape[0], option_text(o, "token-logprobs"), n);

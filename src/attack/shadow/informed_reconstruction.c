@@ -5,6 +5,7 @@
  * With K the inner products of the shadows' weights about their mean (S, S), u those with the target's, and X their features about
  * their mean, the guess is mean + u' (K + ridge)^-1 X. The ridge is the best of several by leaving one shadow out; noise of
  * variance v on P weights adds v P to it. */
+#include "attack/target/target.h"
 #include "head/many/head_batch_train.h"
 #include "head/model/head_trainer.h"
 #include "num/beta.h"
@@ -215,20 +216,6 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static sotto_status check_side(const struct sotto_records *r, size_t d, size_t classes, const char *what)
-{
-    sotto_status status = SOTTO_OK;
-    for (size_t i = 0; i < r->n * d; i++)
-        REQUIRE(isfinite(r->x[i]), "%s: row %zu, column %zu is not finite; features must be finite", what,
-                i / d, i % d);
-    for (size_t i = 0; i < r->n; i++)
-        REQUIRE(r->y[i] >= 0 && (uint64_t)r->y[i] < classes,
-                "%s: row %zu has label %lld; the target has classes 0 to %zu", what, i, (long long)r->y[i],
-                classes - 1);
-done:
-    return status;
-}
-
 static sotto_status check(const struct sotto_reconstruction_input *in, const struct sotto_head *head)
 {
     sotto_status status = SOTTO_OK;
@@ -243,8 +230,8 @@ static sotto_status check(const struct sotto_reconstruction_input *in, const str
                            "convex trainer with its "
                            "recipe; others give another head for another order of the records");
     REQUIRE(in->member.n >= 2, "reconstruction: %zu members; expected at least 2", in->member.n);
-    TRY(check_side(&in->member, d, classes, "members"));
-    TRY(check_side(&in->attacker, d, classes, "attacker's records"));
+    TRY(target_check_records(&in->member, d, classes, "members"));
+    TRY(target_check_records(&in->attacker, d, classes, "attacker's records"));
 done:
     return status;
 }

@@ -136,3 +136,17 @@ done:
     base_free(p);
     return status;
 }
+
+sotto_status target_check_records(const struct sotto_records *r, size_t d, size_t classes, const char *what)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < r->n * d; i++)
+        REQUIRE(isfinite(r->x[i]), "%s: row %zu, column %zu is not finite; features must be finite", what,
+                i / d, i % d);
+    for (size_t i = 0; i < r->n; i++)
+        REQUIRE(r->y[i] >= 0 && (uint64_t)r->y[i] < classes,
+                "%s: row %zu has label %lld; the target has classes 0 to %zu", what, i, (long long)r->y[i],
+                classes - 1);
+done:
+    return status;
+}

@@ -32,6 +32,9 @@ struct sotto_target target_make(const char *name, size_t inputs, size_t classes)
 /* label (n): the largest posterior's class, ties to the lower one. Counts like a query. */
 sotto_status target_labels(struct sotto_target *t, int64_t *label, const float *rows, size_t n);
 
+/* EINVAL names the first row of `what` that is not finite, (n, d), or has no label among the classes. */
+sotto_status target_check_records(const struct sotto_records *r, size_t d, size_t classes, const char *what);
+
 /* target_command.c: a command the answers of which are passed on as they are. No row is asked beforehand, and the
  * number of classes stays 0: for target_command_answer() only. */
 sotto_status target_command_open(struct sotto_target **out, const char *command, size_t inputs,
