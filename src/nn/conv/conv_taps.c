@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { BLOCK_PIXELS = 112, PANEL_WIDTH = 64, DEPTH_MAX = 128 };
+enum { BLOCK_PIXELS = 112, PANEL_WIDTH = 64, DEPTH_MAX = 128, LINE = 16 };
 
 struct conv_taps {
     struct conv_desc desc;
@@ -79,20 +79,30 @@ static size_t results_of(const struct conv_taps *t)
     return t->forward ? t->desc.dst.channels : t->desc.src.channels;
 }
 
-/* weights (K, taps, C) to the panels of one tap. */
+/* to (LINE, PANEL_WIDTH) = from (PANEL_WIDTH, LINE)': a line of the cache at a time is read. */
+static void transpose(float *restrict to, const float *restrict from, size_t row)
+{
+    for (size_t i = 0; i < PANEL_WIDTH; i++)
+        for (size_t k = 0; k < LINE; k++)
+            to[k * PANEL_WIDTH + i] = from[i * row + k];
+}
+
+/* weights (K, taps, C) to the panels of one tap, (results / PANEL_WIDTH, depth, PANEL_WIDTH). */
 static sotto_status pack_tap(void *arg, size_t tap, int thread)
 {
     (void)thread;
     const struct conv_taps *t = arg;
-    size_t C = t->desc.src.channels, K = t->desc.dst.channels, depth = depth_of(t);
-    float *panels = t->panels + tap * C * K;
-    for (size_t k = 0; k < K; k++) {
-        const float *row = t->weights + (k * t->lists.taps + tap) * C;
-        for (size_t c = 0; c < C; c++) {
-            size_t result = t->forward ? k : c, at = t->forward ? c : k;
-            panels[(result / PANEL_WIDTH * depth + at) * PANEL_WIDTH + result % PANEL_WIDTH] = row[c];
-        }
-    }
+    const size_t C = t->desc.src.channels, row = t->lists.taps * C, depth = depth_of(t),
+                 results = results_of(t);
+    const float *weights = t->weights + tap * C;
+    float *to = t->panels + tap * depth * results;
+    for (size_t first = 0; first < results; first += PANEL_WIDTH, to += depth * PANEL_WIDTH)
+        for (size_t at = 0; at < depth; at += LINE)
+            if (t->forward)
+                transpose(to + at * PANEL_WIDTH, weights + first * row + at, row);
+            else
+                for (size_t k = at; k < at + LINE; k++)
+                    memcpy(to + k * PANEL_WIDTH, weights + k * row + first, PANEL_WIDTH * sizeof *to);
     return SOTTO_OK;
 }
 

@@ -22,7 +22,7 @@ struct conv_weights {
     size_t count;          /* floats of the gradient */
     struct pixel_lists lists;
     float *src_panels, *dst_panels; /* (threads, SLICE, 64), (threads, SLICE, outputs) */
-    float *partial;                 /* (threads, count + outputs): weights, then bias */
+    float *partial; /* (threads, count + outputs): weights, then bias; one thread: bias alone */
     /* of the running call */
     float *diff_weights, *diff_bias;
     const float *diff_dst, *src;
@@ -69,7 +69,8 @@ void conv_weights_layout(struct conv_weights *w, struct arena *scratch)
     size_t threads = (size_t)w->desc.threads;
     w->src_panels = arena_take(scratch, threads * SLICE * PANEL_WIDTH, sizeof *w->src_panels);
     w->dst_panels = arena_take(scratch, threads * SLICE * w->desc.dst.channels, sizeof *w->dst_panels);
-    w->partial = arena_take(scratch, threads * partial_size(w), sizeof *w->partial);
+    w->partial = arena_take(scratch, threads > 1 ? threads * partial_size(w) : w->desc.dst.channels,
+                            sizeof *w->partial);
 }
 
 void conv_weights_free(struct conv_weights *w)
@@ -90,7 +91,7 @@ static size_t panel_width(size_t channels)
 /* A thread's share of a call. */
 struct share {
     const struct conv_weights *w;
-    float *sum, *src_panel, *dst_panel;
+    float *sum, *bias_sum, *src_panel, *dst_panel;
 };
 
 /* One tap over pairs [first, first + count), all outputs and channels. Without padding all taps
@@ -101,7 +102,7 @@ static void add_slice(const struct share *h, size_t tap, const float *diff_dst, 
     const struct conv_weights *w = h->w;
     size_t outputs = w->desc.dst.channels, width = panel_width(w->channels), stride = w->taps * w->channels;
     if (tap == 0 && conv_weights_sums_bias(&w->desc))
-        w->kernels->sum_dst(h->sum + w->count, diff_dst, pairs + first, count, outputs);
+        w->kernels->sum_dst(h->bias_sum, diff_dst, pairs + first, count, outputs);
     if (tap == 0 || w->desc.pad)
         w->kernels->pack_dst(h->dst_panel, diff_dst, pairs + first, count, outputs, width);
     for (size_t c = 0; c < w->channels; c += width) {
@@ -133,11 +134,15 @@ static sotto_status sum_images(void *arg, size_t part, int thread)
     const struct conv_weights *w = arg;
     size_t threads = (size_t)w->desc.threads, first = w->desc.batch * part / threads,
            end = w->desc.batch * (part + 1) / threads;
+    const bool alone = threads == 1; /* its sums are the result */
+    float *partial = w->partial + part * partial_size(w);
     struct share h = {.w = w,
-                      .sum = w->partial + part * partial_size(w),
+                      .sum = alone ? w->diff_weights : partial,
+                      .bias_sum = alone ? partial : partial + w->count,
                       .src_panel = w->src_panels + part * SLICE * PANEL_WIDTH,
                       .dst_panel = w->dst_panels + part * SLICE * w->desc.dst.channels};
-    memset(h.sum, 0, partial_size(w) * sizeof *h.sum);
+    memset(h.sum, 0, w->count * sizeof *h.sum);
+    memset(h.bias_sum, 0, w->desc.dst.channels * sizeof *h.bias_sum);
     for (size_t n = first; n < end && !par_stopped(w->desc.stop); n += w->lists.block)
         add_block(&h, n, end - n < w->lists.block ? end - n : w->lists.block);
     return SOTTO_OK;
@@ -173,5 +178,8 @@ void conv_weights_run(struct conv_weights *w, float *diff_weights, float *diff_b
     w->diff_dst = diff_dst;
     w->src = src;
     (void)par_shares((size_t)w->desc.threads, w->desc.threads, w->desc.stop, sum_images, w);
-    (void)par_shares(w->desc.dst.channels, w->desc.threads, w->desc.stop, add_up, w);
+    if (w->desc.threads > 1)
+        (void)par_shares(w->desc.dst.channels, w->desc.threads, w->desc.stop, add_up, w);
+    else if (diff_bias && conv_weights_sums_bias(&w->desc))
+        memcpy(diff_bias, w->partial, w->desc.dst.channels * sizeof *diff_bias);
 }
