@@ -105,7 +105,8 @@ int main(int argc, char **argv)
             rows[k] = (int64_t)rng_below(&r, IMAGES);
         double t[STAGES];
         t[0] = wall_seconds();
-        augmenter_run(augmenter, nn_plan_input(plan), images, rows, s.batch, 1, i);
+        augmenter_run(augmenter, nn_plan_input(plan), images,
+                      &(struct augment_part){.rows = rows, .n = s.batch, .room = s.batch}, 1, i);
         t[1] = wall_seconds();
         nn_plan_forward(plan, 1, 1, i);
         t[2] = wall_seconds();

@@ -121,7 +121,7 @@ int main(int count, char **words)
     check(nn_plan_create(
         &p, m,
         &(struct nn_plan_config){.batch = 2 * o.batch, .dtype = o.dtype, .backend = backend, .training = 1}));
-    check(ntxent_create(&loss, NTXENT_KERAS, o.batch, 128, backend));
+    check(ntxent_create(&loss, NTXENT_KERAS, o.batch, 128, o.batch, backend));
     check(nn_optimizer_create(
         &adam, m,
         &(struct nn_optimizer_config){.name = "adam", .beta1 = .9, .beta2 = .999, .epsilon = 1e-7}));

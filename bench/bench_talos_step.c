@@ -83,7 +83,7 @@ int main(int count, char **words)
     steps = steps < STEPS_MAX ? steps : STEPS_MAX;
     par_set_threads(par_threads(NULL));
     check(nn_backend_find(&backend, "auto"));
-    check(ntxent_create(&loss, NTXENT_KERAS, batch, 128, backend));
+    check(ntxent_create(&loss, NTXENT_KERAS, batch, 128, batch, backend));
     for (int i = 0; i < 3; i++)
         make(&trainers[i], &setups[i], batch, backend);
     for (size_t s = 0; s <= steps; s++) /* the first round warms up */

@@ -51,6 +51,11 @@ struct sotto_pretrain_options {
     const char *backend;
     /** ["auto"] = likewise, "f32", "bf16". */
     const char *dtype;
+    /** ["auto"] of sums: "exact": the same bits on any number of threads; "fast": for this number only. "auto" is exact where
+     *  that costs little and no layer computes with the whole batch (batch norm does). */
+    const char *order;
+    /** Images that a thread takes at a time in order "exact", part of the recipe; [0: chosen by `batch`]. */
+    size_t leaf;
     /** ["keras"] cross-view negatives only, or "simclr" with 2N-2 negatives. */
     const char *loss;
     /** [0] below 2^63. */
@@ -108,8 +113,9 @@ struct sotto_pretrain_result {
 /** Trains an encoder. Each epoch shuffles the rows and drops the last, incomplete batch. Grey images are replicated to 3
  *  channels, images below 32 pixels are zero-padded to 32.
  *
- *  The same options, data, thread count, instruction set and oneDNN give the same bytes, interrupted or not; "auto" counts
- *  as what it chose. With another thread count the backend sums in another order: the last bits differ.
+ *  The same options, data, instruction set and oneDNN give the same bytes, interrupted or not; "auto" counts as what it
+ *  chose. In order "exact" they do so on any number of threads, and a run may be continued on another number; in order "fast"
+ *  with another number of threads the last bits differ.
  *
  *  In:      rows (n)  rows of `data`; NULL: all
  *  Out:     *out      free with sotto_encoder_free()

@@ -80,7 +80,11 @@ struct sotto_train_options {
     /** [0] deviation of Gaussian noise on every number of an input, new in every step and not clipped, for
      *  sotto_smoothing() at the same deviation. Plain training only. It is no privacy noise. */
     double augment_noise;
-    uint64_t seed;       /**< [1] initial weights, order, augmentation; below 2^63 */
+    uint64_t seed; /**< [1] initial weights, order, augmentation; below 2^63 */
+    /** ["auto"] of sums: "exact": the same bits on any number of threads; "fast": for this number only. "auto" is exact where
+     *  that costs little and no layer computes with the whole batch (batch norm does). */
+    const char *order;
+    size_t leaf;         /**< [0: chosen by `batch`] records that a thread takes at a time in order "exact" */
     const char *dtype;   /**< ["auto"] = measured (autotune.h), "f32", "bf16" */
     const char *backend; /**< ["auto"] = likewise, "winograd", "dnnl", "ref" */
     /** Written every epoch, every minute and at a stop; resumed from when it exists; NULL: none. */
@@ -103,8 +107,8 @@ struct sotto_train_result {
  *  values in [0, 1]; tables are taken as they are. Only keras-simclr pads (images below 31 pixels, with zeros, to 32).
  *
  *  The network is stamped "no privacy statement": sotto_protect_file() refuses it. Deterministic: the same options, records,
- *  thread count, instruction set and oneDNN give the same bytes, whether the run was interrupted or not; "auto" counts as
- *  what it chose.
+ *  instruction set and oneDNN give the same bytes, whether the run was interrupted or not; "auto" counts as what it chose. In
+ *  order "exact" they do so on any number of threads, in order "fast" on the same number.
  *
  *  In:      rows     (n) of `data`; NULL: all rows
  *  Out:     *out     free with sotto_network_free()

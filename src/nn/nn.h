@@ -104,6 +104,10 @@ sotto_status nn_model_find(const char **name, size_t *smallest_side, const char 
  * takes forward (may be NULL). Errors as nn_model_create(). */
 sotto_status nn_model_size(size_t *values, double *work, const struct nn_model_config *config);
 double nn_model_work(const struct nn_model *m);
+/** Which layer of it computes with numbers of the whole batch in training, and how, so that leaves of a step cannot run apart;
+ * "" if none does. Errors as nn_model_create(). */
+enum { NN_CROSSES_TEXT = 160 };
+sotto_status nn_model_crosses(char out[NN_CROSSES_TEXT], const struct nn_model_config *config);
 /** How many of `threads` are worth their barriers for so many multiplications in a pass: all, or one. */
 int nn_threads_worth(double work, int threads);
 /** Parameters initialised from rng_stream(seed, RNG_INIT, 0, tensor index). */
@@ -150,6 +154,7 @@ struct nn_plan_config {
     int embedding_only; /* stop before projector / classifier */
     int input_gradient; /* with training: nn_plan_input_gradient() */
     size_t views;       /* > 0: with training, for nn_plan_clipped_sum(); rows of the batch per example */
+    int leaves; /* works on several batches at a time, each with a memory of its own (nn/plan/leaves.h) */
     const struct sotto_context *ctx; /* asked while the plan is made, and by its passes until
                                         nn_plan_set_context(); or NULL */
     /* a plan of the same model, batch and dtype, which must outlive this one. This one is then linear: no biases, and each
@@ -251,15 +256,19 @@ const double *nn_plan_example_norms(const struct nn_plan *p);
 /** Softmax cross-entropy. logits (N, K), labels (N); diff_logits may be NULL. Returns mean loss in nats. */
 double loss_softmax_cross_entropy(float *diff_logits, const float *logits, const int64_t *labels, size_t n,
                                   size_t k);
+/** The same of some rows of n: the sum of their losses, with the gradient of the mean over all n. */
+double loss_softmax_sum(float *diff_logits, const float *logits, const int64_t *labels, size_t rows, size_t k,
+                        size_t n);
 enum ntxent_form {
     NTXENT_KERAS /* cross-view negatives only, both directions */,
     NTXENT_SIMCLR /* 2N-2 negatives */
 };
 struct ntxent; /* planned workspace */
-sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n, size_t d,
+/** n images, in leaves of `leaf` (nn/plan/leaves.h; n: one leaf), d outputs of each view. */
+sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n, size_t d, size_t leaf,
                            const struct nn_backend *b);
 void ntxent_free(struct ntxent *w);
-/** From now on runs ask `stop` every 16 rows and before each product; NULL, as at first: they do not. A run that is
+/** From now on runs ask `stop` every 16 rows and before each block of rows; NULL, as at first: they do not. A run that is
  * stopped returns any number, and its gradient is of no use. */
 struct par_stop;
 void ntxent_set_stop(struct ntxent *w, struct par_stop *stop);

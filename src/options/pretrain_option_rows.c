@@ -48,6 +48,14 @@ static const struct sotto_option rows[] = {
      .help =
          "kernels: dnnl (oneDNN), winograd (oneDNN with minimal filtering of 3x3 kernels), ref (readable "
          "kernels) or auto (measured with the dtype; another choice than f32 on dnnl must be 10 % faster)"},
+    {"order", TEXT(order, "ORDER"), .value = "auto", .range = "auto|exact|fast", .group = "Speed",
+     .help =
+         "order of sums over a batch: exact (the same bits on any number of threads), fast (for this number "
+         "only) or auto (exact where it costs little; not with batch norm)"},
+    {"leaf", COUNT(leaf, "N"), .range = "[0,1048576]", .group = "Speed",
+     .help =
+         "images that a thread takes at a time in order exact; decides the last bits (default: 32, fewer for "
+         "small batches)"},
     {"checkpoint", TEXT(checkpoint, "FILE"), .group = "Files",
      .help = "state of an interrupted run to continue (default: OUTPUT.checkpoint; removed at the end)"},
     {"metrics", TEXT(metrics, "FILE"), .group = "Files",

@@ -116,7 +116,8 @@ sotto_status sotto_embed_views(float *out, const struct sotto_encoder *e, const 
     TRY(nn_plan_create(&plan, e->model, &config));
     for (size_t i = 0; i < n; i++) {
         const int64_t row = rows ? rows[i] : (int64_t)i;
-        TRY(augmenter_run(augmenter, nn_plan_input(plan), data->images, &row, 1, v->seed, (uint64_t)row));
+        TRY(augmenter_run(augmenter, nn_plan_input(plan), data->images,
+                          &(struct augment_part){.rows = &row, .n = 1, .room = 1}, v->seed, (uint64_t)row));
         TRY(nn_plan_forward(plan, 0, 0, 0));
         memcpy(out + i * v->views * width, nn_plan_output(plan), v->views * width * sizeof *out);
         if (i % 64 == 0 || i + 1 == n)

@@ -9,6 +9,7 @@
 
 struct objective_config {
     size_t batch, width; /* images per step; outputs per view */
+    size_t leaf;         /* images of a leaf (nn/plan/leaves.h) */
     const char *loss;    /* sotto_pretrain_options.loss */
     double temperature;
     const struct nn_backend *backend;
@@ -25,7 +26,7 @@ struct objective {
     sotto_status (*create)(void **state, const struct objective_config *config);
     void (*release)(void *state);
     /** output, diff_output (views * batch, width): row v * batch + i is view v of image i. Returns the mean
-     * loss in nats and writes its gradient; *accuracy in [0, 1]. Allocates nothing. */
+     * loss in nats and writes its gradient; *accuracy in [0, 1]. Allocates nothing. Sums over images go by leaves. */
     double (*run)(void *state, float *diff_output, double *accuracy, const float *output);
 };
 /** EINVAL: unknown; the text lists the known ones. */

@@ -2,11 +2,14 @@
  * with four outputs on the embedding, softmax cross-entropy. */
 #include "ssl/objective.h"
 
+#include "par/tree.h"
+
 enum { TURNS = 4 };
 
 struct rotation {
-    size_t count;    /* views in a step */
-    int64_t *labels; /* (count) */
+    size_t batch, leaf, leaves;
+    int64_t *labels; /* (batch): the turn of the view at hand */
+    double *losses;  /* (leaves) */
 };
 
 static void release(void *state)
@@ -15,6 +18,7 @@ static void release(void *state)
     if (!s)
         return;
     base_free(s->labels);
+    base_free(s->losses);
     base_free(s);
 }
 
@@ -23,10 +27,11 @@ static sotto_status create(void **state, const struct objective_config *config)
     sotto_status status = SOTTO_OK;
     struct rotation *s = NULL;
     NEW(s, 1);
-    s->count = TURNS * config->batch;
-    NEW(s->labels, s->count);
-    for (size_t i = 0; i < s->count; i++)
-        s->labels[i] = (int64_t)(i / config->batch);
+    s->batch = config->batch;
+    s->leaf = config->leaf;
+    s->leaves = (config->batch + config->leaf - 1) / config->leaf;
+    NEW(s->losses, s->leaves);
+    NEW(s->labels, config->leaf);
     *state = s;
     s = NULL;
 done:
@@ -34,19 +39,42 @@ done:
     return status;
 }
 
-static double run(void *state, float *diff_output, double *accuracy, const float *output)
+static size_t right(const float *output, int64_t label, size_t count)
 {
-    const struct rotation *s = state;
     size_t hits = 0;
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const float *row = output + TURNS * i;
         size_t best = 0;
         for (size_t k = 1; k < TURNS; k++)
             best = row[k] > row[best] ? k : best;
-        hits += best == (size_t)s->labels[i];
+        hits += best == (size_t)label;
     }
-    *accuracy = (double)hits / (double)s->count;
-    return loss_softmax_cross_entropy(diff_output, output, s->labels, s->count, TURNS);
+    return hits;
+}
+
+/* One view of the images of a leaf. */
+static double view_loss(size_t *hits, const struct rotation *s, float *diff_output, const float *output,
+                        size_t leaf, size_t view)
+{
+    const size_t first = leaf * s->leaf, left = s->batch - first, count = left < s->leaf ? left : s->leaf,
+                 place = TURNS * (view * s->batch + first);
+    for (size_t i = 0; i < count; i++)
+        s->labels[i] = (int64_t)view;
+    *hits += right(output + place, (int64_t)view, count);
+    return loss_softmax_sum(diff_output + place, output + place, s->labels, count, TURNS, TURNS * s->batch);
+}
+
+static double run(void *state, float *diff_output, double *accuracy, const float *output)
+{
+    const struct rotation *s = state;
+    size_t hits = 0;
+    for (size_t leaf = 0; leaf < s->leaves; leaf++) {
+        s->losses[leaf] = 0;
+        for (size_t view = 0; view < TURNS; view++)
+            s->losses[leaf] += view_loss(&hits, s, diff_output, output, leaf, view);
+    }
+    *accuracy = (double)hits / (double)(TURNS * s->batch);
+    return tree_sum(s->losses, s->leaves) / (double)(TURNS * s->batch);
 }
 
 const struct objective objective_rotation = {

@@ -30,7 +30,7 @@ static sotto_status create(void **state, const struct objective_config *config)
     NEW(s, 1);
     s->temperature = (float)config->temperature;
     TRY(ntxent_create(&s->loss, keras ? NTXENT_KERAS : NTXENT_SIMCLR, config->batch, config->width,
-                      config->backend));
+                      config->leaf, config->backend));
     ntxent_set_stop(s->loss, config->stop);
     *state = s;
     s = NULL;

@@ -14,15 +14,16 @@ struct run {
     const int64_t *rows;
     const struct sotto_context *ctx;
     struct nn_model *model;
-    struct nn_plan *plan;
+    struct leaves *leaves;
     struct nn_optimizer *optimizer;
-    struct augmenter *augmenter;
+    struct augmenter **augmenters; /* (workers) */
+    size_t workers;
     void *objective;      /* its state */
     struct par_stop stop; /* of the objective */
     struct talos *talos;  /* or NULL */
     struct epoch_order order;
     struct training_loop loop;
-    char hint[160];
+    char hint[160], machine[LEAVES_MACHINE];
     size_t planned_bytes;
 };
 
@@ -44,11 +45,13 @@ static sotto_status make_step(struct run *r)
     sotto_status status = SOTTO_OK;
     const struct pretrain_setup *s = &r->setup;
     const struct sotto_pretrain_options *o = &s->options;
-    struct nn_plan_config plan = {.batch = (s->objective->views + s->talos.images) * o->batch,
-                                  .dtype = autotune_dtype(&s->choice),
-                                  .backend = autotune_backend(&s->choice),
-                                  .training = 1,
-                                  .ctx = r->ctx};
+    const struct leaves_config leaves = {.order = s->order,
+                                         .records = o->batch,
+                                         .views = s->objective->views + s->talos.images,
+                                         .dtype = autotune_dtype(&s->choice),
+                                         .backend = autotune_backend(&s->choice),
+                                         .threads = s->threads,
+                                         .ctx = r->ctx};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     struct augment_config augment = {.strength = {.min_area = o->min_area,
                                                   .brightness = o->brightness,
@@ -63,26 +66,31 @@ static sotto_status make_step(struct run *r)
                                      .width = r->data->width,
                                      .views = s->objective->views,
                                      .rotate = s->objective->rotate,
-                                     .threads = s->threads,
+                                     .threads = s->order.exact ? 1 : s->threads,
                                      .ctx = r->ctx};
-    TRY(augmenter_create(&r->augmenter, &augment));
-    TRY(nn_plan_create(&r->plan, r->model, &plan));
+    TRY(leaves_create(&r->leaves, r->model, &leaves));
+    r->workers = leaves_workers(r->leaves);
+    NEW(r->augmenters, r->workers);
+    for (size_t i = 0; i < r->workers; i++)
+        TRY(augmenter_create(&r->augmenters[i], &augment));
     if (s->talos.on)
-        TRY(talos_create(&r->talos, &s->talos, r->model, r->plan, &adam, o->batch, s->objective->views));
+        TRY(talos_create(&r->talos, &s->talos, r->model, leaves_plan(r->leaves), &adam, o->batch,
+                         s->objective->views));
     else
         TRY(nn_optimizer_create(&r->optimizer, r->model, &adam));
     struct objective_config config = {.batch = o->batch,
                                       .width = nn_model_output_width(r->model),
+                                      .leaf = s->order.leaf,
                                       .loss = o->loss,
                                       .temperature = o->temperature,
-                                      .backend = plan.backend,
+                                      .backend = leaves.backend,
                                       .stop = &r->stop};
     par_stop_set(&r->stop, r->ctx);
     TRY(s->objective->create(&r->objective, &config));
     TRY(epoch_order_make(&r->order, r->rows, s->images, o->batch, o->seed));
     /* weights, gradients and two moments of Adam */
     size_t parameters = 4 * sizeof(float) * nn_model_parameter_count(r->model, 1);
-    r->planned_bytes = nn_plan_bytes(r->plan) + augmenter_bytes(r->augmenter) + parameters +
+    r->planned_bytes = leaves_bytes(r->leaves) + r->workers * augmenter_bytes(r->augmenters[0]) + parameters +
                        s->images * sizeof *r->order.order;
 done:
     return status;
@@ -92,14 +100,16 @@ static void announce(const struct run *r)
 {
     const struct pretrain_setup *s = &r->setup;
     char line[SOTTO_AUTOTUNE_LINE];
+    char sums[LEAVES_LINE];
     sotto_autotune_line(line, &s->choice, "images");
+    leaves_line(sums, r->leaves, "images");
     context_log(r->ctx, SOTTO_LOG_INFO,
                 "pretrain: %s, %s on %zux%zux%zu, %zu images of %s, %llu steps of %zu, %s, %s, %d threads, "
-                "%.0f MiB planned",
+                "%.0f MiB planned, %s",
                 s->objective->name, s->options.encoder, s->input.channels, s->input.height, s->input.width,
                 s->images, r->data->name, (unsigned long long)s->steps, s->options.batch, line,
                 nn_backend_title(autotune_backend(&s->choice)), s->threads,
-                (double)r->planned_bytes / (1 << 20));
+                (double)r->planned_bytes / (1 << 20), sums);
     if (r->loop.resumed)
         context_log(r->ctx, SOTTO_LOG_INFO, "pretrain: continuing at step %llu from %s",
                     (unsigned long long)r->loop.progress.step, s->options.checkpoint);
@@ -120,19 +130,25 @@ static enum talos_turn turn_at(const struct run *r, uint64_t step)
     return r->talos ? talos_turn(&r->setup.talos, step / r->setup.steps_per_pass) : TALOS_ENCODER;
 }
 
+struct filling {
+    struct run *r;
+    const int64_t *rows;
+    uint64_t step;
+};
 /* Views, then the images themselves if Talos needs them; the objective does not see those. */
-static sotto_status fill(struct run *r, const int64_t *rows, size_t n, uint64_t step)
+static sotto_status fill(float *input, void *state, const struct leaf *leaf)
 {
     sotto_status status = SOTTO_OK;
+    const struct filling *f = state;
+    struct run *r = f->r;
     const struct pretrain_setup *s = &r->setup;
-    size_t views = s->objective->views * n, width = nn_model_output_width(r->model),
-           pixels = s->input.channels * s->input.height * s->input.width;
-    float *input = nn_plan_input(r->plan);
-    TRY(augmenter_run(r->augmenter, input, r->data->images, rows, n, s->options.seed, step));
-    if (!s->talos.images)
-        goto done;
-    TRY(augmenter_run_plain(r->augmenter, input + views * pixels, r->data->images, rows, n));
-    memset(nn_plan_diff_output(r->plan) + views * width, 0, n * width * sizeof(float));
+    struct augmenter *augmenter = r->augmenters[leaf->worker];
+    const struct augment_part part = {f->rows + leaf->first, leaf->count, leaf->first, leaf->room};
+    const size_t pixels = s->input.channels * s->input.height * s->input.width,
+                 views = s->objective->views * leaf->room;
+    TRY(augmenter_run(augmenter, input, r->data->images, &part, s->options.seed, f->step));
+    if (s->talos.images)
+        TRY(augmenter_run_plain(augmenter, input + views * pixels, r->data->images, part.rows, part.n));
 done:
     return status;
 }
@@ -143,16 +159,20 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     sotto_status status = SOTTO_OK;
     struct run *r = state;
     const struct pretrain_setup *s = &r->setup;
+    struct filling f = {r, rows, step};
     int encoder = turn_at(r, step) & TALOS_ENCODER; /* if not, it stands still: running statistics too */
-    TRY(fill(r, rows, n, step));
-    TRY(nn_plan_forward(r->plan, encoder, s->options.seed, step));
-    out->loss = s->objective->run(r->objective, nn_plan_diff_output(r->plan), &out->accuracy,
-                                  nn_plan_output(r->plan));
+    TRY(leaves_forward(r->leaves, encoder, s->options.seed, step, fill, &f));
+    float *diff = leaves_diff_output(r->leaves);
+    out->loss = s->objective->run(r->objective, diff, &out->accuracy, leaves_output(r->leaves));
     TRY(par_check(&r->stop, "stopped within a loss"));
+    if (s->talos.images) {
+        const size_t width = nn_model_output_width(r->model);
+        memset(diff + s->objective->views * n * width, 0, n * width * sizeof *diff);
+    }
     if (r->talos)
         TRY(talos_loss(r->talos, rows));
     if (encoder)
-        TRY(nn_plan_backward(r->plan));
+        TRY(leaves_backward(r->leaves));
 done:
     return status;
 }
@@ -184,7 +204,7 @@ static void make_loop(struct run *r)
                                      .checkpoint = o->checkpoint,
                                      .metrics = o->metrics,
                                      .origin = {.recipe = s->recipe,
-                                                .machine = s->machine,
+                                                .machine = r->machine,
                                                 .steps = s->steps,
                                                 .adversary = r->talos ? talos_state(r->talos) : NULL},
                                      .schedule = s->schedule,
@@ -203,13 +223,13 @@ static sotto_status finish(struct sotto_encoder **out, struct run *r)
     sotto_status status = SOTTO_OK;
     struct sotto_encoder *e = NULL;
     struct nn_model *model = r->model;
-    nn_plan_free(r->plan); /* it points into the model, which the encoder now takes over */
-    r->plan = NULL;
+    leaves_free(r->leaves); /* they point into the model, which the encoder now takes over */
+    r->leaves = NULL;
     r->model = NULL;
     TRY(encoder_wrap(&e, model, r->setup.options.encoder));
     TRY(encoder_add_fact(e, "method", r->setup.objective->name));
     TRY(encoder_add_fact(e, "recipe", r->setup.recipe));
-    TRY(encoder_add_fact(e, "machine", r->setup.machine));
+    TRY(encoder_add_fact(e, "machine", r->machine));
     TRY(encoder_add_fact(e, "data_set", r->data->name));
     TRY(encoder_add_fact(e, "data_sha256", r->data->sha256));
     if (r->talos)
@@ -247,9 +267,11 @@ static void release(struct run *r)
     if (r->setup.objective && r->objective)
         r->setup.objective->release(r->objective);
     talos_free(r->talos);
-    nn_plan_free(r->plan);
     nn_optimizer_free(r->optimizer);
-    augmenter_free(r->augmenter);
+    for (size_t i = 0; r->augmenters && i < r->workers; i++)
+        augmenter_free(r->augmenters[i]);
+    base_free(r->augmenters);
+    leaves_free(r->leaves);
     nn_model_free(r->model);
     base_free(r->order.order);
 }
@@ -263,6 +285,7 @@ static sotto_status run(struct sotto_encoder **out, struct sotto_pretrain_result
     par_set_threads(r->setup.threads);
     TRY(make_model(r));
     TRY(make_step(r));
+    TRY(leaves_machine(r->machine, r->leaves));
     make_loop(r);
     TRY(training_loop_resume(&r->loop));
     announce(r);

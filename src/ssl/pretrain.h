@@ -4,6 +4,7 @@
 
 #include "data/augment/augment.h"
 #include "nn/loop/autotuner.h"
+#include "nn/plan/leaves.h"
 #include "ssl/encoder.h"
 #include "ssl/objective.h"
 #include "ssl/talos.h"
@@ -13,6 +14,7 @@ struct pretrain_setup {
     struct sotto_pretrain_options options; /* every text filled in */
     const struct objective *objective;
     struct sotto_autotune choice; /* of dtype and backend */
+    struct leaf_order order;
     struct nn_shape input;
     struct schedule schedule;
     enum augment_recipe augmentation;
@@ -20,9 +22,7 @@ struct pretrain_setup {
     size_t images, steps_per_epoch, steps_per_pass; /* a pass walks over the images once */
     uint64_t steps;
     int threads;
-    char recipe[1024]; /* "key=value\n"...: whatever decides the weights, besides threads and instruction
-                          set */
-    char machine[128]; /* "threads=2\nisa=v4bf16\nbackend=...\n": decides their last bits */
+    char recipe[1024]; /* "key=value\n"...: whatever decides the weights, besides the machine */
 };
 /** The network that is trained. */
 struct nn_model_config pretrain_model(const struct pretrain_setup *s);

@@ -73,8 +73,7 @@ static void describe(struct pretrain_setup *s, const struct sotto_dataset *data,
             snprintf(s->recipe + used, sizeof s->recipe - used, "adversary_steps=%zu\n",
                      s->talos.adversary_steps);
     }
-    snprintf(s->machine, sizeof s->machine, "threads=%d\nisa=%s\nbackend=%s\n", s->threads,
-             cpu_isa_name(cpu_best_isa()), nn_backend_title(autotune_backend(&s->choice)));
+    leaf_order_text(s->recipe + strlen(s->recipe), &s->order);
 }
 
 struct nn_model_config pretrain_model(const struct pretrain_setup *s)
@@ -90,16 +89,22 @@ struct nn_model_config pretrain_model(const struct pretrain_setup *s)
 static sotto_status choose(struct pretrain_setup *s, const struct sotto_context *ctx)
 {
     const struct nn_model_config model = pretrain_model(s);
+    sotto_status status = SOTTO_OK;
+    TRY(leaf_order_resolve(
+        &s->order, s->options.order, s->options.leaf, &model, s->options.batch, s->objective->views,
+        s->talos.on ? "talos has no order of sums that is independent of threads yet" : NULL));
+    /* what one thread does at a time, so that the choice does not depend on threads either */
     const struct autotune_request request = {.dtype = s->options.dtype,
                                              .backend = s->options.backend,
                                              .model = &model,
-                                             .batch =
-                                                 (s->objective->views + s->talos.images) * s->options.batch,
-                                             .records = s->options.batch,
+                                             .batch = (s->objective->views + s->talos.images) * s->order.leaf,
+                                             .records = s->order.leaf,
                                              .steps = s->steps,
-                                             .threads = s->threads,
+                                             .threads = s->order.exact ? 1 : s->threads,
                                              .checkpoint = s->options.checkpoint};
-    return autotune(&s->choice, &request, ctx);
+    TRY(autotune(&s->choice, &request, ctx));
+done:
+    return status;
 }
 
 sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dataset *data,

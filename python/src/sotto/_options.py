@@ -167,6 +167,8 @@ class PretrainOptions(TypedDict, total=False):
     blur: float | None
     dtype: Literal['auto', 'f32', 'bf16'] | None
     backend: Literal['auto', 'winograd', 'dnnl', 'ref'] | None
+    order: Literal['auto', 'exact', 'fast'] | None
+    leaf: int | None
     checkpoint: str | PathLike[str] | None
     metrics: str | PathLike[str] | None
 
@@ -305,6 +307,8 @@ class NetworkOptions(TypedDict, total=False):
     seed: int | None
     dtype: str | PathLike[str] | None
     backend: str | PathLike[str] | None
+    order: Literal['auto', 'exact', 'fast'] | None
+    leaf: int | None
     checkpoint: str | PathLike[str] | None
     metrics: str | PathLike[str] | None
     residual_perturbation: str | PathLike[str] | None

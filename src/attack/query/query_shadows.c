@@ -132,6 +132,8 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
     TRY(check_encoder(&n, in->target->network, mismatch));
     TRY(train_options_check(&n));
     TRY(choose_kernels(&n, own));
+    if (own && !mismatch && strcmp(n.order, "auto") == 0)
+        n.order = own->order, n.leaf = own->leaf;
     if (own && !mismatch && !(a->needs & QUERY_OTHER)) {
         struct sotto_train_options other = n;
         other.seed = own->seed;

@@ -109,10 +109,17 @@ struct augmenter;
 sotto_status augmenter_create(struct augmenter **out, const struct augment_config *config);
 void augmenter_free(struct augmenter *a);
 size_t augmenter_bytes(const struct augmenter *a);
-/** dst (views * n, H', W', 3): row v n + i is view v of images[rows[i]], drawn as index i * views + v of
+/** Neighbouring records of a batch, and the place for their views. */
+struct augment_part {
+    const int64_t *rows; /* (n) */
+    size_t n;
+    size_t first; /* place of rows[0] in the batch */
+    size_t room;  /* of dst for each view, in records; at least n */
+};
+/** dst (views * room, H', W', 3): row v room + i is view v of images[rows[i]], drawn as index (first + i) * views + v of
  * `step`. Allocates nothing; the same bits for every thread count and level. ESTOPPED: the context said so. */
-sotto_status augmenter_run(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
-                           size_t n, uint64_t seed, uint64_t step);
+sotto_status augmenter_run(struct augmenter *a, float *dst, const uint8_t *images,
+                           const struct augment_part *part, uint64_t seed, uint64_t step);
 /** dst (n, H', W', 3): the images as they are, scaled to [0, 1], padded and replicated. ESTOPPED. */
 sotto_status augmenter_run_plain(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
                                  size_t n);

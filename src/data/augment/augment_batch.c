@@ -119,8 +119,8 @@ struct batch {
     struct augmenter *augmenter;
     float *dst;
     const uint8_t *images;
-    const int64_t *rows;
-    size_t n, views;
+    struct augment_part part;
+    size_t views;
     uint64_t seed, step;
     int plain;
 };
@@ -130,20 +130,21 @@ static void run_view(const struct batch *b, size_t position, size_t view, int th
     struct augmenter *a = b->augmenter;
     const struct augment_config *c = &a->config;
     size_t pixels = a->fitted_height * a->fitted_width;
-    const uint8_t *src = b->images + (size_t)b->rows[position] * c->channels * c->height * c->width;
+    const uint8_t *src = b->images + (size_t)b->part.rows[position] * c->channels * c->height * c->width;
     int turns = c->rotate && !b->plain ? (int)view : 0;
     if (turns || a->fitted_height != c->height || a->fitted_width != c->width) {
         uint8_t *fitted = a->fitted + (size_t)thread * a->fitted_stride;
         augment_fit(fitted, src, c->channels, c->height, c->width, turns);
         src = fitted;
     }
-    struct augment_view v = b->plain ? augment_identity()
-                                     : augment_draw(&c->strength, a->fitted_height, a->fitted_width, b->seed,
-                                                    b->step, (uint64_t)position * c->views + view);
+    struct augment_view v =
+        b->plain ? augment_identity()
+                 : augment_draw(&c->strength, a->fitted_height, a->fitted_width, b->seed, b->step,
+                                (uint64_t)(b->part.first + position) * c->views + view);
     struct augment_view sampled = v;
     if (a->finish)
         memcpy(sampled.colour, augment_identity().colour, sizeof sampled.colour);
-    float *dst = b->dst + (view * b->n + position) * pixels * 3,
+    float *dst = b->dst + (view * b->part.room + position) * pixels * 3,
           *scratch = a->scratch + (size_t)thread * a->scratch_stride;
     a->kernel(dst, src, c->channels, a->fitted_height, a->fitted_width, &sampled, scratch);
     if (a->finish)
@@ -158,7 +159,8 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
     sotto_status status = context_check(b->augmenter->config.ctx, "stopped within a batch of views");
     if (status != SOTTO_OK)
         return status;
-    size_t first = chunk * CHUNK, end = first + CHUNK < b->n * b->views ? first + CHUNK : b->n * b->views;
+    const size_t all = b->part.n * b->views, first = chunk * CHUNK,
+                 end = first + CHUNK < all ? first + CHUNK : all;
     for (size_t i = first; i < end; i++)
         run_view(b, i / b->views, i % b->views, thread);
     return SOTTO_OK;
@@ -166,18 +168,17 @@ static sotto_status run_chunk(void *arg, size_t chunk, int thread)
 
 static sotto_status run_batch(struct batch *b)
 {
-    size_t chunks = (b->n * b->views + CHUNK - 1) / CHUNK;
+    size_t chunks = (b->part.n * b->views + CHUNK - 1) / CHUNK;
     return par_chunks(chunks, b->augmenter->config.threads, run_chunk, b);
 }
 
-sotto_status augmenter_run(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
-                           size_t n, uint64_t seed, uint64_t step)
+sotto_status augmenter_run(struct augmenter *a, float *dst, const uint8_t *images,
+                           const struct augment_part *part, uint64_t seed, uint64_t step)
 {
     struct batch b = {.augmenter = a,
                       .dst = dst,
                       .images = images,
-                      .rows = rows,
-                      .n = n,
+                      .part = *part,
                       .views = a->config.views,
                       .seed = seed,
                       .step = step};
@@ -187,7 +188,11 @@ sotto_status augmenter_run(struct augmenter *a, float *dst, const uint8_t *image
 sotto_status augmenter_run_plain(struct augmenter *a, float *dst, const uint8_t *images, const int64_t *rows,
                                  size_t n)
 {
-    struct batch b = {
-        .augmenter = a, .dst = dst, .images = images, .rows = rows, .n = n, .views = 1, .plain = 1};
+    struct batch b = {.augmenter = a,
+                      .dst = dst,
+                      .images = images,
+                      .part = {.rows = rows, .n = n, .room = n},
+                      .views = 1,
+                      .plain = 1};
     return run_batch(&b);
 }

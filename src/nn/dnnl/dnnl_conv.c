@@ -221,6 +221,7 @@ done:
 void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
 {
     const struct conv_desc *d = &c->desc;
+    (void)keep; /* weights are packed anew in each pass */
     if (c->way == PICTURE) {
         conv_image_layout(c->image, scratch);
         return;
@@ -230,7 +231,7 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
     struct product *const products[] = {c->forward, c->backward_data, c->backward_weights};
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         if (products[i])
-            product_place(products[i], keep, scratch);
+            product_place(products[i], scratch);
     if (c->by_taps)
         conv_taps_layout(c->by_taps, scratch);
     if (c->way == COLUMNS || (c->way != DENSE && c->backward_weights))

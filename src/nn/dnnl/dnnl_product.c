@@ -214,9 +214,9 @@ done:
 
 /* ---- memory and running ---- */
 
-void product_place(struct product *p, struct arena *keep, struct arena *scratch)
+void product_place(struct product *p, struct arena *scratch)
 {
-    p->packed = arena_take(keep, p->packed_bytes, 1);
+    p->packed = arena_take(scratch, p->packed_bytes, 1);
     p->scratch_block = arena_take(scratch, p->scratch_bytes, 1);
 }
 

@@ -37,7 +37,7 @@ sotto_status product_conv_forward(struct product **out, const struct operand *sr
 sotto_status product_conv_backward_data(struct product **out, const struct operand *diff_src,
                                         const struct operand *weights, const struct operand *diff_dst,
                                         const struct conv_window *window);
-void product_place(struct product *p, struct arena *keep, struct arena *scratch);
+void product_place(struct product *p, struct arena *scratch);
 /** Packs weights for the runs that follow. */
 void product_pack(struct product *p, const float *weights);
 /** bias NULL where planned without. For backward data dst is diff_src and src is diff_dst. */

@@ -12,11 +12,8 @@ struct loss_kernels {
     /** top (largest entry), log_sum (ln sum exp) and ties (entries equal to top) of one row of `width`
      * floats. */
     void (*row_log_sum)(float *top, float *log_sum, size_t *ties, const float *row, size_t width);
-    /** row_log_sum() for 16 neighbouring columns of `height` rows, `stride` floats apart. */
-    void (*column_log_sum)(float top[16], float log_sum[16], int32_t ties[16], const float *first,
-                           size_t height, size_t stride);
     /** grad[j] = scale * (exp(s[j] - row_log_sum) + exp(s[j] - column_log_sum[j])); width a multiple of
-     * 16. */
+     * 16; grad may be s. */
     void (*pair_gradient)(float *grad, const float *s, float row_log_sum, const float *column_log_sum,
                           float scale, size_t width);
     /** prob[j] = scale * exp(row[j] - log_sum), any width. */

@@ -1,4 +1,4 @@
-/* Row and column softmax, l2 normalisation and its gradient. Two passes per row (largest entry, then the sum
+/* Softmax of rows, l2 normalisation and its gradient. Two passes per row (largest entry, then the sum
  * of exponentials below it) so that saturated logits neither overflow nor lose the sum. */
 #include "nn/kernel/loss_kernels.h"
 
@@ -35,24 +35,6 @@ static void row_log_sum(float *top, float *log_sum, size_t *ties, const float *r
     *top = m;
     *log_sum = m + logf(lanes_sum(sum));
     *ties = count;
-}
-
-static void column_log_sum(float top[16], float log_sum[16], int32_t ties[16], const float *first,
-                           size_t height, size_t stride)
-{
-    f32x16 most = (f32x16){0} - FLT_MAX, sum = {0};
-    for (size_t i = 0; i < height; i++)
-        most = lanes_max(lanes_load(first + i * stride), most);
-    i32x16 equal = {0};
-    for (size_t i = 0; i < height; i++) {
-        f32x16 x = lanes_load(first + i * stride);
-        sum += lanes_exp(x - most);
-        equal -= x == most;
-    }
-    lanes_store(top, most);
-    memcpy(ties, &equal, sizeof equal);
-    for (int j = 0; j < LANES; j++)
-        log_sum[j] = most[j] + logf(sum[j]);
 }
 
 static void pair_gradient(float *grad, const float *s, float row_lse, const float *column_lse, float scale,
@@ -145,5 +127,5 @@ static double logistic(float *grad, const float *z, const float *t, float scale,
     return total;
 }
 
-const struct loss_kernels ISA_NAME(loss_kernels) = {row_log_sum, column_log_sum, pair_gradient, row_softmax,
+const struct loss_kernels ISA_NAME(loss_kernels) = {row_log_sum, pair_gradient,  row_softmax,
                                                     normalize,   normalize_back, logistic};

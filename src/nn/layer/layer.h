@@ -101,6 +101,7 @@ struct layer_run {
 struct pass {
     int training; /* batch statistics, dropout */
     uint64_t seed, step;
+    size_t leaf;    /* of the step; random numbers are drawn by the place in the whole step */
     int input_only; /* backward: gradients of parameters are not read, and may be left out */
 };
 

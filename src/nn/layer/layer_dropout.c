@@ -1,6 +1,6 @@
 /* Dropout (Srivastava et al. 2014), inverted: in training each value is dropped with probability `rate` and
  * the others are divided by 1 - rate; in evaluation nothing happens. The mask is never stored: backward draws
- * it again from the same keyed streams (seed, step, layer and chunk), so it does not depend on threads and a
+ * it again from the same keyed streams (seed, step, layer, leaf and chunk), so it does not depend on threads and a
  * resumed run repeats it. */
 #include "nn/layer/layer.h"
 
@@ -33,6 +33,11 @@ struct job {
     uint64_t layer;
 };
 
+static size_t chunks_of(const struct activation *t)
+{
+    return (t->count + CHUNK - 1) / CHUNK;
+}
+
 static sotto_status drop_chunk(void *arg, size_t chunk, int thread)
 {
     (void)thread;
@@ -41,7 +46,8 @@ static sotto_status drop_chunk(void *arg, size_t chunk, int thread)
     double rate = job->run->spec->rate;
     float scale = (float)(1 / (1 - rate));
     uint32_t threshold = (uint32_t)(rate * 4294967296.0); /* dropped below it */
-    struct rng random = rng_stream(job->pass->seed, RNG_DROPOUT, job->pass->step, job->layer << 32 | chunk);
+    const uint64_t place = job->pass->leaf * chunks_of(t) + chunk;
+    struct rng random = rng_stream(job->pass->seed, RNG_DROPOUT, job->pass->step, job->layer << 32 | place);
     size_t first = chunk * CHUNK, end = first + CHUNK < t->count ? first + CHUNK : t->count;
     for (size_t i = first; i < end; i++) {
         float keep = rng_u32(&random) < threshold ? 0 : scale;
@@ -70,8 +76,7 @@ static void drop(const struct layer_run *run, const struct pass *pass, void *to,
         return;
     }
     struct job job = {run, pass, from, to, layer_number(run->spec->path)};
-    sotto_status status =
-        par_shares((t->count + CHUNK - 1) / CHUNK, run->threads, run->stop, drop_chunk, &job);
+    sotto_status status = par_shares(chunks_of(t), run->threads, run->stop, drop_chunk, &job);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
 }

@@ -14,6 +14,11 @@ enum { GROUPS = 16, CHUNK = GROUPS * NOISE_GROUP };
 
 ISA_TABLE(const struct residual_noise_kernels, residual_noise_kernels, residual_noise_kernels_find);
 
+static size_t chunks_of(size_t count)
+{
+    return (count + CHUNK - 1) / CHUNK;
+}
+
 /* One pass over a tensor. */
 struct job {
     const struct residual_noise_kernels *kernels;
@@ -22,7 +27,7 @@ struct job {
     void *to;
     const void *gradient, *residual; /* NULL: none */
     float share, scale, floor, pull, mean;
-    size_t count;
+    size_t count, first_chunk; /* of this leaf, in the stream */
     int half, keep, multiplied;
 };
 
@@ -33,7 +38,7 @@ static sotto_status chunk(void *arg, size_t number, int thread)
     uint32_t words[CHUNK];
     float z[NOISE_GROUP];
     size_t first = number * CHUNK;
-    job->chacha->fill_short(words, job->key, number * GROUPS, GROUPS);
+    job->chacha->fill_short(words, job->key, (job->first_chunk + number) * GROUPS, GROUPS);
     for (size_t g = 0; g < GROUPS && first < job->count; g++, first += NOISE_GROUP) {
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);
@@ -64,7 +69,7 @@ static void draw_key(unsigned char key[CHACHA_KEY], const struct layer_run *run,
 
 size_t residual_noise_parts(size_t count)
 {
-    return 2 * ((count + CHUNK - 1) / CHUNK);
+    return 2 * chunks_of(count);
 }
 
 /* Sums over chunks of fixed borders, added in their order: the thread count changes no bits. */
@@ -93,7 +98,7 @@ static sotto_status chunk_dot(void *arg, size_t number, int thread)
     float z[NOISE_GROUP];
     size_t first = number * CHUNK;
     double sum = 0;
-    job->chacha->fill_short(words, job->key, number * GROUPS, GROUPS);
+    job->chacha->fill_short(words, job->key, (job->first_chunk + number) * GROUPS, GROUPS);
     for (size_t g = 0; g < GROUPS && first < job->count; g++, first += NOISE_GROUP) {
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);
@@ -111,7 +116,7 @@ static sotto_status chunk_pull(void *arg, size_t number, int thread)
     uint32_t words[CHUNK];
     float z[NOISE_GROUP];
     size_t first = number * CHUNK;
-    job->chacha->fill_short(words, job->key, number * GROUPS, GROUPS);
+    job->chacha->fill_short(words, job->key, (job->first_chunk + number) * GROUPS, GROUPS);
     for (size_t g = 0; g < GROUPS && first < job->count; g++, first += NOISE_GROUP) {
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);
@@ -122,7 +127,7 @@ static sotto_status chunk_pull(void *arg, size_t number, int thread)
 
 static void run_chunks(size_t count, const struct layer_run *run, par_body body, void *arg)
 {
-    sotto_status status = par_shares((count + CHUNK - 1) / CHUNK, run->threads, run->stop, body, arg);
+    sotto_status status = par_shares(chunks_of(count), run->threads, run->stop, body, arg);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
 }
@@ -156,6 +161,7 @@ static void prepare(struct job *job, const struct layer_run *run, const struct p
     job->scale = (float)run->spec->noise.gamma;
     job->floor = (float)run->spec->noise.floor;
     job->count = run->dst->count;
+    job->first_chunk = pass->leaf * chunks_of(job->count);
     job->half = run->dst->dtype == NN_BF16;
     draw_key(job->key, run, pass);
 }

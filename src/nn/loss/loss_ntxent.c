@@ -1,20 +1,23 @@
-/* NT-Xent on two views of N images: rows are normalised to unit vectors P, logits are S = P P' / T.
+/* NT-Xent on two views of N images: rows are normalised to unit vectors P; the logits of a row are its products with other
+ * rows, divided by the temperature T.
  *
- * Keras form (papers.md B.5): S holds first views against second views only (N x N); the loss is the mean of
- * the cross-entropies of its rows and of its columns, with the diagonal as target.
+ * Keras form (papers.md B.5): a row's logits are those against all N rows of the other view; the loss is the mean of the
+ * cross-entropies of all 2N rows, with the other view of the image as target.
  *
- * SimCLR form (chen2020simclr, Eq. 1): S is 2N x 2N without its diagonal; row i has the other view of its
- * image as target. S is symmetric there, so its column sums are its row sums, and one gradient serves both
- * forms:
+ * SimCLR form (chen2020simclr, Eq. 1): against all 2N rows but itself, with the same target.
  *
- *     G_ij = (e^(S_ij - row_i) + e^(S_ij - column_j)) / 2N - [j is the positive of i] / N,    M = rows of S
+ * With S the logits and l_i the log-sum-exp of row i, one gradient serves both forms, since S_ij stands in the logits of row j
+ * too:
  *
- * with row_i and column_j the log-sum-exps. In the Keras form G is dloss/dS; in the SimCLR form it is
- * dloss/dS + its transpose, which is what dP = G P / T needs. */
+ *     dloss/dP_i = sum over j of G_ij P_j / T,   G_ij = (e^(S_ij - l_i) + e^(S_ij - l_j)) / 2N - [j is the positive of i] / N
+ *
+ * A leaf of images (nn/plan/leaves.h) computes the logits of its own rows against all, on one thread; from other leaves it
+ * needs their unit vectors, and their log-sum-exps for the way back. So the bits depend on the leaves and not on threads. */
 #include "nn/nn.h"
 
 #include "nn/kernel/loss_kernels.h"
 #include "par/par.h"
+#include "par/tree.h"
 
 #include <assert.h>
 #include <math.h>
@@ -24,7 +27,7 @@
 static const float masked = -1e30f;
 /* l2 normalisation divides by sqrt(max(|z|^2, floor)), as Keras does. */
 static const float norm_floor = 1e-12f;
-enum { ROWS_PER_CHUNK = 16 };
+enum { ROWS_PER_CHUNK = 16, BLOCK = 64 /* images of a leaf whose logits are one product */ };
 
 struct ntxent {
     struct arena arena;
@@ -32,17 +35,20 @@ struct ntxent {
     const struct nn_backend *backend;
     const struct loss_kernels *kernels;
     struct par_stop *stop;
-    size_t n, d, m, stride; /* m: side of S; stride: m rounded up to 16 */
-    float *p, *diff_p, *inverse, *s, *g, *row_log_sum, *column_log_sum;
-    double *row_loss, *column_loss;
-    unsigned char *row_hit, *column_hit;
+    size_t n, d, m, stride; /* m: logits of a row; stride: m rounded up to 16 */
+    size_t leaf, leaves,
+        leaf_blocks;                 /* leaf_blocks: products that the logits of a leaf's view are cut into */
+    float *p, *diff_p, *inverse, *s; /* s (2N, stride): logits, then G */
+    float *log_sum; /* (2, stride), of the rows that a row is compared with: one view, or (SimCLR) both */
+    double *row_loss, *leaf_loss;
+    unsigned char *row_hit;
 };
 
 /** One run's arguments, for the chunk bodies. */
 struct pass {
     struct ntxent *w;
     const float *z;
-    float *diff_z;
+    float *diff_z, scale;
 };
 
 static void layout(struct arena *a, struct ntxent *w)
@@ -50,17 +56,14 @@ static void layout(struct arena *a, struct ntxent *w)
     w->p = arena_take(a, 2 * w->n * w->d, sizeof(float));      /* (2N, D) */
     w->diff_p = arena_take(a, 2 * w->n * w->d, sizeof(float)); /* (2N, D) */
     w->inverse = arena_take(a, 2 * w->n, sizeof(float));
-    w->s = arena_take(a, w->m * w->stride, sizeof(float)); /* (M, stride) */
-    w->g = arena_take(a, w->m * w->stride, sizeof(float)); /* (M, stride) */
-    w->row_log_sum = arena_take(a, w->stride, sizeof(float));
-    w->column_log_sum = arena_take(a, w->stride, sizeof(float));
-    w->row_loss = arena_take(a, w->stride, sizeof(double));
-    w->column_loss = arena_take(a, w->stride, sizeof(double));
-    w->row_hit = arena_take(a, w->stride, 1);
-    w->column_hit = arena_take(a, w->stride, 1);
+    w->s = arena_take(a, 2 * w->n * w->stride, sizeof(float));
+    w->log_sum = arena_take(a, 2 * w->stride, sizeof(float));
+    w->row_loss = arena_take(a, 2 * w->n, sizeof(double));
+    w->leaf_loss = arena_take(a, w->leaves, sizeof(double));
+    w->row_hit = arena_take(a, 2 * w->n, 1);
 }
 
-sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n, size_t d,
+sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n, size_t d, size_t leaf,
                            const struct nn_backend *b)
 {
     sotto_status status = SOTTO_OK;
@@ -77,12 +80,12 @@ sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n,
     w->d = d;
     w->m = form == NTXENT_KERAS ? n : 2 * n;
     w->stride = (w->m + 15) / 16 * 16;
+    w->leaf = leaf;
+    w->leaves = (n + leaf - 1) / leaf;
+    w->leaf_blocks = (leaf + BLOCK - 1) / BLOCK;
     layout(&w->arena, w);
     TRY(arena_reserve(&w->arena, "contrastive loss"));
     layout(&w->arena, w);
-    for (size_t i = 0; i < w->m; i++)
-        for (size_t j = w->m; j < w->stride; j++)
-            w->s[i * w->stride + j] = masked; /* the product below writes M columns only */
     *out = w;
 done:
     if (status != SOTTO_OK)
@@ -103,13 +106,7 @@ void ntxent_set_stop(struct ntxent *w, struct par_stop *stop)
     w->stop = stop;
 }
 
-/** Column of row i's positive in S. */
-static size_t positive(const struct ntxent *w, size_t i)
-{
-    if (w->form == NTXENT_KERAS)
-        return i;
-    return i < w->n ? i + w->n : i - w->n;
-}
+/* ---- rows ---- */
 
 static size_t chunk_end(size_t first, size_t count)
 {
@@ -124,58 +121,6 @@ static sotto_status normalize_rows(void *arg, size_t chunk, int thread)
     size_t first = chunk * ROWS_PER_CHUNK, end = chunk_end(first, 2 * w->n);
     for (size_t i = first; i < end; i++)
         w->inverse[i] = w->kernels->normalize(w->p + i * w->d, pass->z + i * w->d, norm_floor, w->d);
-    return SOTTO_OK;
-}
-
-static sotto_status row_sums(void *arg, size_t chunk, int thread)
-{
-    (void)thread;
-    struct ntxent *w = ((struct pass *)arg)->w;
-    size_t first = chunk * ROWS_PER_CHUNK, end = chunk_end(first, w->m);
-    for (size_t i = first; i < end; i++) {
-        float *row = w->s + i * w->stride, top;
-        size_t ties;
-        if (w->form == NTXENT_SIMCLR)
-            row[i] = masked;
-        w->kernels->row_log_sum(&top, &w->row_log_sum[i], &ties, row, w->stride);
-        float target = row[positive(w, i)];
-        w->row_loss[i] = (double)w->row_log_sum[i] - target;
-        w->row_hit[i] = target == top && ties == 1;
-    }
-    return SOTTO_OK;
-}
-
-/** Keras form only: the same over 16 columns. */
-static sotto_status column_sums(void *arg, size_t chunk, int thread)
-{
-    (void)thread;
-    struct ntxent *w = ((struct pass *)arg)->w;
-    size_t first = chunk * ROWS_PER_CHUNK, end = chunk_end(first, w->m);
-    float top[16];
-    int32_t ties[16];
-    w->kernels->column_log_sum(top, w->column_log_sum + first, ties, w->s + first, w->m, w->stride);
-    for (size_t j = first; j < end; j++) {
-        float target = w->s[j * w->stride + j];
-        w->column_loss[j] = (double)w->column_log_sum[j] - target;
-        w->column_hit[j] = target == top[j - first] && ties[j - first] == 1;
-    }
-    return SOTTO_OK;
-}
-
-static sotto_status logit_gradient(void *arg, size_t chunk, int thread)
-{
-    (void)thread;
-    struct ntxent *w = ((struct pass *)arg)->w;
-    const float *columns = w->form == NTXENT_KERAS ? w->column_log_sum : w->row_log_sum;
-    size_t first = chunk * ROWS_PER_CHUNK, end = chunk_end(first, w->m);
-    for (size_t i = first; i < end; i++) {
-        float *grad = w->g + i * w->stride;
-        w->kernels->pair_gradient(grad, w->s + i * w->stride, w->row_log_sum[i], columns, 0.5f / (float)w->n,
-                                  w->stride);
-        grad[positive(w, i)] -= 1.0f / (float)w->n;
-        if (w->form == NTXENT_SIMCLR)
-            grad[i] = 0;
-    }
     return SOTTO_OK;
 }
 
@@ -194,57 +139,123 @@ static sotto_status denormalize_rows(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-static void over(par_body body, size_t rows, struct pass *pass)
+/* ---- blocks: neighbouring images of a leaf, in one of their views ---- */
+
+struct block {
+    size_t first, count;  /* rows of P */
+    size_t image, view;   /* of the first row */
+    const float *others;  /* (m, D) what these rows are compared with */
+    float *own_log_sum;   /* of the first row */
+    float *their_log_sum; /* (m) */
+};
+
+static struct block block_at(const struct ntxent *w, size_t number)
 {
-    size_t chunks = (rows + ROWS_PER_CHUNK - 1) / ROWS_PER_CHUNK;
-    sotto_status status = par_shares(chunks, par_pool_threads(), pass->w->stop, body, pass);
+    const size_t view = number % 2, leaf = number / 2 / w->leaf_blocks,
+                 image = leaf * w->leaf + number / 2 % w->leaf_blocks * BLOCK,
+                 leaf_end = (leaf + 1) * w->leaf, end = leaf_end < w->n ? leaf_end : w->n,
+                 left = image < end ? end - image : 0, first = view * w->n + image;
+    const bool keras = w->form == NTXENT_KERAS;
+    return (struct block){.first = first,
+                          .count = left < BLOCK ? left : BLOCK,
+                          .image = image,
+                          .view = view,
+                          .others = keras && view == 0 ? w->p + w->n * w->d : w->p,
+                          .own_log_sum = keras ? w->log_sum + view * w->stride + image : w->log_sum + first,
+                          .their_log_sum = keras ? w->log_sum + (1 - view) * w->stride : w->log_sum};
+}
+
+/** Column of the positive of the block's row i. */
+static size_t positive(const struct ntxent *w, const struct block *b, size_t i)
+{
+    return b->image + i + (w->form == NTXENT_SIMCLR && b->view == 0 ? w->n : 0);
+}
+
+static sotto_status block_logits(void *arg, size_t number, int thread)
+{
+    (void)thread;
+    const struct pass *pass = arg;
+    struct ntxent *w = pass->w;
+    const struct block b = block_at(w, number);
+    float *s = w->s + b.first * w->stride;
+    if (b.count)
+        nn_sgemm(w->backend, 0, 1, b.count, w->m, w->d, pass->scale, w->p + b.first * w->d, w->d, b.others,
+                 w->d, 0, s, w->stride);
+    for (size_t i = 0; i < b.count; i++) {
+        float *row = s + i * w->stride, top;
+        size_t ties;
+        for (size_t j = w->m; j < w->stride; j++)
+            row[j] = masked;
+        if (w->form == NTXENT_SIMCLR)
+            row[b.first + i] = masked;
+        w->kernels->row_log_sum(&top, &b.own_log_sum[i], &ties, row, w->stride);
+        float target = row[positive(w, &b, i)];
+        w->row_loss[b.first + i] = (double)b.own_log_sum[i] - target;
+        w->row_hit[b.first + i] = target == top && ties == 1;
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status block_gradient(void *arg, size_t number, int thread)
+{
+    (void)thread;
+    const struct pass *pass = arg;
+    struct ntxent *w = pass->w;
+    const struct block b = block_at(w, number);
+    float *g = w->s + b.first * w->stride;
+    for (size_t i = 0; i < b.count; i++) {
+        float *row = g + i * w->stride;
+        w->kernels->pair_gradient(row, row, b.own_log_sum[i], b.their_log_sum, 0.5f / (float)w->n, w->stride);
+        row[positive(w, &b, i)] -= 1.0f / (float)w->n;
+        if (w->form == NTXENT_SIMCLR)
+            row[b.first + i] = 0;
+    }
+    if (b.count)
+        nn_sgemm(w->backend, 0, 0, b.count, w->d, w->m, pass->scale, g, w->stride, b.others, w->d, 0,
+                 w->diff_p + b.first * w->d, w->d);
+    return SOTTO_OK;
+}
+
+/* ---- a run ---- */
+
+/* Bodies run on one thread each, their products too. */
+static void over(par_body body, size_t chunks, struct pass *pass)
+{
+    const int threads = par_set_threads(1);
+    sotto_status status = par_shares(chunks, threads, pass->w->stop, body, pass);
+    par_set_threads(threads);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
 }
 
-/* C (m, n) = scale A B, or A' B, or A B'; in runs of rows, as a product cannot be stopped. */
-struct matrix {
-    const float *values;
-    size_t stride;
-    int transposed;
-};
-static void product(float *C, struct ntxent *w, size_t ldc, struct matrix A, struct matrix B, size_t m,
-                    size_t n, size_t k, float scale)
+static double sum_losses(double *hits, struct ntxent *w)
 {
-    const size_t most = ((size_t)1 << 31) / (n * k), rows = most < 1 ? 1 : most < m ? most : m;
-    for (size_t first = 0; first < m && !par_stopped(w->stop); first += rows)
-        nn_sgemm(w->backend, A.transposed, B.transposed, m - first < rows ? m - first : rows, n, k, scale,
-                 A.values + first * (A.transposed ? 1 : A.stride), A.stride, B.values, B.stride, 0,
-                 C + first * ldc, ldc);
+    *hits = 0;
+    for (size_t leaf = 0; leaf < w->leaves; leaf++) {
+        w->leaf_loss[leaf] = 0;
+        for (size_t i = leaf * w->leaf; i < w->n && i < (leaf + 1) * w->leaf; i++) {
+            w->leaf_loss[leaf] += w->row_loss[i] + w->row_loss[w->n + i];
+            *hits += w->row_hit[i] + w->row_hit[w->n + i]; /* whole numbers */
+        }
+    }
+    return tree_sum(w->leaf_loss, w->leaves);
 }
 
 double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float *z, float temperature)
 {
     assert(temperature > 0);
-    struct pass pass = {w, z, diff_z};
-    size_t n = w->n, d = w->d, m = w->m, ld = w->stride;
-    float scale = 1 / temperature;
-    const float *other = w->form == NTXENT_KERAS ? w->p + n * d : w->p;
-    over(normalize_rows, 2 * n, &pass);
-    product(w->s, w, ld, (struct matrix){w->p, d, 0}, (struct matrix){other, d, 1}, m, m, d, scale);
-    over(row_sums, m, &pass);
-    if (w->form == NTXENT_KERAS)
-        over(column_sums, m, &pass);
-
-    double loss = 0, hits = 0;
-    for (size_t i = 0; i < m; i++) {
-        loss += w->row_loss[i] + w->column_loss[i];
-        hits += w->row_hit[i] + w->column_hit[i];
-    }
+    struct pass pass = {w, z, diff_z, 1 / temperature};
+    const size_t chunks = (2 * w->n + ROWS_PER_CHUNK - 1) / ROWS_PER_CHUNK,
+                 blocks = 2 * w->leaves * w->leaf_blocks;
+    double hits;
+    over(normalize_rows, chunks, &pass);
+    over(block_logits, blocks, &pass);
+    const double loss = sum_losses(&hits, w);
     if (accuracy)
-        *accuracy = hits / (double)(2 * n);
+        *accuracy = hits / (double)(2 * w->n);
     if (diff_z) {
-        over(logit_gradient, m, &pass);
-        product(w->diff_p, w, d, (struct matrix){w->g, ld, 0}, (struct matrix){other, d, 0}, m, d, m, scale);
-        if (w->form == NTXENT_KERAS)
-            product(w->diff_p + n * d, w, d, (struct matrix){w->g, ld, 1}, (struct matrix){w->p, d, 0}, m, d,
-                    m, scale);
-        over(denormalize_rows, 2 * n, &pass);
+        over(block_gradient, blocks, &pass);
+        over(denormalize_rows, chunks, &pass);
     }
-    return loss / (double)(2 * n);
+    return loss / (double)(2 * w->n);
 }

@@ -8,12 +8,12 @@
 
 #include <assert.h>
 
-double loss_softmax_cross_entropy(float *diff_logits, const float *logits, const int64_t *labels, size_t n,
-                                  size_t k)
+double loss_softmax_sum(float *diff_logits, const float *logits, const int64_t *labels, size_t rows, size_t k,
+                        size_t n)
 {
     const struct loss_kernels *kernels = loss_kernels_best();
     double sum = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < rows; i++) {
         const float *row = logits + i * k;
         float top, log_sum;
         size_t ties;
@@ -25,5 +25,11 @@ double loss_softmax_cross_entropy(float *diff_logits, const float *logits, const
             diff_logits[i * k + (size_t)labels[i]] -= 1.0f / (float)n;
         }
     }
-    return n ? sum / (double)n : 0;
+    return sum;
+}
+
+double loss_softmax_cross_entropy(float *diff_logits, const float *logits, const int64_t *labels, size_t n,
+                                  size_t k)
+{
+    return n ? loss_softmax_sum(diff_logits, logits, labels, n, k, n) / (double)n : 0;
 }

@@ -67,7 +67,7 @@ static sotto_status plan_layers(struct nn_plan *p)
             .need_diff_src = p->config.training && needs_gradient(p, spec->src),
             .src = plan_activation(p, spec->src),
             .dst = plan_activation(p, i),
-            .parameters = &p->model->parameters[p->model->first_parameter[i]],
+            .parameters = &p->parameters[p->model->first_parameter[i]],
         };
         TRY(par_check(&p->stop, "stopped while a network was planned"));
         if (spec->layer->plan)
@@ -181,6 +181,11 @@ sotto_status nn_plan_create(struct nn_plan **out, struct nn_model *m, const stru
     p->norm_rounding = 1 + (double)(nn_model_parameter_count(m, 1) + 64) * 0x1p-52;
     if (config->training)
         TRY(model_need_gradients(m));
+    p->parameters = m->parameters;
+    if (config->leaves) {
+        NEW(p->parameters, m->parameter_count);
+        memcpy(p->parameters, m->parameters, m->parameter_count * sizeof *p->parameters);
+    }
     TRY(describe_activations(p));
     TRY(plan_layers(p));
     TRY(plan_memory(p));
@@ -200,6 +205,9 @@ void nn_plan_free(struct nn_plan *p)
             p->runs[i].spec->layer->release(&p->runs[i]);
     arena_clear(&p->keep);
     arena_clear(&p->scratch);
+    base_free(p->assignment);
+    if (p->config.leaves)
+        base_free(p->parameters);
     base_free(p->runs);
     base_free(p->flow);
     base_free(p->activations);
@@ -266,7 +274,19 @@ done:
 
 sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
 {
-    return forward(p, (struct pass){.training = training, .seed = seed, .step = step}, NULL);
+    return forward(p, (struct pass){.training = training, .seed = seed, .step = step, .leaf = p->pass.leaf},
+                   NULL);
+}
+
+void plan_bind(struct nn_plan *p, struct arena *keep, size_t leaf, float *gradients)
+{
+    assert(p->config.leaves && keep->capacity == p->keep.capacity);
+    p->keep = *keep;
+    plan_place_again(p);
+    p->pass.leaf = leaf;
+    for (size_t i = 0; gradients && i < p->model->parameter_count; i++)
+        if (!p->parameters[i].statistic)
+            p->parameters[i].diff = gradients + (p->parameters[i].value - p->model->values);
 }
 
 sotto_status nn_plan_forward_blocks(struct nn_plan *p, const struct nn_block_reader *reader)

@@ -15,6 +15,7 @@ struct node_gradient_flow {
 };
 struct nn_plan {
     struct nn_model *model;
+    struct nn_parameter *parameters; /* of the model; of a plan of leaves: copies with gradients elsewhere */
     struct nn_plan_config config;
     const struct kernels *kernels;
     int threads;
@@ -33,8 +34,9 @@ struct nn_plan {
     void *spare;      /* second gradient of a row with several readers */
     /* of a plan with views: (rows, examples) squared norms, their excess and clip factors; (examples) */
     double *square, *excess, *factor, *norm;
-    double norm_rounding; /* above 1: what sums of squares in double may have lost */
-    struct arena keep, scratch;
+    double norm_rounding;          /* above 1: what sums of squares in double may have lost */
+    struct assignment *assignment; /* plan_memory.c */
+    struct arena keep, scratch;    /* what lasts from forward to backward; what does not */
 };
 static inline size_t plan_examples(const struct nn_plan *p)
 {
@@ -63,5 +65,10 @@ void plan_forward_row(struct nn_plan *p, size_t i);
 void plan_backward_row(struct nn_plan *p, size_t i);
 /** Decides the gradient flow and places every tensor and layer in the two arenas. */
 sotto_status plan_memory(struct nn_plan *p);
+/** With config.leaves: passes from now on are of this leaf, in its memory (of the capacity of p->keep, borrowed), and backward
+ * writes gradients where `gradients` says, laid out as nn_model.diffs (NULL: as before). */
+void plan_bind(struct nn_plan *p, struct arena *keep, size_t leaf, float *gradients);
+/** Places all of them again, after p->keep was exchanged for another of its size. */
+void plan_place_again(struct nn_plan *p);
 
 #endif

@@ -7,6 +7,7 @@
 #include "nn/layer/residual_noise.h"
 
 enum { SLOTS_MAX = 64 };
+/* What is alive within one pass only; a plan that works in several memories has it once. */
 struct slots {
     size_t bytes[SLOTS_MAX];
     int users[SLOTS_MAX];
@@ -145,14 +146,15 @@ static void place_norms(struct nn_plan *p)
     p->norm = arena_take(&p->keep, examples, sizeof *p->norm);
 }
 
-static void place(struct nn_plan *p, const struct assignment *a)
+static void place(struct nn_plan *p)
 {
+    const struct assignment *a = p->assignment;
     void *slots[SLOTS_MAX];
     int last = (int)p->row_count - 1;
     struct activation *in = plan_activation(p, SOURCE_INPUT), *out = plan_output(p);
     for (size_t s = 0; s < a->slots.count; s++)
-        slots[s] = arena_take(&p->keep, a->slots.bytes[s], 1);
-    p->spare = arena_take(&p->keep, a->spare, 1);
+        slots[s] = arena_take(&p->scratch, a->slots.bytes[s], 1);
+    p->spare = arena_take(&p->scratch, a->spare, 1);
     in->data = arena_take(&p->keep, activation_bytes(in), 1);
     p->input = in->dtype == NN_F32 ? in->data : arena_take(&p->keep, in->count, sizeof(float));
     if (p->config.input_gradient) {
@@ -190,15 +192,22 @@ static void place(struct nn_plan *p, const struct assignment *a)
 sotto_status plan_memory(struct nn_plan *p)
 {
     sotto_status status = SOTTO_OK;
-    struct assignment a = {0};
+    NEW(p->assignment, 1);
     if (p->config.training)
-        assign_gradients(&a, p);
+        assign_gradients(p->assignment, p);
     else
-        assign_results(&a, p);
-    place(p, &a);
+        assign_results(p->assignment, p);
+    place(p);
     TRY(arena_reserve_asking(&p->keep, "training plan", p->config.ctx));
     TRY(arena_reserve_asking(&p->scratch, "training plan, scratch", p->config.ctx));
-    place(p, &a);
+    place(p);
 done:
     return status;
+}
+
+void plan_place_again(struct nn_plan *p)
+{
+    arena_rewind(&p->keep, 0);
+    arena_rewind(&p->scratch, 0);
+    place(p);
 }

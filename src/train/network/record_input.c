@@ -124,6 +124,7 @@ enum { DRAWN = 512 }; /* at a time */
 struct noisy {
     float *dst;
     const struct record_input *r;
+    size_t first;
     double deviation;
     uint64_t seed, step;
 };
@@ -154,7 +155,7 @@ static sotto_status add_noise_to_one(void *arg, size_t position, int thread)
     const struct noisy *a = arg;
     const struct nn_shape in = a->r->input, record = a->r->record;
     float *dst = a->dst + position * in.channels * in.height * in.width;
-    struct draws d = {.stream = rng_stream(a->seed, RNG_AUGMENT_NOISE, a->step, position),
+    struct draws d = {.stream = rng_stream(a->seed, RNG_AUGMENT_NOISE, a->step, a->first + position),
                       .deviation = a->deviation,
                       .left = record.channels * record.height * record.width};
     size_t ignored;
@@ -172,10 +173,10 @@ static sotto_status add_noise_to_one(void *arg, size_t position, int thread)
     return SOTTO_OK;
 }
 
-void record_input_add_noise(float *dst, const struct record_input *r, size_t n, double deviation,
-                            uint64_t seed, uint64_t step)
+void record_input_add_noise(float *dst, const struct record_input *r, size_t first, size_t n,
+                            double deviation, uint64_t seed, uint64_t step)
 {
-    struct noisy a = {dst, r, deviation, seed, step};
+    struct noisy a = {dst, r, first, deviation, seed, step};
     sotto_status status = par_shares(n, r->threads, NULL, add_noise_to_one, &a);
     (void)status; /* add_noise_to_one cannot fail */
 }

@@ -34,9 +34,9 @@ void record_input_make(struct record_input *out, const struct sotto_dataset *dat
 void record_input_fill(float *dst, const struct record_input *r, const int64_t *rows, size_t n,
                        const struct record_view *views);
 /** Adds Gaussian noise of this deviation to every number of the records in dst, and none to padding; grey images, which are
- * the same in every channel, stay so. Of the step and the position alone. */
-void record_input_add_noise(float *dst, const struct record_input *r, size_t n, double deviation,
-                            uint64_t seed, uint64_t step);
+ * the same in every channel, stay so. Of the step and the position in its batch alone, which is `first` for the first. */
+void record_input_add_noise(float *dst, const struct record_input *r, size_t first, size_t n,
+                            double deviation, uint64_t seed, uint64_t step);
 /** The view of the record at position `index` of a step's batch: mirrored or not, shifted by up to `crop`. */
 struct record_view record_view_draw(int flip, size_t crop, uint64_t seed, uint64_t step, uint64_t index);
 

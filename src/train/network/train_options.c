@@ -39,7 +39,7 @@ static sotto_status check_numbers(const struct sotto_train_options *o)
         REQUIRE(o->hidden[i] >= 1 && o->hidden[i] <= 1u << 16,
                 "hidden width %zu is out of range; expected 1 to %u", o->hidden[i], 1u << 16);
     TRY(sotto_options_check(o, sotto_train_option_table(),
-                            "lr|momentum|weight_decay|epochs|batch|crop|augment_noise|seed"));
+                            "lr|momentum|weight_decay|epochs|batch|crop|augment_noise|seed|leaf"));
 done:
     return status;
 }
@@ -89,11 +89,13 @@ sotto_status train_options_check(struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
     static const char *const norms[] = {"batch", "group", NULL}, *const optimizers[] = {"adam", "sgd", NULL},
-                             *const schedules[] = {"constant", "cosine", "step", NULL};
+                             *const schedules[] = {"constant", "cosine", "step", NULL},
+                             *const orders[] = {"auto", "exact", "fast", NULL};
     TRY(nn_model_find(&o->model, NULL, o->model ? o->model : "cnn"));
     TRY(train_one_of(&o->norm, o->norm, "norm", norms, "batch, group"));
     TRY(train_one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam, sgd"));
     TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
+    TRY(train_one_of(&o->order, o->order, "order", orders, "auto, exact, fast"));
     TRY(check_freeze(o));
     TRY(check_numbers(o));
     REQUIRE(o->momentum == 0 || strcmp(o->optimizer, "sgd") == 0,

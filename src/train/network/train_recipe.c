@@ -117,6 +117,11 @@ sotto_status train_recipe_text(char out[TRAIN_RECIPE_TEXT], const struct sotto_t
     }
     if (o->augment_noise > 0) /* older files have none */
         json_put_real(&j, "augment_noise", o->augment_noise);
+    if (strcmp(o->order, "exact") == 0) /* likewise: they are fast */
+        json_put_integer(&j, "leaf", (int64_t)o->leaf);
+    else if (strcmp(o->order, "auto") ==
+             0) /* of shadow models: which it is depends on the network and the batch alone */
+        json_put_text(&j, "order", o->order);
     json_put_integer(&j, "recipe", 1);
     json_put_text(&j, "model", o->model);
     json_put(&j, "hidden", json_make_counts(o->hidden, o->hidden_count));
@@ -171,6 +176,13 @@ sotto_status train_recipe_parse(struct sotto_train_options *out, const char *tex
         const char *residual;
         TRY(json_get_text(&residual, doc, name, "residual"));
         TRY(train_residual_parse(&o.residual, residual, name));
+    }
+    o.order = "fast";
+    if (json_find(doc, "order"))
+        TRY(json_get_text(&o.order, doc, name, "order"));
+    if (json_find(doc, "leaf")) {
+        TRY(json_get_size(&o.leaf, doc, name, "leaf"));
+        o.order = "exact";
     }
     if (json_find(doc, "augment_noise"))
         TRY(json_get_real(&o.augment_noise, doc, name, "augment_noise"));

@@ -73,7 +73,7 @@ done:
     return status;
 }
 
-/* dtype and backend of all members: the first one's. */
+/* Order, dtype and backend of all members: the first one's. */
 static sotto_status choose(struct sotto_train_options *all, struct sotto_autotune *choice,
                            const struct members_run *run)
 {
@@ -86,6 +86,8 @@ static sotto_status choose(struct sotto_train_options *all, struct sotto_autotun
     TRY(supervised_choose(&first));
     all->dtype = first.options.dtype;
     all->backend = first.options.backend;
+    all->order = first.options.order;
+    all->leaf = first.options.leaf;
     *choice = first.choice;
 done:
     supervised_clear(&first);
@@ -146,6 +148,7 @@ sotto_status members_train(struct sotto_network **out, struct sotto_train_result
     }
     TRY(join(&model, members, count, &t.config));
     t.model = model;
+    snprintf(t.machine, sizeof t.machine, "%s", network_fact(members[0], "machine"));
     status = supervised_finish(&whole, &t, sotto_network_statement(members[0]));
     model = NULL; /* the network has it, or it is gone */
     TRY(status);

@@ -153,7 +153,8 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     uint64_t seed = t->options->seed;
     for (size_t i = 0; i < n; i++)
         t->labels[i] = t->data->labels[rows[i]];
-    TRY(augmenter_run(t->augmenter, nn_plan_input(t->plan), t->data->images, rows, n, seed, step));
+    TRY(augmenter_run(t->augmenter, nn_plan_input(t->plan), t->data->images,
+                      &(struct augment_part){.rows = rows, .n = n, .room = n}, seed, step));
     TRY(nn_plan_forward(t->plan, 1, seed, step));
     out->loss = loss_softmax_cross_entropy(nn_plan_diff_output(t->plan), nn_plan_output(t->plan), t->labels,
                                            n, t->data->classes);

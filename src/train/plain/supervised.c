@@ -1,4 +1,4 @@
-/* Supervised training of a whole network. A step draws a batch, fills the plan's input with its views, and
+/* Supervised training of a whole network. A step draws a batch, fills its leaves with the records' views, and
  * leaves the gradient of the mean cross-entropy in the model; the loop (nn/loop/training_loop.h) does the rest.
  * Another way to train replaces draw() or gradient() and keeps everything else. */
 #include "train/plain/supervised.h"
@@ -59,7 +59,7 @@ static sotto_status describe(struct supervised *t)
     sotto_status status = SOTTO_OK;
     const struct sotto_train_options *o = &t->options;
     char hidden[SOTTO_TRAIN_HIDDEN * 24 + 1] = "", residual[TRAIN_RESIDUAL_TEXT], start[256] = "",
-                                          noise[64] = "";
+                                          noise[64] = "", order[LEAF_ORDER_TEXT];
     size_t used = 0;
     if (t->encoder)
         used = (size_t)snprintf(start, sizeof start, "from=%s\nfreeze=%s\nwarm_up=%zu\n",
@@ -76,16 +76,17 @@ static sotto_status describe(struct supervised *t)
     for (size_t i = 0; i < o->hidden_count; i++)
         used += (size_t)snprintf(hidden + used, sizeof hidden - used, "%s%zu", i ? "," : "", o->hidden[i]);
     sha256_of(t->rows_sha256, t->rows, t->n * sizeof *t->rows);
+    leaf_order_text(order, &t->sums);
     int length = snprintf(t->recipe, sizeof t->recipe,
                           "method=supervised\nmodel=%s\nhidden=%s\nnorm=%s\ninput=%zux%zux%zu\nseed=%"
                           "llu\nepochs=%zu\nbatch=%zu\n"
                           "optimizer=%s\nlr=%.17g\nmomentum=%.17g\nweight_decay=%.17g\nschedule=%s\nflip=%"
                           "d\ncrop=%zu\ndtype=%s\n"
-                          "%s%sresidual=%s\ndata=%s\nrecords=%zu\nrows=%s\n%s",
+                          "%s%sresidual=%s\ndata=%s\nrecords=%zu\nrows=%s\n%s%s",
                           o->model, hidden, o->norm, t->record.channels, t->record.height, t->record.width,
                           (unsigned long long)o->seed, o->epochs, o->batch, o->optimizer, o->lr, o->momentum,
                           o->weight_decay, o->schedule, o->flip, o->crop, o->dtype, start, noise, residual,
-                          t->data->sha256, t->n, t->rows_sha256, t->privacy);
+                          t->data->sha256, t->n, t->rows_sha256, t->privacy, order);
     REQUIRE(length > 0 && (size_t)length < sizeof t->recipe, "the recipe is too long");
     snprintf(t->machine, sizeof t->machine, "threads=%d\nisa=%s\nbackend=%s\n", t->threads,
              cpu_isa_name(cpu_best_isa()), nn_backend_title(autotune_backend(&t->choice)));
@@ -127,19 +128,38 @@ done:
     return status;
 }
 
+/* Private sums go by groups of record numbers instead (nn/loop/example_sums.h). */
+static sotto_status choose_order(struct supervised *t)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_train_options *o = &t->options;
+    REQUIRE(
+        !t->plan_views || (strcmp(o->order, "exact") != 0 && !o->leaf),
+        "order exact and leaf are for plain training; the sums of DP-SGD give the same bits on any number of "
+        "threads without them");
+    TRY(leaf_order_resolve(&t->sums, t->plan_views ? "fast" : o->order, o->leaf, &t->config, t->plan_rows, 1,
+                           NULL));
+    o->order = t->sums.exact ? "exact" : "fast";
+    o->leaf = t->sums.exact ? t->sums.leaf : 0;
+done:
+    return status;
+}
+
 sotto_status supervised_choose(struct supervised *t)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_train_options *o = &t->options;
+    TRY(choose_order(t));
+    const bool parts = t->plan_views > 0 || t->sums.exact; /* what one thread does at a time */
+    const size_t rows = t->plan_views ? t->plan_rows : t->sums.leaf;
     const struct autotune_request request = {.dtype = o->dtype,
                                              .backend = o->backend,
                                              .model = &t->config,
-                                             .batch = t->plan_rows,
+                                             .batch = rows,
                                              .views = t->plan_views,
-                                             .records =
-                                                 t->plan_views ? t->plan_rows / t->plan_views : t->plan_rows,
+                                             .records = t->plan_views ? rows / t->plan_views : rows,
                                              .steps = t->steps,
-                                             .threads = t->plan_views ? 1 : t->threads, /* a part */
+                                             .threads = parts ? 1 : t->threads,
                                              .checkpoint = o->checkpoint};
     TRY(autotune(&t->choice, &request, t->ctx));
     o->dtype = autotune_dtype(&t->choice) == NN_BF16 ? "bf16" : "f32";
@@ -172,11 +192,13 @@ sotto_status supervised_plan(struct supervised *t)
     REQUIRE(o->warm_up <= t->steps, "warm_up: %zu steps are more than the %llu steps of the run", o->warm_up,
             (unsigned long long)t->steps);
     TRY(supervised_choose(t));
-    struct nn_plan_config plan = {.batch = t->plan_rows,
-                                  .dtype = autotune_dtype(&t->choice),
-                                  .backend = autotune_backend(&t->choice),
-                                  .training = 1,
-                                  .ctx = t->ctx};
+    const struct leaves_config leaves = {.order = t->sums,
+                                         .records = t->plan_rows,
+                                         .views = 1,
+                                         .dtype = autotune_dtype(&t->choice),
+                                         .backend = autotune_backend(&t->choice),
+                                         .threads = t->threads,
+                                         .ctx = t->ctx};
     struct nn_model_config config = t->config;
     struct nn_optimizer_config optimizer = {.name = o->optimizer,
                                             .beta1 = 0.9,
@@ -191,11 +213,12 @@ sotto_status supervised_plan(struct supervised *t)
         TRY(pretrained_import(t->model, t->encoder, t->moments));
     TRY(nn_optimizer_create(&t->optimizer, t->model, &optimizer));
     TRY(epoch_order_make(&t->order, t->rows, t->n, o->batch, o->seed));
-    record_input_make(&t->input, t->data, t->record, t->config.input, t->threads);
+    record_input_make(&t->input, t->data, t->record, t->config.input, t->sums.exact ? 1 : t->threads);
     if (t->plan_views)
         goto done;
-    TRY(nn_plan_create(&t->plan, t->model, &plan));
-    t->plan_bytes = nn_plan_bytes(t->plan);
+    TRY(leaves_create(&t->leaves, t->model, &leaves));
+    TRY(leaves_machine(t->machine, t->leaves));
+    t->plan_bytes = leaves_bytes(t->leaves);
     NEW(t->labels, t->plan_rows);
     NEW(t->views, t->plan_rows);
 done:
@@ -212,18 +235,32 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     return SOTTO_OK;
 }
 
-void supervised_fill(struct supervised *t, const int64_t *rows, size_t n, uint64_t step)
+/* A step, for those who see a leaf of it. */
+struct step {
+    struct supervised *t;
+    const int64_t *rows;
+    size_t n;
+    uint64_t step;
+    size_t right;
+};
+
+static sotto_status fill(float *input, void *state, const struct leaf *leaf)
 {
+    const struct step *s = state;
+    struct supervised *t = s->t;
     const struct sotto_train_options *o = &t->options;
-    bool moves = o->flip || o->crop;
-    for (size_t i = 0; i < n; i++) {
-        t->labels[i] = t->data->labels[rows[i]];
-        if (moves)
-            t->views[i] = record_view_draw(o->flip, o->crop, o->seed, step, i);
+    const int64_t *rows = s->rows + leaf->first;
+    struct record_view *views = o->flip || o->crop ? t->views + leaf->first : NULL;
+    for (size_t i = 0; i < leaf->count; i++) {
+        t->labels[leaf->first + i] = t->data->labels[rows[i]];
+        if (views)
+            views[i] = record_view_draw(o->flip, o->crop, o->seed, s->step, leaf->first + i);
     }
-    record_input_fill(nn_plan_input(t->plan), &t->input, rows, n, moves ? t->views : NULL);
+    record_input_fill(input, &t->input, rows, leaf->count, views);
     if (o->augment_noise > 0)
-        record_input_add_noise(nn_plan_input(t->plan), &t->input, n, o->augment_noise, o->seed, step);
+        record_input_add_noise(input, &t->input, leaf->first, leaf->count, o->augment_noise, o->seed,
+                               s->step);
+    return SOTTO_OK;
 }
 
 size_t supervised_right(const float *logits, const int64_t *labels, size_t n, size_t classes)
@@ -247,19 +284,30 @@ bool supervised_warms_up(struct supervised *t, uint64_t step)
     return step < first;
 }
 
+/* The sum of its records' losses. */
+static double loss_of(void *state, const struct leaf *leaf)
+{
+    struct step *s = state;
+    struct supervised *t = s->t;
+    const size_t classes = t->config.classes, first = leaf->first * classes;
+    const float *logits = leaves_output(t->leaves) + first;
+    const int64_t *labels = t->labels + leaf->first;
+    s->right += supervised_right(logits, labels, leaf->count, classes);
+    return loss_softmax_sum(leaves_diff_output(t->leaves) + first, logits, labels, leaf->count, classes,
+                            s->n);
+}
+
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
                              uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     struct supervised *t = state;
-    size_t classes = t->config.classes;
-    nn_plan_train_top(t->plan, supervised_warms_up(t, step));
-    supervised_fill(t, rows, n, step);
-    TRY(nn_plan_forward(t->plan, 1, t->options.seed, step));
-    out->loss = loss_softmax_cross_entropy(nn_plan_diff_output(t->plan), nn_plan_output(t->plan), t->labels,
-                                           n, classes);
-    out->accuracy = (double)supervised_right(nn_plan_output(t->plan), t->labels, n, classes) / (double)n;
-    TRY(nn_plan_backward(t->plan));
+    struct step s = {.t = t, .rows = rows, .n = n, .step = step};
+    leaves_train_top(t->leaves, supervised_warms_up(t, step));
+    TRY(leaves_forward(t->leaves, 1, t->options.seed, step, fill, &s));
+    out->loss = leaves_sum(t->leaves, loss_of, &s) / (double)n;
+    out->accuracy = (double)s.right / (double)n;
+    TRY(leaves_backward(t->leaves));
 done:
     return status;
 }
@@ -290,8 +338,8 @@ sotto_status supervised_finish(struct sotto_network **out, struct supervised *t,
     struct sotto_network *n = NULL;
     struct nn_model *model = t->model;
     char records[32];
-    nn_plan_free(t->plan); /* it points into the model, which the network takes over */
-    t->plan = NULL;
+    leaves_free(t->leaves); /* they point into the model, which the network takes over */
+    t->leaves = NULL;
     t->model = NULL;
     TRY(network_wrap(&n, model, &t->config, t->record));
     network_take_recipe(n, &t->options);
@@ -324,7 +372,7 @@ done:
 
 void supervised_clear(struct supervised *t)
 {
-    nn_plan_free(t->plan);
+    leaves_free(t->leaves);
     nn_optimizer_free(t->optimizer);
     nn_model_free(t->model);
     base_free(t->order.order);
@@ -338,15 +386,18 @@ void supervised_clear(struct supervised *t)
 void supervised_announce(const struct supervised *t, const struct training_loop *l)
 {
     const struct nn_shape r = t->record;
-    char line[SOTTO_AUTOTUNE_LINE];
+    char line[SOTTO_AUTOTUNE_LINE], sums[LEAVES_LINE] = "";
     sotto_autotune_line(line, &t->choice, l->unit);
+    if (t->leaves)
+        leaves_line(sums, t->leaves, l->unit);
     context_log(
         t->ctx, SOTTO_LOG_INFO,
         "train: %s on %zux%zux%zu, %zu records of %s, %zu classes, %zu parameters, %llu steps of %zu, %s, "
-        "%s, %d threads, %.0f MiB planned",
+        "%s, %d threads, %.0f MiB planned%s%s",
         t->config.name, r.channels, r.height, r.width, t->n, t->data->name, t->config.classes,
         nn_model_parameter_count(t->model, 1), (unsigned long long)t->steps, t->options.batch, line,
-        nn_backend_title(autotune_backend(&t->choice)), t->threads, (double)t->plan_bytes / (1 << 20));
+        nn_backend_title(autotune_backend(&t->choice)), t->threads, (double)t->plan_bytes / (1 << 20),
+        sums[0] ? ", " : "", sums);
     if (l->resumed)
         context_log(t->ctx, SOTTO_LOG_INFO, "train: continuing at step %llu from %s",
                     (unsigned long long)l->progress.step, l->checkpoint);

@@ -9,13 +9,13 @@
  *     TRY(training_loop_run(&loop));
  *     TRY(supervised_finish(&network, &t, statement));
  *
- * The replaced step may take batches of another kind (at most t.options.batch records pass through t.plan at
- * a time), or gradients that are clipped and noised. */
+ * The replaced step may take other batches, or gradients that are clipped and noised. */
 #ifndef TRAIN_PLAIN_SUPERVISED_H
 #define TRAIN_PLAIN_SUPERVISED_H
 
 #include "nn/loop/autotuner.h"
 #include "nn/loop/training_loop.h"
+#include "nn/plan/leaves.h"
 #include "train/network/network.h"
 
 struct supervised {
@@ -34,17 +34,19 @@ struct supervised {
     uint64_t steps;
     struct schedule schedule;
     struct nn_model *model;
-    struct nn_plan *plan; /* of options.batch records; NULL: gradients of single examples are asked for */
-    size_t plan_bytes;    /* of that plan, or of those that a private trainer made */
+    struct leaf_order sums;
+    struct leaves *leaves; /* of options.batch records; NULL: gradients of single examples are asked for */
+    size_t plan_bytes;     /* of these, or of the plans that a private trainer made */
     struct nn_optimizer *optimizer;
     struct epoch_order order;
     struct record_input input;
-    int64_t *labels;           /* (batch), with the plan */
-    struct record_view *views; /* (batch), with the plan */
+    int64_t *labels;           /* (batch), with the leaves */
+    struct record_view *views; /* (batch), likewise */
     const char *privacy; /* lines of the recipe that a private trainer adds; "": none. Files then hold no hash
                             of the records */
     size_t plan_rows, plan_views; /* of the plan, labels and views; batch and 0 unless changed */
-    char rows_sha256[SHA256_HEX], recipe[2048], machine[160], hint[96]; /* recipe, machine: of the choice */
+    char rows_sha256[SHA256_HEX], recipe[2048], machine[LEAVES_MACHINE],
+        hint[96]; /* recipe, machine: of the choice */
 };
 /** Checks everything. Free with supervised_clear(), after an error too. EINVAL, ENOTSUP, ENOMEM; errors of
  * sotto_encoder_load(). */
@@ -57,15 +59,13 @@ sotto_status supervised_rows_once(const struct supervised *t);
  * (a text that lives as long as *t). */
 void supervised_change(struct supervised *t, uint64_t steps, size_t plan_rows, size_t plan_views,
                        const char *privacy);
-/** dtype and backend for the plan as it is now, and the texts that name them. Called by supervised_plan(). */
+/** Order of sums, dtype and backend for the plan as it is now, and the texts that name them. Called by supervised_plan(). */
 sotto_status supervised_choose(struct supervised *t);
 /** Model with its first weights, optimizer, and, unless gradients of single examples are asked for, plan and scratch
  * of a step. */
 sotto_status supervised_plan(struct supervised *t);
 /** A loop around plain steps. Borrows *t. */
 void supervised_loop(struct training_loop *out, struct supervised *t);
-/** Labels and input of n <= batch records, in the views of this step. */
-void supervised_fill(struct supervised *t, const int64_t *rows, size_t n, uint64_t step);
 /** Is this one of the first steps, which train the last layer alone? The step after them begins with a new optimizer. */
 bool supervised_warms_up(struct supervised *t, uint64_t step);
 /** How many of the logits (n, classes) are largest at the label. */

@@ -296,8 +296,8 @@ static sotto_status add_input_noise(struct noisy_run *r)
     TRY(nn_model_create(&whole, &config, 0));
     TRY(nn_model_export(&tensors, r->t.model, "", 1));
     TRY(nn_model_import(whole, &tensors, "", 1));
-    nn_plan_free(r->t.plan); /* points into the model */
-    r->t.plan = NULL;
+    leaves_free(r->t.leaves); /* they point into the model */
+    r->t.leaves = NULL;
     nn_model_free(r->t.model);
     r->t.model = whole;
     r->t.config = config;

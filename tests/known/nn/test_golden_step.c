@@ -46,7 +46,7 @@ static void run_simclr(struct step *s, const struct nn_backend *backend, enum nn
                                         .batch = 2 * N, .dtype = dtype, .backend = backend, .training = 1}),
                      SOTTO_OK);
     golden_images(nn_plan_input(s->plan), 2 * N, config.input);
-    assert_int_equal(ntxent_create(&loss, NTXENT_KERAS, N, 128, backend), SOTTO_OK);
+    assert_int_equal(ntxent_create(&loss, NTXENT_KERAS, N, 128, N, backend), SOTTO_OK);
     nn_plan_forward(s->plan, 1, 1, 0);
     s->loss = ntxent_run(loss, nn_plan_diff_output(s->plan), &s->accuracy, nn_plan_output(s->plan), 0.1f);
     nn_plan_backward(s->plan);

@@ -143,7 +143,8 @@ static void batches_do_not_depend_on_threads(void **state)
         struct augmenter *a = NULL;
         assert_int_equal(augmenter_create(&a, &c), SOTTO_OK);
         uint64_t allocations = base_alloc_count();
-        augmenter_run(a, threads == 1 ? one : many, images, rows, N, 3, 12);
+        augmenter_run(a, threads == 1 ? one : many, images,
+                      &(struct augment_part){.rows = rows, .n = N, .room = N}, 3, 12);
         assert_int_equal(base_alloc_count(), allocations);
         augmenter_free(a);
         if (threads > 1)

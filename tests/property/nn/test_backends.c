@@ -294,7 +294,7 @@ static void one_step(struct trained *out, const struct nn_backend *b, enum nn_dt
     struct nn_plan_config plan = {.batch = VIEWS, .backend = b, .dtype = dtype, .training = 1};
     assert_int_equal(nn_model_create(&m, &config, 1), SOTTO_OK);
     assert_int_equal(nn_plan_create(&p, m, &plan), SOTTO_OK);
-    assert_int_equal(ntxent_create(&loss, NTXENT_KERAS, VIEWS / 2, WIDTH, b), SOTTO_OK);
+    assert_int_equal(ntxent_create(&loss, NTXENT_KERAS, VIEWS / 2, WIDTH, VIEWS / 2, b), SOTTO_OK);
     fill_views(nn_plan_input(p));
     nn_plan_forward(p, 1, 0, 0);
     memcpy(out->output, nn_plan_output(p), sizeof out->output);

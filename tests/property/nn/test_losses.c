@@ -16,11 +16,16 @@
 enum { MAX = 40 * 70 };
 static const enum ntxent_form forms[] = {NTXENT_KERAS, NTXENT_SIMCLR};
 
-static struct ntxent *make(enum ntxent_form form, size_t n, size_t d)
+static struct ntxent *make_leaves(enum ntxent_form form, size_t n, size_t d, size_t leaf)
 {
     struct ntxent *w = NULL;
-    assert_int_equal(ntxent_create(&w, form, n, d, machine.kernels), SOTTO_OK);
+    assert_int_equal(ntxent_create(&w, form, n, d, leaf, machine.kernels), SOTTO_OK);
     return w;
+}
+
+static struct ntxent *make(enum ntxent_form form, size_t n, size_t d)
+{
+    return make_leaves(form, n, d, n);
 }
 
 static void draw(float *z, size_t n, uint64_t index)
@@ -46,7 +51,7 @@ static void ntxent_matches_its_formula(void **state)
                 for (size_t i = 0; i < count; i++)
                     x[i] = z[i];
                 struct oracle_ntxent o = {forms[form] == NTXENT_SIMCLR, n, d, temperatures[t]};
-                struct ntxent *w = make(forms[form], n, d);
+                struct ntxent *w = make_leaves(forms[form], n, d, 1 + (s + t) % n);
                 double loss = ntxent_run(w, diff, NULL, z, temperatures[t]),
                        expected = oracle_ntxent_loss(x, &o);
                 assert_true(fabs(loss - expected) <= 1e-5 * fmax(1, expected));
@@ -206,7 +211,7 @@ static void ntxent_refuses_one_image(void **state)
     (void)state;
     struct ntxent *w = NULL;
     for (size_t form = 0; form < 2; form++) {
-        assert_int_equal(ntxent_create(&w, forms[form], 1, 8, NULL), SOTTO_EINVAL);
+        assert_int_equal(ntxent_create(&w, forms[form], 1, 8, 1, NULL), SOTTO_EINVAL);
         assert_null(w);
         assert_string_equal(sotto_error_text(),
                             "contrastive loss: a batch of 1 has no negatives; expected at least 2 images");
@@ -219,7 +224,7 @@ static void ntxent_fails_cleanly_without_memory_and_runs_without_allocating(void
     struct ntxent *w = NULL;
     for (long n = 0; n < 2; n++) {
         base_alloc_fail_after(n);
-        assert_int_equal(ntxent_create(&w, NTXENT_KERAS, 8, 8, NULL), SOTTO_ENOMEM);
+        assert_int_equal(ntxent_create(&w, NTXENT_KERAS, 8, 8, 8, NULL), SOTTO_ENOMEM);
         base_alloc_fail_after(-1);
     }
     float z[2 * 8 * 8], diff[2 * 8 * 8];

@@ -68,6 +68,45 @@ static void train(char sha256[65], struct sotto_train_result *result, const stru
     sotto_network_free(n);
 }
 
+/* Order exact; 20 records in leaves of 6: the last is filled up. */
+static void threads_change_no_bit(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"cnn", "resnet8", "tanh-cnn"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        char one[65], many[65], fast[65];
+        struct sotto_train_result first, other;
+        struct sotto_train_options o = tiny();
+        o.model = models[i], o.order = "exact", o.leaf = 6;
+        o.flip = 1, o.crop = 2, o.augment_noise = i == 0 ? 0.1 : 0;
+        if (i == 1)
+            o.hidden_count = 0, o.norm = "group", o.residual.kind = "additive", o.residual.gamma = 0.1;
+        machine.context.threads = 1;
+        train(one, &first, &o);
+        for (int threads = 2; threads <= 3; threads++) {
+            machine.context.threads = threads;
+            train(many, &other, &o);
+            assert_string_equal(many, one);
+            assert_true(other.loss == first.loss && other.accuracy == first.accuracy);
+        }
+        o.checkpoint = path_of("c.safetensors");
+        struct stopper s = {0, 2 * o.batch};
+        struct sotto_context ctx = machine.context; /* 3 threads */
+        struct sotto_network *n = NULL;
+        ctx.stop = &s.stop, ctx.progress = watch, ctx.user = &s;
+        assert_int_equal(sotto_train(&n, NULL, images, NULL, 0, &o, &ctx), SOTTO_ESTOPPED);
+        machine.context.threads = 2;
+        train(many, &other, &o);
+        assert_string_equal(many, one);
+        assert_true(other.loss == first.loss);
+        unlink(o.checkpoint);
+        o.checkpoint = NULL, o.order = "fast", o.leaf = 0;
+        train(fast, NULL, &o);
+        assert_string_not_equal(fast, one); /* another order, another recipe */
+    }
+    machine_set(machine.type);
+}
+
 static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
 {
     (void)state;
@@ -313,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resume_gives_the_bits_of_an_uninterrupted_run),
+        cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(equal_seeds_give_equal_bytes),
         cmocka_unit_test(every_network_learns_64_images_by_heart),
         cmocka_unit_test(more_steps_allocate_nothing_more),

@@ -44,6 +44,42 @@ static void resume_gives_the_bits_of_an_uninterrupted_run(void **state)
     }
 }
 
+/* Order exact: on any number of threads, and on another number after a stop. 7 images in leaves of 2: the last is filled up. */
+static void threads_change_no_bit(void **state)
+{
+    (void)state;
+    const char *checkpoint = path_of("c.safetensors");
+    static const struct {
+        const char *method, *loss;
+    } cases[] = {{"simclr", "keras"}, {"simclr", "simclr"}, {"rotation", "keras"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char one[65], many[65], fast[65];
+        struct sotto_pretrain_result first, other;
+        struct sotto_pretrain_options o = tiny();
+        o.method = cases[i].method, o.loss = cases[i].loss;
+        o.order = "exact", o.batch = 7, o.leaf = 2;
+        machine.context.threads = 1;
+        train(one, &first, &o);
+        for (int threads = 2; threads <= 3; threads++) {
+            machine.context.threads = threads;
+            train(many, &other, &o);
+            assert_string_equal(many, one);
+            assert_true(other.loss == first.loss && other.accuracy == first.accuracy);
+        }
+        o.checkpoint = checkpoint;
+        train_until(&o, 2 * o.batch); /* on 3 threads */
+        machine.context.threads = 2;
+        train(many, &other, &o);
+        assert_string_equal(many, one);
+        assert_true(other.loss == first.loss);
+        unlink(checkpoint);
+        o.checkpoint = NULL, o.order = "fast", o.leaf = 0;
+        train(fast, NULL, &o);
+        assert_string_not_equal(fast, one); /* another order, another recipe */
+    }
+    machine_set(machine.type);
+}
+
 static void a_finished_run_is_not_repeated(void **state)
 {
     (void)state;
@@ -151,6 +187,12 @@ static void bad_options_are_one_clear_line(void **state)
     o = tiny(), o.dtype = "bf16", o.backend = "ref";
     expect_error(&o, SOTTO_ENOTSUP,
                  "dtype bf16: backend 'ref' computes in f32 only; use dtype f32 or backend dnnl");
+    o = tiny(), o.order = "quick";
+    expect_error(&o, SOTTO_EINVAL, "order 'quick' is unknown; expected one of: auto, exact, fast");
+    o = tiny(), o.order = "exact", o.encoder = "resnet8";
+    expect_error(&o, SOTTO_ENOTSUP, "uses the moments of all records of a step; use order fast");
+    o = tiny(), o.leaf = 5;
+    expect_error(&o, SOTTO_EINVAL, "leaf: 5 records are more than the 4 of a batch");
     o = tiny(), o.schedule = "linear";
     expect_error(&o, SOTTO_EINVAL, "schedule 'linear' is unknown; expected one of: constant, cosine");
     o = tiny(), o.loss = "triplet";
@@ -223,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resume_gives_the_bits_of_an_uninterrupted_run),
+        cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(a_finished_run_is_not_repeated),
         cmocka_unit_test(equal_seeds_give_equal_bytes),
         cmocka_unit_test(more_steps_allocate_nothing_more),

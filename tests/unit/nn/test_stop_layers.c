@@ -116,7 +116,7 @@ static void convolutions_ask(void **state)
         conv_asks("winograd", "winograd", &d, BATCH * 16 / 32, BATCH * 16 / 32 + 16);
     d = describe(16, 16, 16, 3, 2, 1);
     if (conv_weights_fits(&d))
-        conv_asks("our weights", "dnnl", &d, 0, 2 + 16 + 1);
+        conv_asks("our weights", "dnnl", &d, 0, 2 + BATCH + 1); /* images */
     d = describe(16, 8, 16, 3, 1, 0);
     if (conv_taps_fits(&d))
         conv_asks("taps", "dnnl", &d, 9 + 1, 9 + 1 + 1);
@@ -226,17 +226,23 @@ static void run_loss(void *arg)
 static void the_contrastive_loss_asks(void **state)
 {
     (void)state;
-    enum { N = 64, D = 8, BLOCKS = N / 16 };
+    enum {
+        N = 64,
+        D = 8,
+        LEAF = 16,
+        BLOCKS = 2 * N / LEAF,
+        LOOPS = 4
+    }; /* over rows, twice over leaves, over rows */
     const struct nn_backend *backend = NULL;
     assert_int_equal(nn_backend_find(&backend, "ref"), SOTTO_OK);
     par_set_threads(1);
-    assert_int_equal(ntxent_create(&loss, NTXENT_KERAS, N, D, backend), SOTTO_OK);
+    assert_int_equal(ntxent_create(&loss, NTXENT_KERAS, N, D, LEAF, backend), SOTTO_OK);
     ntxent_set_stop(loss, latch);
-    asks("keras", run_loss, NULL, 2 * (2 * BLOCKS) + 3 * BLOCKS + 3); /* 5 loops over rows, 3 products */
+    asks("keras", run_loss, NULL, LOOPS * BLOCKS);
     ntxent_free(loss);
-    assert_int_equal(ntxent_create(&loss, NTXENT_SIMCLR, N, D, backend), SOTTO_OK);
+    assert_int_equal(ntxent_create(&loss, NTXENT_SIMCLR, N, D, LEAF, backend), SOTTO_OK);
     ntxent_set_stop(loss, latch);
-    asks("simclr", run_loss, NULL, 2 * (2 * BLOCKS) + 2 * (2 * BLOCKS) + 2);
+    asks("simclr", run_loss, NULL, LOOPS * BLOCKS);
     ntxent_free(loss);
 }
 

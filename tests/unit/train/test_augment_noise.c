@@ -31,7 +31,7 @@ static void fill(const struct record_input *r, size_t n, double deviation, uint6
 {
     static const int64_t rows[N] = {0, 1, 2, 3, 4, 5};
     record_input_fill(filled, r, rows, n, NULL);
-    record_input_add_noise(filled, r, n, deviation, seed, step);
+    record_input_add_noise(filled, r, 0, n, deviation, seed, step);
 }
 
 /* Variance within four standard errors; a law that is 2 % wider is outside of them. */

@@ -1,0 +1,438 @@
+/* Each worker has one plan, with scratch for one leaf at a time; a leaf has only what its way back needs. */
+#include "nn/plan/leaves.h"
+
+#include "base/cpu.h"
+#include "nn/plan/plan.h"
+#include "par/tree.h"
+#include "rng/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RECORDS = 32, LEAVES = 8, FEWEST = 2, LEAVES_WORTH = 4 };
+/* Multiplications of a forward pass over a leaf, for each weight: each leaf packs weights and adds up their gradients, which
+ * costs some 3 % of a step then (bench/LOG.md). */
+static const double WORK_WORTH = 600;
+
+/* ---- the order ---- */
+
+/* So many records that a leaf has work for a core, and so few that some cores have a leaf; by the recipe alone. All leaves of
+ * about the same size: the last one is filled up. */
+static size_t choose_leaf(size_t records, size_t least)
+{
+    size_t most = records / LEAVES;
+    most = most < FEWEST ? FEWEST : most > RECORDS ? RECORDS : most;
+    most = most < least ? least : most;
+    const size_t leaves = records < most ? 1 : records / most;
+    return (records + leaves - 1) / leaves;
+}
+
+/* Why it cannot be exact; "" if it can. */
+static sotto_status find_reason(char out[NN_CROSSES_TEXT], const struct nn_model_config *model,
+                                const char *why_not)
+{
+    if (!why_not)
+        return nn_model_crosses(out, model);
+    snprintf(out, NN_CROSSES_TEXT, "%s", why_not);
+    return SOTTO_OK;
+}
+
+sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_t leaf,
+                                const struct nn_model_config *model, size_t records, size_t views,
+                                const char *why_not)
+{
+    sotto_status status = SOTTO_OK;
+    char reason[NN_CROSSES_TEXT];
+    size_t values;
+    double work;
+    const bool is_auto = !asked || strcmp(asked, "auto") == 0,
+               exact = !is_auto && strcmp(asked, "exact") == 0;
+    REQUIRE(is_auto || exact || strcmp(asked, "fast") == 0,
+            "order '%s' is unknown; expected one of: auto, exact, fast", asked);
+    REQUIRE(leaf <= records, "leaf: %zu records are more than the %zu of a batch", leaf, records);
+    *out = (struct leaf_order){false, records};
+    if (!is_auto && !exact)
+        goto done;
+    TRY(find_reason(reason, model, why_not));
+    if (exact && reason[0])
+        FAIL(SOTTO_ENOTSUP, "order exact: %s; use order fast", reason);
+    if (reason[0])
+        goto done;
+    TRY(nn_model_size(&values, &work, model));
+    const size_t least = (size_t)ceil(WORK_WORTH * (double)values / (work * (double)views));
+    *out = (struct leaf_order){true, choose_leaf(records, exact ? FEWEST : least)};
+    if (nn_threads_worth(work * (double)records, 2) == 1)
+        out->leaf = records; /* one thread does it all, as ever */
+    else if (leaf)
+        out->leaf = leaf;
+    else if (is_auto && (records + out->leaf - 1) / out->leaf < LEAVES_WORTH)
+        *out = (struct leaf_order){false, records};
+done:
+    if (status == SOTTO_OK && leaf && !out->exact)
+        status = status_fail(SOTTO_EINVAL, "leaf cannot be given with order fast; give order exact");
+    return status;
+}
+
+void leaf_order_text(char out[LEAF_ORDER_TEXT], const struct leaf_order *o)
+{
+    out[0] = '\0';
+    if (o->exact)
+        snprintf(out, LEAF_ORDER_TEXT, "order=exact\nleaf=%zu\n", o->leaf);
+}
+
+/* ---- making ---- */
+
+struct leaves {
+    struct leaves_config config;
+    struct nn_model *model;
+    size_t count, workers, rows, width, inputs; /* rows: of a leaf; width, inputs: floats of a row */
+    struct nn_plan **plans;                     /* (workers) */
+    struct arena *memory;                       /* (count) */
+    struct tree_sums *sums;
+    float *output, *diff_output; /* of the whole step; one leaf: its plan's own */
+    double *values;              /* (count) */
+    /* of the running pass */
+    int training;
+    uint64_t seed, step;
+    leaf_fill *fill;
+    void *state;
+};
+
+static bool is_fast(const struct leaves *l)
+{
+    return !l->config.order.exact;
+}
+
+static sotto_status make_plans(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    const struct leaves_config *c = &l->config;
+    const struct nn_plan_config plan = {.batch = l->rows,
+                                        .dtype = c->dtype,
+                                        .backend = c->backend,
+                                        .training = 1,
+                                        .leaves = !is_fast(l),
+                                        .ctx = c->ctx};
+    NEW(l->plans, l->workers);
+    for (size_t w = 0; w < l->workers; w++)
+        TRY(nn_plan_create(&l->plans[w], l->model, &plan));
+done:
+    return status;
+}
+
+/* A worker's first leaf has the memory that its plan was made with. */
+static sotto_status make_memory(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    NEW(l->memory, l->count);
+    for (size_t w = 0; w < l->workers; w++)
+        l->memory[tree_first(w, l->workers, l->count)] = l->plans[w]->keep;
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->memory[i].base)
+            continue;
+        l->memory[i].peak = l->plans[0]->keep.capacity;
+        TRY(arena_reserve_asking(&l->memory[i], "leaf of a training step", l->config.ctx));
+    }
+    TRY(tree_sums_create(&l->sums, l->model->diffs, l->model->trainable, l->count, l->workers));
+    NEW_ROWS(l->output, l->config.views * l->config.records, l->width);
+    NEW_ROWS(l->diff_output, l->config.views * l->config.records, l->width);
+done:
+    return status;
+}
+
+sotto_status leaves_create(struct leaves **out, struct nn_model *m, const struct leaves_config *config)
+{
+    sotto_status status = SOTTO_OK;
+    struct leaves *l = NULL;
+    const int pool = par_pool_threads();
+    const size_t leaf = config->order.leaf, threads = config->threads > 1 ? (size_t)config->threads : 1;
+    NEW(l, 1);
+    l->config = *config;
+    l->model = m;
+    l->count = (config->records + leaf - 1) / leaf;
+    l->workers = is_fast(l) || l->count < threads ? l->count : threads;
+    l->rows = leaf * config->views;
+    l->width = nn_model_output_width(m);
+    l->inputs = m->input.channels * m->input.height * m->input.width;
+    par_set_threads(is_fast(l) ? config->threads : 1);
+    TRY(make_plans(l));
+    if (!is_fast(l))
+        TRY(make_memory(l));
+    NEW(l->values, l->count);
+    *out = l;
+    l = NULL;
+done:
+    par_set_threads(pool);
+    leaves_free(l);
+    return status;
+}
+
+void leaves_free(struct leaves *l)
+{
+    if (!l)
+        return;
+    for (size_t w = 0; l->plans && w < l->workers; w++) {
+        if (l->memory && l->plans[w])
+            l->plans[w]->keep = (struct arena){0}; /* it is one of those below */
+        nn_plan_free(l->plans[w]);
+    }
+    for (size_t i = 0; l->memory && i < l->count; i++)
+        arena_clear(&l->memory[i]);
+    tree_sums_free(l->sums);
+    base_free(l->plans);
+    base_free(l->memory);
+    base_free(l->output);
+    base_free(l->diff_output);
+    base_free(l->values);
+    base_free(l);
+}
+
+size_t leaves_count(const struct leaves *l)
+{
+    return l->count;
+}
+
+size_t leaves_workers(const struct leaves *l)
+{
+    return l->workers;
+}
+
+size_t leaves_bytes(const struct leaves *l)
+{
+    if (is_fast(l))
+        return nn_plan_bytes(l->plans[0]);
+    return l->workers * l->plans[0]->scratch.capacity + l->count * l->memory[0].capacity +
+           tree_sums_bytes(l->sums) + 2 * l->config.views * l->config.records * l->width * sizeof(float);
+}
+
+void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit)
+{
+    size_t used = (size_t)snprintf(out, LEAVES_LINE, "sums in order %s", is_fast(l) ? "fast" : "exact");
+    if (!is_fast(l))
+        used += (size_t)snprintf(out + used, LEAVES_LINE - used, ", %zu %s of %zu %s", l->count,
+                                 l->count == 1 ? "leaf" : "leaves", l->config.order.leaf, unit);
+    if (!is_fast(l) && (size_t)l->config.threads > l->count)
+        snprintf(out + used, LEAVES_LINE - used, ": at most %zu of %d threads have work", l->count,
+                 l->config.threads);
+}
+
+struct nn_plan *leaves_plan(struct leaves *l)
+{
+    return l->plans[0];
+}
+
+void leaves_train_top(struct leaves *l, int top_only)
+{
+    for (size_t w = 0; w < l->workers; w++)
+        nn_plan_train_top(l->plans[w], top_only);
+}
+
+/* ---- a step ---- */
+
+static struct leaf leaf_at(const struct leaves *l, size_t i, size_t worker)
+{
+    const size_t room = l->config.order.leaf, first = i * room, left = l->config.records - first;
+    return (struct leaf){i, first, left < room ? left : room, room, worker};
+}
+
+/* Rows of the leaf between `one`, an array of its own, and `all`, one of the whole step. */
+enum direction { GATHER, SCATTER };
+static void move_rows(float *all, float *one, const struct leaves *l, const struct leaf *leaf,
+                      enum direction direction)
+{
+    for (size_t v = 0; v < l->config.views; v++) {
+        float *mine = one + v * leaf->room * l->width,
+              *place = all + (v * l->config.records + leaf->first) * l->width;
+        if (direction == GATHER)
+            memcpy(place, mine, leaf->count * l->width * sizeof *mine);
+        else
+            memcpy(mine, place, leaf->count * l->width * sizeof *mine);
+    }
+}
+
+/* The rows behind the last record. */
+static void clear_rest(float *rows, size_t width, const struct leaves *l, const struct leaf *leaf)
+{
+    for (size_t v = 0; v < l->config.views; v++)
+        memset(rows + (v * leaf->room + leaf->count) * width, 0,
+               (leaf->room - leaf->count) * width * sizeof *rows);
+}
+
+static sotto_status forward_leaf(struct leaves *l, const struct leaf *leaf)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_plan *p = l->plans[leaf->worker];
+    plan_bind(p, &l->memory[leaf->number], leaf->number, NULL);
+    TRY(l->fill(nn_plan_input(p), l->state, leaf));
+    clear_rest(nn_plan_input(p), l->inputs, l, leaf);
+    TRY(nn_plan_forward(p, l->training, l->seed, l->step));
+    move_rows(l->output, p->output, l, leaf, GATHER);
+done:
+    return status;
+}
+
+static sotto_status backward_leaf(struct leaves *l, const struct leaf *leaf)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_plan *p = l->plans[leaf->worker];
+    plan_bind(p, &l->memory[leaf->number], leaf->number, tree_sums_next(l->sums, leaf->worker));
+    move_rows(l->diff_output, p->diff_output, l, leaf, SCATTER);
+    clear_rest(p->diff_output, l->width, l, leaf);
+    TRY(nn_plan_backward(p));
+    tree_sums_add(l->sums, leaf->worker);
+done:
+    return status;
+}
+
+static sotto_status run_worker(struct leaves *l, size_t worker,
+                               sotto_status (*run)(struct leaves *l, const struct leaf *leaf))
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = tree_first(worker, l->workers, l->count);
+         i < tree_first(worker + 1, l->workers, l->count); i++) {
+        const struct leaf leaf = leaf_at(l, i, worker);
+        TRY(run(l, &leaf));
+    }
+done:
+    return status;
+}
+
+static sotto_status forward_worker(void *arg, size_t worker, int thread)
+{
+    (void)thread;
+    return run_worker(arg, worker, forward_leaf);
+}
+
+static sotto_status backward_worker(void *arg, size_t worker, int thread)
+{
+    struct leaves *l = arg;
+    (void)thread;
+    tree_sums_begin(l->sums, worker);
+    return run_worker(l, worker, backward_leaf);
+}
+
+/* All kernels within it run on the worker's own thread. */
+static sotto_status on_workers(struct leaves *l, par_body body)
+{
+    const int pool = par_set_threads(1);
+    const sotto_status status = par_shares(l->workers, (int)l->workers, NULL, body, l);
+    par_set_threads(pool);
+    return status;
+}
+
+static sotto_status forward_at_once(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    const struct leaf all = leaf_at(l, 0, 0);
+    TRY(l->fill(nn_plan_input(l->plans[0]), l->state, &all));
+    TRY(nn_plan_forward(l->plans[0], l->training, l->seed, l->step));
+done:
+    return status;
+}
+
+sotto_status leaves_forward(struct leaves *l, int training, uint64_t seed, uint64_t step, leaf_fill *fill,
+                            void *state)
+{
+    l->training = training, l->seed = seed, l->step = step;
+    l->fill = fill, l->state = state;
+    return is_fast(l) ? forward_at_once(l) : on_workers(l, forward_worker);
+}
+
+const float *leaves_output(const struct leaves *l)
+{
+    return is_fast(l) ? nn_plan_output(l->plans[0]) : l->output;
+}
+
+float *leaves_diff_output(struct leaves *l)
+{
+    return is_fast(l) ? nn_plan_diff_output(l->plans[0]) : l->diff_output;
+}
+
+sotto_status leaves_backward(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    if (is_fast(l))
+        return nn_plan_backward(l->plans[0]);
+    TRY(on_workers(l, backward_worker));
+    tree_sums_join(l->sums, l->config.threads);
+done:
+    return status;
+}
+
+double leaves_sum(struct leaves *l, leaf_value *of, void *state)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct leaf leaf = leaf_at(l, i, 0);
+        l->values[i] = of(state, &leaf);
+    }
+    return tree_sum(l->values, l->count);
+}
+
+/* ---- the canary ---- */
+
+static void make_up(float *out, size_t count, double scale, uint64_t what)
+{
+    struct rng random = rng_stream(0, RNG_CHECK, 1, what);
+    for (size_t i = 0; i < count; i++)
+        out[i] += (float)(scale * (rng_unit(&random) - 0.5));
+}
+
+static sotto_status run_canary(struct sha256 *hash, struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_plan *p = l->plans[0];
+    const size_t outputs = l->rows * l->width;
+    tree_sums_begin(l->sums, 0);
+    float *gradient = tree_sums_next(l->sums, 0);
+    plan_bind(p, &l->memory[0], 0, gradient);
+    memset(p->input, 0, l->rows * l->inputs * sizeof *p->input);
+    make_up(p->input, l->rows * l->inputs, 1, 0);
+    TRY(nn_plan_forward(p, 1, 0, 0));
+    sha256_update(hash, p->output, outputs * sizeof *p->output);
+    memset(p->diff_output, 0, outputs * sizeof *p->diff_output);
+    make_up(p->diff_output, outputs, 1, 1);
+    TRY(nn_plan_backward(p));
+    sha256_update(hash, gradient, l->model->trainable * sizeof *gradient);
+done:
+    return status;
+}
+
+/* Noise on the weights while it runs, as zeros would hide what is below them. */
+static sotto_status canary(char out[SHA256_HEX], struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    struct sha256 hash;
+    float *weights = NULL, *values = l->model->values;
+    const size_t n = l->model->trainable;
+    const int pool = par_set_threads(1);
+    sha256_init(&hash);
+    NEW(weights, n);
+    memcpy(weights, values, n * sizeof *weights);
+    make_up(values, n, 0.1, 2);
+    status = run_canary(&hash, l);
+    memcpy(values, weights, n * sizeof *weights);
+    memset(l->model->diffs, 0,
+           n * sizeof *l->model->diffs); /* passes over the top alone leave the others at that */
+    sha256_hex(&hash, out);
+done:
+    par_set_threads(pool);
+    base_free(weights);
+    return status;
+}
+
+sotto_status leaves_machine(char out[LEAVES_MACHINE], struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    const char *backend = nn_backend_title(l->config.backend);
+    char hash[SHA256_HEX];
+    if (is_fast(l)) {
+        snprintf(out, LEAVES_MACHINE, "threads=%d\nisa=%s\nbackend=%s\n", l->config.threads,
+                 cpu_isa_name(cpu_best_isa()), backend);
+        goto done;
+    }
+    TRY(canary(hash, l));
+    snprintf(out, LEAVES_MACHINE, "kernels=%.16s\nbackend=%s\n", hash, backend);
+done:
+    return status;
+}

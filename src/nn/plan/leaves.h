@@ -1,0 +1,80 @@
+/* leaves.h - a training step that gives the same bits on any number of threads.
+ *
+ * The records of a step are cut into leaves: leaf i has records i k to i k + k - 1 of the step's order, with all their views.
+ * A leaf has always the same shape (the last one is filled up with rows of zeros, whose gradient is 0) and is worked on by one
+ * thread, by a plan that was made for one thread. All sums over leaves go by the tree of par/tree.h. So weights depend on k,
+ * which is part of a run's recipe, and not on threads. Workers own runs of neighbouring leaves; processes can do the same.
+ *
+ * Order `fast` is one leaf, the whole step, on all threads: the same bits for this number of threads only. */
+#ifndef NN_PLAN_LEAVES_H
+#define NN_PLAN_LEAVES_H
+
+#include "nn/nn.h"
+
+/** In what order a run adds up. */
+struct leaf_order {
+    bool exact;
+    size_t leaf; /* k, records in a leaf; fast: the whole step */
+};
+/** In:  asked   "auto" (also NULL), "exact" or "fast"
+ *       leaf     records in a leaf; 0: chosen
+ *       records  in a step, of so many views each
+ *       why_not  a reason against `exact` that the caller has; NULL: none
+ *  Out: *out     auto is exact where the network has it and its cost is small (leaves.c)
+ *  Returns: EINVAL, unknown, or a leaf without exact; ENOTSUP: exact was asked for, but the network or why_not has sums across records */
+sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_t leaf,
+                                const struct nn_model_config *model, size_t records, size_t views,
+                                const char *why_not);
+/** Two lines "key=value" of a recipe; "" for fast. */
+enum { LEAF_ORDER_TEXT = 48 };
+void leaf_order_text(char out[LEAF_ORDER_TEXT], const struct leaf_order *o);
+
+struct leaves_config {
+    struct leaf_order order;
+    size_t records, views; /* of a step; rows of each record */
+    enum nn_dtype dtype;
+    const struct nn_backend *backend;
+    int threads;
+    const struct sotto_context *ctx; /* asked while passes run; or NULL */
+};
+/** Of a step's records, first .. first + count - 1. View v of record first + i is row v * room + i of the leaf's input. */
+struct leaf {
+    size_t number, first, count, room;
+    size_t worker; /* who works on it: 0 .. leaves_workers() - 1 */
+};
+/** Fills the leaf's rows. Called from several threads, of each worker one. */
+typedef sotto_status leaf_fill(float *input, void *state, const struct leaf *leaf);
+
+struct leaves;
+/** Borrows the model. Errors of nn_plan_create(). */
+sotto_status leaves_create(struct leaves **out, struct nn_model *m, const struct leaves_config *config);
+void leaves_free(struct leaves *l);
+size_t leaves_count(const struct leaves *l);
+size_t leaves_workers(const struct leaves *l);
+size_t leaves_bytes(const struct leaves *l);
+/** "sums in order exact, 8 leaves of 32 images"; says so where some threads have no leaf. */
+enum { LEAVES_LINE = 128 };
+void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit);
+/** Order fast: its plan, as it is after a forward pass. */
+struct nn_plan *leaves_plan(struct leaves *l);
+/** nn_plan_train_top() of all. */
+void leaves_train_top(struct leaves *l, int top_only);
+/** Fills all leaves and runs them forward, in training if `training`. ESTOPPED; errors of `fill`. */
+sotto_status leaves_forward(struct leaves *l, int training, uint64_t seed, uint64_t step, leaf_fill *fill,
+                            void *state);
+/** (views * records, outputs): row v * records + i is view v of record i; and the place for the gradient by it. */
+const float *leaves_output(const struct leaves *l);
+float *leaves_diff_output(struct leaves *l);
+/** The gradient of all records, in the model. ESTOPPED. */
+sotto_status leaves_backward(struct leaves *l);
+/** The sum over all leaves, by the tree, of what a function says of each. */
+typedef double leaf_value(void *state, const struct leaf *leaf);
+double leaves_sum(struct leaves *l, leaf_value *of, void *state);
+/** What decides the last bits besides the recipe, as lines "key=value". Order fast: threads, instruction set, backend. Exact:
+ * the backend, and as `kernels` 16 hex digits of the bits that this machine's kernels give for one leaf of made-up records,
+ * forward and backward, with the model's weights as they are now and noise on top, since equal names of instruction sets and
+ * libraries do not mean equal bits. Leaves the model as it is, with gradients of 0. ESTOPPED, ENOMEM. */
+enum { LEAVES_MACHINE = 160 };
+sotto_status leaves_machine(char out[LEAVES_MACHINE], struct leaves *l);
+
+#endif

@@ -1,0 +1,271 @@
+/* A step in leaves: the gradient of one plan of all records, up to rounding; the same bits on any number of threads, noise and
+ * filled-up leaves included; noise that differs from leaf to leaf; what cannot be cut is refused with its reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/machine.h"
+#include "nn/model/model.h"
+#include "nn/plan/leaves.h"
+#include "rng/rng.h"
+
+#include <math.h>
+
+enum { RECORDS = 7, LEAF = 2, SIDE = 32, INPUTS = 3 * SIDE * SIDE };
+
+static const struct nn_model_config networks[] = {
+    {.name = "keras-simclr", .input = {3, SIDE, SIDE}, .projector = {16, 8}, .projector_count = 2},
+    {.name = "resnet8", .norm = "group", .input = {3, SIDE, SIDE}, .classes = 5},
+    {.name = "resnet8",
+     .norm = "group",
+     .input = {3, SIDE, SIDE},
+     .classes = 5,
+     .noise = {.kind = NN_NOISE_ADDITIVE, .gamma = 0.1},
+     .input_noise = 0.1},
+    {.name = "cnn", .input = {3, SIDE, SIDE}, .classes = 5, .hidden = {8, 16, 16}, .hidden_count = 3},
+    {.name = "keras-simclr", .input = {3, SIDE, SIDE}, .classes = 5, .freeze = {.blocks = 2}},
+};
+enum { NETWORKS = sizeof networks / sizeof *networks, NOISY = 2 };
+
+struct world {
+    struct nn_model *model;
+    struct leaves *leaves;
+    size_t views, width;
+    bool alike; /* all records are the same */
+};
+
+/* View v of record i of the step, wherever it lies. */
+static sotto_status fill(float *input, void *state, const struct leaf *leaf)
+{
+    const struct world *w = state;
+    for (size_t v = 0; v < w->views; v++)
+        for (size_t i = 0; i < leaf->count; i++) {
+            struct rng r = rng_stream(3, RNG_TEST, v, w->alike ? 0 : leaf->first + i);
+            for (size_t k = 0; k < INPUTS; k++)
+                input[(v * leaf->room + i) * INPUTS + k] = rng_unit_f(&r);
+        }
+    return SOTTO_OK;
+}
+
+static void open_world(struct world *w, const struct nn_model_config *config, const char *order, int threads)
+{
+    struct leaves_config c = {.records = RECORDS,
+                              .views = w->views,
+                              .dtype = machine.type,
+                              .backend = machine.kernels,
+                              .threads = threads};
+    assert_int_equal(nn_model_create(&w->model, config, 2), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&c.order, order, strcmp(order, "exact") == 0 ? LEAF : 0, config,
+                                        RECORDS, w->views, NULL),
+                     SOTTO_OK);
+    assert_int_equal(leaves_create(&w->leaves, w->model, &c), SOTTO_OK);
+    w->width = nn_model_output_width(w->model);
+}
+
+static void close_world(struct world *w)
+{
+    leaves_free(w->leaves);
+    nn_model_free(w->model);
+}
+
+/* The gradient by outputs is a function of the outputs, so that errors of either way show. */
+static void step(struct world *w, uint64_t number)
+{
+    assert_int_equal(leaves_forward(w->leaves, 1, 4, number, fill, w), SOTTO_OK);
+    float *diff = leaves_diff_output(w->leaves);
+    const float *output = leaves_output(w->leaves);
+    for (size_t i = 0; i < w->views * RECORDS * w->width; i++)
+        diff[i] = output[i] - 0.1f * (float)(i % 3);
+    assert_int_equal(leaves_backward(w->leaves), SOTTO_OK);
+}
+
+static double distance(const float *a, const float *b, size_t n)
+{
+    double error = 0, size = 0;
+    for (size_t i = 0; i < n; i++) {
+        error += pow((double)a[i] - (double)b[i], 2);
+        size += pow((double)b[i], 2);
+    }
+    return sqrt(error / size);
+}
+
+static void leaves_give_the_gradient_of_all_records(void **state)
+{
+    (void)state;
+    const double tolerance = machine.type == NN_BF16 ? 0.02 : 2e-5;
+    for (size_t k = 0; k < NETWORKS; k++) {
+        struct world whole = {.views = k == 0 ? 2 : 1}, cut = whole;
+        if (k == NOISY)
+            continue; /* other draws */
+        open_world(&whole, &networks[k], "fast", 1);
+        open_world(&cut, &networks[k], "exact", 2);
+        assert_int_equal(leaves_count(cut.leaves), (RECORDS + LEAF - 1) / LEAF);
+        for (uint64_t s = 0; s < 2; s++) {
+            step(&whole, s);
+            step(&cut, s);
+            const size_t n = whole.model->trainable;
+            double found = distance(cut.model->diffs, whole.model->diffs, n),
+                   outputs = distance(leaves_output(cut.leaves), leaves_output(whole.leaves),
+                                      whole.views * RECORDS * whole.width);
+            if (!(found < tolerance && outputs < tolerance))
+                fail_msg("%s %zu: gradient differs by %g, outputs by %g", networks[k].name, k, found,
+                         outputs);
+        }
+        close_world(&whole);
+        close_world(&cut);
+    }
+}
+
+static void threads_change_no_bit(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < NETWORKS; k++) {
+        struct world one = {.views = k == 0 ? 2 : 1};
+        char kernels[LEAVES_MACHINE], others[LEAVES_MACHINE];
+        open_world(&one, &networks[k], "exact", 1);
+        assert_int_equal(leaves_machine(kernels, one.leaves), SOTTO_OK);
+        step(&one, 5);
+        for (int threads = 2; threads <= 5; threads++) {
+            struct world many = {.views = one.views};
+            open_world(&many, &networks[k], "exact", threads);
+            assert_int_equal(leaves_machine(others, many.leaves), SOTTO_OK);
+            assert_string_equal(others, kernels);
+            step(&many, 4); /* what a step leaves behind must not show in the next */
+            step(&many, 5);
+            assert_memory_equal(many.model->diffs, one.model->diffs, one.model->trainable * sizeof(float));
+            assert_memory_equal(leaves_output(many.leaves), leaves_output(one.leaves),
+                                one.views * RECORDS * one.width * sizeof(float));
+            close_world(&many);
+        }
+        close_world(&one);
+    }
+}
+
+/* By their place in the step, not in the leaf: equal records get unequal noise. */
+static void every_leaf_has_noise_of_its_own(void **state)
+{
+    (void)state;
+    struct world w = {.views = 1, .alike = true};
+    open_world(&w, &networks[NOISY], "exact", 1);
+    step(&w, 1);
+    const float *output = leaves_output(w.leaves);
+    for (size_t i = 0; i < RECORDS; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_memory_not_equal(output + i * w.width, output + j * w.width, w.width * sizeof *output);
+    close_world(&w);
+    open_world(&w, &networks[NOISY - 1], "exact", 1); /* without noise they are equal: the check can fail */
+    step(&w, 1);
+    output = leaves_output(w.leaves);
+    for (size_t i = 1; i < RECORDS; i++)
+        assert_memory_equal(output + i * w.width, output, w.width * sizeof *output);
+    close_world(&w);
+}
+
+static void sums_go_by_leaves(void **state)
+{
+    (void)state;
+    struct leaf_order o;
+    static const struct {
+        size_t records, leaf;
+    } expected[] = {{1, 1}, {2, 2}, {7, 3}, {8, 2}, {64, 8}, {100, 13}, {250, 32}, {256, 32}, {1000, 33}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_int_equal(leaf_order_resolve(&o, "exact", 0, &networks[0], expected[i].records, 2, NULL),
+                         SOTTO_OK);
+        assert_true(o.exact && o.leaf == expected[i].leaf);
+    }
+    assert_int_equal(leaf_order_resolve(&o, NULL, 0, &networks[0], 256, 2, NULL), SOTTO_OK);
+    assert_true(o.exact && o.leaf == 32);
+    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &networks[0], 4, 2, NULL), SOTTO_OK);
+    assert_true(!o.exact && o.leaf == 4); /* two leaves of two would cost too much */
+}
+
+static void what_needs_the_whole_batch_is_refused(void **state)
+{
+    (void)state;
+    struct leaf_order o;
+    struct nn_model_config batch = networks[1], relative = networks[NOISY];
+    batch.norm = "batch";
+    relative.noise.relative = 1;
+    assert_int_equal(leaf_order_resolve(&o, "exact", 0, &batch, 64, 1, NULL), SOTTO_ENOTSUP);
+    assert_non_null(strstr(sotto_error_text(), "uses the moments of all records of a step; use order fast"));
+    assert_int_equal(leaf_order_resolve(&o, "exact", 0, &relative, 64, 1, NULL), SOTTO_ENOTSUP);
+    assert_non_null(strstr(sotto_error_text(), "is scaled by all records of a step"));
+    assert_int_equal(leaf_order_resolve(&o, "exact", 0, &networks[0], 64, 1, "it is Monday"), SOTTO_ENOTSUP);
+    assert_string_equal(sotto_error_text(), "order exact: it is Monday; use order fast");
+    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &batch, 64, 1, NULL), SOTTO_OK);
+    assert_true(!o.exact && o.leaf == 64);
+    batch.freeze.norms = 1; /* moments are constants then */
+    assert_int_equal(leaf_order_resolve(&o, "exact", 0, &batch, 64, 1, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "quick", 0, &networks[0], 64, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(leaf_order_resolve(&o, "exact", 65, &networks[0], 64, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(leaf_order_resolve(&o, "fast", 8, &networks[0], 64, 1, NULL), SOTTO_EINVAL);
+}
+
+/* All leaves together need less than one plan of all records: gradients of activations are of one leaf at a time. */
+static void leaves_need_no_more_memory(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct leaves_config c = {
+            .records = 128, .views = 2, .dtype = machine.type, .backend = machine.kernels, .threads = 2};
+        struct leaves *whole = NULL, *cut = NULL;
+        struct nn_model *m = NULL;
+        assert_int_equal(nn_model_create(&m, &networks[k], 1), SOTTO_OK);
+        assert_int_equal(leaf_order_resolve(&c.order, "fast", 0, &networks[k], 128, 2, NULL), SOTTO_OK);
+        assert_int_equal(leaves_create(&whole, m, &c), SOTTO_OK);
+        assert_int_equal(leaf_order_resolve(&c.order, "exact", 0, &networks[k], 128, 2, NULL), SOTTO_OK);
+        assert_int_equal(leaves_create(&cut, m, &c), SOTTO_OK);
+        if (!((double)leaves_bytes(cut) <= 1.1 * (double)leaves_bytes(whole)))
+            fail_msg("%s: %zu bytes, as one plan %zu", networks[k].name, leaves_bytes(cut),
+                     leaves_bytes(whole));
+        leaves_free(whole);
+        leaves_free(cut);
+        nn_model_free(m);
+    }
+}
+
+static void no_memory_is_an_error(void **state)
+{
+    (void)state;
+    int failed = 0;
+    for (long n = 0; n < 200; n += 3) {
+        struct leaves_config c = {.order = {true, 2},
+                                  .records = 5,
+                                  .views = 1,
+                                  .dtype = machine.type,
+                                  .backend = machine.kernels,
+                                  .threads = 2};
+        struct leaves *l = NULL;
+        struct nn_model *m = NULL;
+        assert_int_equal(nn_model_create(&m, &networks[3], 1), SOTTO_OK);
+        base_alloc_fail_after(n);
+        sotto_status status = leaves_create(&l, m, &c);
+        base_alloc_fail_after(-1);
+        leaves_free(l);
+        nn_model_free(m);
+        if (status == SOTTO_OK)
+            break;
+        assert_int_equal(status, SOTTO_ENOMEM);
+        failed++;
+    }
+    assert_true(failed > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leaves_give_the_gradient_of_all_records),
+        cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(every_leaf_has_noise_of_its_own),
+        cmocka_unit_test(sums_go_by_leaves),
+        cmocka_unit_test(what_needs_the_whole_batch_is_refused),
+        cmocka_unit_test(leaves_need_no_more_memory),
+        cmocka_unit_test(no_memory_is_an_error),
+    };
+    int failed = 0;
+    while (machine_next())
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    return failed;
+}
