@@ -403,6 +403,8 @@ sotto_status audit_inputs_load(struct audit_inputs *in, const struct options *o)
     if (status == SOTTO_OK)
         status = audit_inputs_load_features(in, o);
     if (status == SOTTO_OK)
+        status = audit_inputs_load_dates(in, o);
+    if (status == SOTTO_OK)
         status = audit_inputs_load_generative(in, o);
     if (status == SOTTO_OK)
         status = audit_inputs_load_attribute(in, o);

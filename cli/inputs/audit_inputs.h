@@ -34,6 +34,8 @@ sotto_status audit_inputs_load_views(struct audit_inputs *in, const struct optio
  * *out stays NULL if the option was not given; else the array is the last of in->arrays so far. */
 sotto_status audit_inputs_table(const float **out, struct audit_inputs *in, const struct options *o,
                                 const char *option, const char *role, size_t *rows, size_t *width);
+/* Once the numbers of records are known. */
+sotto_status audit_inputs_load_dates(struct audit_inputs *in, const struct options *o);
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o);
 /* Samples and discriminator of a generative model, after the features. */
 sotto_status audit_inputs_load_generative(struct audit_inputs *in, const struct options *o);

@@ -237,6 +237,33 @@ static sotto_status load_reference_mean(struct audit_inputs *in, const struct op
     return SOTTO_OK;
 }
 
+/* One number for each record of a side. */
+static sotto_status load_dates(const double **out, struct audit_inputs *in, const struct options *o,
+                               const char *option, const char *role, size_t n)
+{
+    struct sotto_array *a = NULL;
+    sotto_status status = audit_inputs_read(&a, in, o, option, role, "dates", 1, "1 (records)");
+    if (status != SOTTO_OK || !a)
+        return status;
+    if (a->count != n)
+        return cli_fail(SOTTO_EINVAL, "%s has %zu dates; expected %zu, one for each record",
+                        option_text(o, option), a->count, n);
+    status = sotto_array_convert(a, SOTTO_F8);
+    *out = a->data;
+    return status;
+}
+
+sotto_status audit_inputs_load_dates(struct audit_inputs *in, const struct options *o)
+{
+    if (option_given(o, "member-dates") != option_given(o, "nonmember-dates"))
+        return cli_fail(SOTTO_EUSAGE, "audit: --member-dates and --nonmember-dates must be given together");
+    sotto_status status =
+        load_dates(&in->input.member_dates, in, o, "member-dates", "member dates", in->input.n_member);
+    return status == SOTTO_OK ? load_dates(&in->input.nonmember_dates, in, o, "nonmember-dates",
+                                           "non-member dates", in->input.n_nonmember)
+                              : status;
+}
+
 sotto_status audit_inputs_load_features(struct audit_inputs *in, const struct options *o)
 {
     if (option_given(o, "member-features") != option_given(o, "nonmember-features"))

@@ -152,6 +152,9 @@ struct sotto_audit_input {
     size_t n_shadow;
     /** Texts and a language model. NULL: none. */
     const struct sotto_token_input *tokens;
+    /** When each record was written, as a number (days, years). Sets that differ by date can be told apart without any model.
+     *  NULL: unknown. */
+    const double *member_dates, *nonmember_dates;
     /** Zeros: room for later members. */
     uint64_t reserved[4];
 };

@@ -238,7 +238,7 @@ struct sotto_audit_rounding {
 };
 /** A check that comes before any claim. Of the five pointers below, the one that `name` says is set. */
 struct sotto_audit_check {
-    /** "duplicates", "distribution", "classes" or "generalisation"; where there is something to say, also "rounding", "logits",
+    /** "duplicates", "distribution", "classes" or "generalisation"; where there is something to say, also "dates", "rounding", "logits",
      *  "losses" and "constant". */
     const char *name;
     enum sotto_check_level level;

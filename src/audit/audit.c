@@ -56,6 +56,26 @@ static sotto_status warn(struct sotto_audit_result *r, const struct sotto_contex
     return audit_add_warning(r, text);
 }
 
+/* Where members and others differ by date, an attack has to do better than the dates to say something of the model. */
+static sotto_status compare_with_dates(struct sotto_audit_result *r, const struct sotto_context *ctx)
+{
+    const struct sotto_audit_check *dates = NULL;
+    double best = 0;
+    char text[256];
+    for (size_t i = 0; i < r->check_count; i++)
+        if (strcmp(r->checks[i].name, "dates") == 0 && r->checks[i].level == SOTTO_CHECK_WARNING)
+            dates = &r->checks[i];
+    for (size_t i = 0; i < r->attack_count; i++)
+        best = fmax(best, r->attacks[i].auc.area.estimate);
+    if (!dates || r->attack_count == 0 || best > dates->shift->auc.upper)
+        return SOTTO_OK;
+    snprintf(text, sizeof text,
+             "no attack does better than dates alone (AUC %.3f beside %.3f): the split explains what they "
+             "found, and nothing was shown of the model",
+             best, dates->shift->auc.estimate);
+    return warn(r, ctx, text);
+}
+
 static sotto_status collect_warnings(struct sotto_audit_result *r, const struct audit_arrays *arrays,
                                      const struct audit_settings *settings, const struct sotto_context *ctx)
 {
@@ -86,6 +106,7 @@ static sotto_status collect_warnings(struct sotto_audit_result *r, const struct 
         snprintf(text, sizeof text, "delta %g is not smaller than 1/n = %.3g", settings->delta, 1 / all);
         TRY(warn(r, ctx, text));
     }
+    TRY(compare_with_dates(r, ctx));
 done:
     return status;
 }

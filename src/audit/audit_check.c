@@ -357,6 +357,7 @@ static sotto_status check_shape(const struct sotto_audit_input *in)
     TRY(both(in->member_reference_rows, in->nonmember_reference_rows, "reference signals"));
     TRY(both(in->member_trained_rows, in->nonmember_trained_rows, "training masks"));
     TRY(both(in->member_features, in->nonmember_features, "features"));
+    TRY(both(in->member_dates, in->nonmember_dates, "dates"));
     if (in->member && in->member_f8)
         FAIL(SOTTO_EUSAGE, "audit: outputs were given twice, in single and in double precision");
     if (in->reference_mean && in->reference_people)
@@ -502,6 +503,11 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
                                   .shadow_trained = in->shadow_trained,
                                   .shadow_n = in->n_shadow};
     s.member.n = in->n_member;
+    if (in->member_dates) {
+        TRY(check_reals(in->member_dates, in->n_member, "members", "dates"));
+        TRY(check_reals(in->nonmember_dates, in->n_nonmember, "non-members", "dates"));
+        s.dates[0] = in->member_dates, s.dates[1] = in->nonmember_dates;
+    }
     s.reference_outputs = in->reference_outputs;
     s.reference_outputs_f8 = in->reference_outputs_f8;
     TRY(audit_join(&s, in));

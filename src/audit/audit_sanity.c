@@ -14,7 +14,7 @@
 /* Room for every check. */
 struct findings {
     struct sotto_audit_memory **memory;
-    struct sotto_audit_check check[8];
+    struct sotto_audit_check check[9];
     size_t count;
 };
 
@@ -88,6 +88,31 @@ static sotto_status check_distribution(struct findings *list, const struct audit
                : "a classifier on the features alone does not separate the two sets (AUC %.3f [%.3f, %.3f])",
         e.estimate, e.lower, e.upper);
     TRY(add(&c, list, "distribution", warning_if(differ), text));
+    TAKE(list->memory, c->shift, 1);
+    *c->shift = (struct sotto_audit_shift){e, arrays->all.n};
+done:
+    return status;
+}
+
+/* No model is asked: what the dates tell, every attack may have found in the texts too. */
+static sotto_status check_dates(struct findings *list, const struct audit_arrays *arrays, double confidence)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_estimate e;
+    struct sotto_audit_check *c;
+    char text[256];
+    if (!arrays->dates[0])
+        return SOTTO_OK;
+    TRY(sotto_auc(&e, arrays->dates[0], arrays->member.n, arrays->dates[1], arrays->nonmember.n, confidence));
+    const bool later = e.estimate > 0.5, differ = e.lower > 0.5 || e.upper < 0.5;
+    if (!later)
+        e = (struct sotto_estimate){1 - e.estimate, 1 - e.upper, 1 - e.lower};
+    snprintf(text, sizeof text,
+             differ ? "dates alone separate the two sets (AUC %.3f [%.3f, %.3f], members are %s): every "
+                      "attack below measures this difference too"
+                    : "dates alone do not separate the two sets (AUC %.3f [%.3f, %.3f])",
+             e.estimate, e.lower, e.upper, later ? "later" : "earlier");
+    TRY(add(&c, list, "dates", warning_if(differ), text));
     TAKE(list->memory, c->shift, 1);
     *c->shift = (struct sotto_audit_shift){e, arrays->all.n};
 done:
@@ -222,6 +247,7 @@ sotto_status audit_sanity(struct sotto_audit_result *r, const struct audit_array
     struct sotto_audit_check *checks;
     TRY(check_duplicates(&list, arrays));
     TRY(check_distribution(&list, arrays, settings, ctx));
+    TRY(check_dates(&list, arrays, settings->confidence));
     TRY(check_classes(&list, arrays));
     TRY(check_gap(&list, arrays, settings->confidence));
     TRY(check_rounding(&list, arrays));

@@ -497,3 +497,21 @@ P
   [ "$status" -eq 64 ]
   [[ "$output" == *"memorisation needs reference models of which some were trained on a record"* ]]
 }
+
+@test "dates of the records: a baseline by date alone, and what no attack beats" {
+  awk 'BEGIN { srand(4); for (i = 0; i < 60; i++) { print 2019 + i % 3 > "md.csv"; print 2021 + i % 3 > "nd.csv"; print rand() > "ml.csv"; print rand() > "nl.csv" } }'
+  audit=("$SOTTO" audit --member-losses ml.csv --nonmember-losses nl.csv)
+  run "${audit[@]}" --member-dates md.csv --nonmember-dates nd.csv -o out
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"dates alone separate the two sets (AUC 0.944 "*"members are earlier)"* ]]
+  [[ "$output" == *"no attack does better than dates alone"* ]]
+  "$BATS_TEST_DIRNAME/../../tools/check-schema" out/result.json out/report.json
+  grep -q "dates alone separate the two sets" out/report.html
+  run "${audit[@]}" --member-dates md.csv
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--member-dates and --nonmember-dates must be given together"* ]]
+  head -5 nd.csv > few.csv
+  run "${audit[@]}" --member-dates md.csv --nonmember-dates few.csv
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"few.csv has 5 dates; expected 60, one for each record"* ]]
+}

@@ -44,6 +44,7 @@ _ARRAYS = {
     "ref_views": "reference_views reference_models n_all views classes", "population_views": "population_views n_population views classes",
     "population_ref_views": "population_reference_views reference_models n_population views classes",
     "member_features": "member_features n_member feature_count ...", "nonmember_features": "nonmember_features n_nonmember feature_count ...",
+    "member_dates": "member_dates n_member", "nonmember_dates": "nonmember_dates n_nonmember",
     "population_features": "population_features n_population feature_count ...",
     "released_mean": "released_mean feature_count", "reference_mean": "reference_mean feature_count",
     "reference_people": "reference_people n_reference feature_count ...",

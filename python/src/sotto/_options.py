@@ -41,6 +41,8 @@ class AuditOptions(TypedDict, total=False):
     ref_views: Any
     population_views: Any
     population_ref_views: Any
+    member_dates: Any
+    nonmember_dates: Any
     member_features: Any
     nonmember_features: Any
     population_features: Any
