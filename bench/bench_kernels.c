@@ -177,7 +177,7 @@ static void place(struct bench *b, size_t bytes)
         size_t mark = arena_mark(&b->scratch);
         j->dst = blocks[0], j->src = blocks[1], j->operand = blocks[2];
         if (j->product)
-            product_place(j->product, &b->keep, &b->scratch);
+            product_place(j->product, &b->scratch);
         if (j->image)
             conv_image_layout(j->image, &b->scratch);
         if (j->taps)
