@@ -155,7 +155,8 @@ double posterior_signal(const struct attack_input *in, size_t row)
 
 double posterior_log_likelihood(const struct attack_input *in, size_t row)
 {
-    return in->losses_of_signals ? -in->losses[row] : log_probability_of_signal(posterior_signal(in, row));
+    return in->losses_of_signals && in->losses ? -in->losses[row]
+                                               : log_probability_of_signal(posterior_signal(in, row));
 }
 
 size_t posterior_argmax(const struct attack_input *in, size_t row)
