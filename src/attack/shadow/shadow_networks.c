@@ -114,6 +114,7 @@ sotto_status shadow_network_train(struct sotto_network **out, const struct head_
                                  .classes = own->classes};
     struct sotto_train_options o = *options;
     o.batch = o.batch < own->n ? o.batch : own->n;
+    o.leaf = o.leaf < o.batch ? o.leaf : o.batch;
     options_state(&o, sotto_train_option_table());
     return privacy ? train_privately(out, &rows, &o, privacy, noise_seed, &quiet)
                    : sotto_train(out, NULL, &rows, NULL, 0, &o, &quiet);

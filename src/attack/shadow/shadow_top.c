@@ -27,6 +27,7 @@ sotto_status shadow_network_train_top(struct sotto_network **out, const struct s
     int64_t *all = NULL;
     int pool = par_pool_threads();
     o.batch = o.batch < own->n ? o.batch : own->n;
+    o.leaf = o.leaf < o.batch ? o.leaf : o.batch;
     NEW(all, own->n);
     for (size_t i = 0; i < own->n; i++)
         all[i] = (int64_t)i;

@@ -251,6 +251,10 @@ static void networks_keep_their_bits_on_any_threads(void **state)
     assert_string_not_equal(sotto_network_sha256(side.networks[0]), sotto_network_sha256(side.networks[1]));
     shadow_pool_clear(&alone);
     shadow_pool_clear(&side);
+    o.batch = o.leaf = 2 * IMAGES, o.order = "exact"; /* the recipe of a target with more records */
+    assert_int_equal(shadow_pool_make(&side, &p), SOTTO_OK);
+    assert_int_equal(side.trained, MODELS);
+    shadow_pool_clear(&side);
 }
 
 static void failures(void **state)
