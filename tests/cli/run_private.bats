@@ -189,6 +189,15 @@ P
   [ -s runs/private/attacks/head-p2.canaries.json ]
 }
 
+@test "canaries: noise of a seed guarantees nothing, so no coin is opened and no audit is shown" {
+  canary_rows
+  sed -i '/model: cnn/d; /clipbkd/d; /in-distribution/d' canaries.yaml
+  "$SOTTO" run canaries.yaml --quiet --insecure-noise-seed 3
+  [ -s runs/canaries/protected/head-p1.safetensors.coins.json ]
+  [ ! -e runs/canaries/protected/head-p1.safetensors.coins.json.opened ]
+  ! grep -q 'Certificates and audits by canaries' runs/canaries/report.html
+}
+
 @test "canaries: what cannot be is said before anything is computed" {
   canary_rows
   refused() { # TEXT OPTIONS...
