@@ -176,7 +176,7 @@ def shifts(c, mechanism, scale, bits):
         steps = int(most * (1 + Decimal(10) ** -15))
         h = step / scale
         return steps * h, min(l2 / scale, steps * h), steps, h
-    if mechanism in ("exponential", "permute-and-flip", "randomised-response", "smooth-median"):
+    if mechanism in ("exponential", "permute-and-flip", "randomised-response", "smooth-median", "objective-perturbation"):
         l2, n = l1, 1 if mechanism in ("exponential", "permute-and-flip") else 0
     elif s["l2"]:
         l1 = min(l1 or NEVER, Decimal(n).sqrt() * l2)
@@ -289,7 +289,7 @@ SOURCES = {"given": ("as stated by the caller, not checked", "the sensitivity st
            "clipped": ("enforced by clipping", ""), "proved": ("proved for the training procedure", "")}
 MECHANISMS = {"logistic": math.pi / math.sqrt(3), "laplace": math.sqrt(2), "gaussian": 1.0, "discrete-laplace": None,
               "discrete-gaussian": None, "knorm": None, "exponential": None, "randomised-response": None,
-              "smooth-median": None, "permute-and-flip": None, "propose-test-release": None}  # standard deviation at scale 1
+              "smooth-median": None, "objective-perturbation": None, "permute-and-flip": None, "propose-test-release": None}  # standard deviation at scale 1
 
 
 def read_certificate(path):
@@ -364,8 +364,8 @@ def check_wording(v, c, claim):
         fits = e == c["run"].get("lattice_exponent", e)
     elif kind.startswith("discrete-"):
         fits = abs(e) < 400  # the step of the values themselves
-    elif kind == "smooth-median":
-        fits = True  # it follows the range of the values, which the certificate does not state
+    elif kind in ("smooth-median", "objective-perturbation"):
+        fits = True  # it follows what the certificate does not state: the range of the values, the shape of a head
     else:
         fits = e == (0 if kind in ("randomised-response", "propose-test-release") else math.frexp(c["scale"])[1] - bits)
     v.check("lattice", fits, f"step 2^{e} for scale {c['scale']!r}")
@@ -548,8 +548,11 @@ def check_facts(v, c, facts, values, expected):
         v.done.append("the file names this release")
     else:
         network = "private_recipe" in facts or "input_release" in facts
-        v.check("origin", network or (recipe and "noise" in recipe), "the file names neither a release nor noise in its recipe")
+        v.check("origin", network or (recipe and ("noise" in recipe or recipe.get("trainer") == "objective")), "the file names neither a release nor noise in its recipe")
         steps = recipe and "max_grad_norm" in recipe
+        if recipe and recipe.get("trainer") == "objective":
+            v.check("noise", c["mechanism"] == "objective-perturbation" and near(c["scale"], recipe.get("noise_multiplier", 0)),
+                    "the recipe says other noise than the certificate")
         if recipe and "noise" in recipe:
             scale = recipe.get("noise_multiplier", 0) * recipe.get("max_grad_norm", 0)
             v.check("noise", recipe["noise"] == c["mechanism"] and bool(steps) == ("run" in c) and

@@ -51,8 +51,9 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
 {
     if (option_given(o, "noise-multiplier") == option_given(o, "epsilon"))
         return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --epsilon");
-    bool moments = sotto_head_trainer_private(r->trainer) == 2;
-    if (moments &&
+    const bool once = sotto_head_trainer_private(r->trainer) == 2,
+               pure = strcmp(r->trainer, "objective") == 0;
+    if (once &&
         (option_given(o, "momentum") || option_given(o, "max-grad-norm") || option_given(o, "sampling")))
         return cli_fail(SOTTO_EUSAGE, "head: --momentum, --max-grad-norm and --sampling need "
                                       "--trainer dp-sgd or dp-adam");
@@ -62,13 +63,16 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         return cli_fail(SOTTO_EUSAGE,
                         "head: trainer dp-gd uses all records in every step, so it takes no --epochs, "
                         "--batch, --lr, --momentum or --sampling; give --steps or --step-size");
-    if (moments && !option_given(o, "noise"))
+    if (pure && option_given(o, "noise"))
+        return cli_fail(SOTTO_EUSAGE, "head: trainer objective has noise of its own; leave out --noise");
+    if (once && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
-    *p = (struct sotto_head_privacy){.target = {.delta = sotto_default_delta(in->n)},
-                                     .classes_by = in->classes_by};
+    *p =
+        (struct sotto_head_privacy){.target = {.delta = pure ? SOTTO_DELTA_PURE : sotto_default_delta(in->n)},
+                                    .classes_by = in->classes_by};
     sotto_status status = option_members(p, sotto_head_privacy_options(), o);
     if (status == SOTTO_OK)
-        status = option_adjacency(&p->adjacency, o, moments || p->sampling == SOTTO_SAMPLING_FIXED);
+        status = option_adjacency(&p->adjacency, o, once || p->sampling == SOTTO_SAMPLING_FIXED);
     return status;
 }
 
@@ -153,7 +157,7 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     if (status == SOTTO_OK)
         status = canary_inputs_charge(&set.spend, &purpose, canaries);
     if (status == SOTTO_OK) {
-        if (!option_given(o, "delta"))
+        if (!option_given(o, "delta") && strcmp(r->trainer, "objective") != 0)
             privacy.target.delta = sotto_default_delta(trained.n);
         privacy.spend = set.spend;
         privacy.output = output;
@@ -221,6 +225,12 @@ static sotto_status train_convex(struct sotto_head **h, const struct head_inputs
 
 static sotto_status refuse_private_options(const struct options *o, const char *trainer)
 {
+    if (option_given(o, "epsilon") && option_given(o, "delta") && option_real(o, "delta") == 0)
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "head: --epsilon at --delta 0 needs a trainer with pure epsilon; trainer %s adds no noise; "
+            "give --trainer objective",
+            trainer);
     for (size_t i = 0; i < sizeof private_options / sizeof *private_options; i++)
         if (option_given(o, private_options[i]))
             return cli_fail(
@@ -299,6 +309,9 @@ const struct verb verb_head = {
         "head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-adam --batch 256 "
         "--epsilon 3 -o head.safetensors\n"
+        "  sotto head --features X.npy --labels y.npy --classes 10 --trainer objective --epsilon 3 --delta 0 "
+        "-o "
+        "head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --indices private.npy -o head.safetensors\n"
         "  sotto head --features X.npy --labels y.npy --classes 10 --trainer dp-sgd --batch 500 --epsilon "
         "8 --canaries 2000 --canary-kind dirac -o head.safetensors",

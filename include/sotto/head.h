@@ -17,8 +17,9 @@ struct sotto_head_recipe {
     /** ["adam"], "sgd";
      *  with a proved sensitivity: "convex", "convex-sgd", "convex-lbfgs";
      *  with noise in every step: "dp-sgd", "dp-adam", "dp-gd";
+     *  with noise in its objective, for pure epsilon: "objective";
      *  from one noisy release of second moments: "covariance", "functional", "functional-linear", "taylor".
-     *  The last seven are for sotto_head_train_private() only. */
+     *  Those from "dp-sgd" on are for sotto_head_train_private() only. */
     const char *trainer;
     size_t hidden_count;             /**< [0]: linear */
     size_t hidden[SOTTO_MAX_HIDDEN]; /**< ReLU widths */
@@ -73,7 +74,7 @@ struct sotto_head_recipe {
 };
 /** Returns: EINVAL  no trainer has this name; the text names all, and the one that may be meant */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_trainer_check(const char *trainer);
-/** Returns: 1: a trainer of sotto_head_train_private() with noise in every step; 2: one by second moments; 0: any other. */
+/** Returns: 1: a trainer of sotto_head_train_private() with noise in every step; 2: "objective", or one by second moments; 0: any other. */
 SOTTO_API int sotto_head_trainer_private(const char *trainer);
 /** Returns: 1: a private or a convex trainer: its heads are certified or lead to a certificate. It refuses, logs and
  *           counts nothing that depends on what the records hold, and its number of classes must be public. 0: another. */
@@ -113,7 +114,7 @@ struct sotto_canaries;
 /** What a privately trained head costs, and which ledger is charged. */
 struct sotto_head_privacy {
     /** epsilon: the smallest noise_multiplier for it is found [0: the recipe gives the noise_multiplier]
-     *  delta: [0: sotto_default_delta(n); on second moments with noise that has a pure epsilon: pure] */
+     *  delta: [0: sotto_default_delta(n); "objective", and on second moments noise that has a pure epsilon: pure] */
     struct sotto_dp target;
     struct sotto_spend spend;
     /** The file that will be written: before anything is charged it must be possible to create it, and there must be room
@@ -144,6 +145,10 @@ struct sotto_head_privacy {
  *  "dp-gd": steps on all records, with a momentum of 0.9. The first 1/20 of them release the mean and the mean square of
  *  the records, clipped to `clip`; features are then centred and scaled by these, and the head is the mean over the last
  *  quarter of the other steps. step_size 0: by a rule from noise, steps, n, d and classes. Linear, from zero; gaussian.
+ *
+ *  "objective" (docs/derivations/objective.md): objective perturbation under pure epsilon. A noisy mean centres and scales the
+ *  records, clipped to `clip`; noise enters a convex objective, and its minimum is blurred by exact noise. noise_multiplier is
+ *  1 / epsilon; everything else follows public rules. Linear; replace-one; pure unless a delta is given.
  *
  *  Second moments (the trainers of sotto_head_moment_trainer()): sums over the records of x x' and of x by class go through
  *  sotto_dp_release() once, with a proved replace-one sensitivity (rounding included), and the head is computed from what

@@ -7,6 +7,8 @@ static const struct sotto_option rows[] = {
     {"trainer", TEXT(trainer, "NAME"), .value = "adam", .group = "Head",
      .help = "trainer: adam or sgd; with proved sensitivity: convex, convex-sgd or convex-lbfgs; only in "
              "'sotto head', with noise in every step: dp-sgd, dp-adam or dp-gd (linear, needs no tuning); "
+             "only in 'sotto head', with noise in the objective: objective (linear, pure epsilon, needs no "
+             "tuning); "
              "only in 'sotto head', from one "
              "noisy release of second moments: covariance, functional, functional-linear or taylor"},
     {"hidden", SIZES(hidden, hidden_count, SOTTO_MAX_HIDDEN), .range = "[1,1048576]", .group = "Head",
@@ -22,9 +24,9 @@ static const struct sotto_option rows[] = {
      .help = "standard deviation of noise on every number of a record, new in every step (adam, sgd; for "
              "'predict --smooth SIGMA'; no privacy noise)"},
     {"clip", REAL(clip, "R"), .value = "1", .range = "[1e-6,1e6]", .group = "Convex and moment trainers",
-     .help =
-         "L2 norm to which records are clipped (convex, covariance, functional, dp-gd); taylor: features are "
-         "clipped to [0, R]"},
+     .help = "L2 norm to which records are clipped (convex, covariance, functional, dp-gd, objective); "
+             "taylor: features are "
+             "clipped to [0, R]"},
     {"bias-constant", REAL(bias, "C"), .value = "1", .range = "[0,1e6]",
      .group = "Convex and moment trainers",
      .help = "constant input of the bias, in units of the features (convex); in units of --clip (moments)",
@@ -47,7 +49,8 @@ static const struct sotto_option rows[] = {
     {"noise", TEXT(noise, "NAME"), .value = "gaussian", .group = "Noise and guarantee",
      .help = "noise: gaussian or logistic; trainers on second moments: also laplace (default of taylor)"},
     {"noise-multiplier", REAL(noise_multiplier, "M"), .range = "(0,inf)", .group = "Noise and guarantee",
-     .help = "noise scale / clipping norm, instead of --epsilon", .aliases = "sigma"},
+     .help = "noise scale / clipping norm, instead of --epsilon (objective: 1 / epsilon)",
+     .aliases = "sigma"},
     {"max-grad-norm", REAL(max_grad_norm, "C"), .value = "1", .range = "[1e-6,1e6]",
      .group = "Noise and guarantee", .help = "L2 norm to which the gradient of each record is clipped",
      .aliases = "clip-norm"},
@@ -68,7 +71,8 @@ static const struct sotto_option privacy_rows[] = {
      .group = "Noise and guarantee", .help = "target epsilon; the smallest noise that meets it is found",
      .old_names = "target-epsilon"},
     {"delta", REAL(target.delta, "D"), .value = "auto", .range = "[0,1)", .group = "Noise and guarantee",
-     .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten)"},
+     .help = "delta of (epsilon, delta)-DP (default: 1 / (10 x records), rounded down to a power of ten; "
+             "objective: 0)"},
     {"adjacency", CHOICE(adjacency, "NAME", "replace-one|add-remove|zero-out"), .value = "replace-one",
      .group = "Noise and guarantee",
      .help =

@@ -90,6 +90,13 @@ static sotto_status local_scale(double *out, size_t draws, int world, const stru
     return SOTTO_OK;
 }
 
+/* Noise for the mean loss of four records in the sum of their losses. */
+static sotto_status mean_for_sum(double *out, size_t draws, int world, const struct toy *toy,
+                                 struct toy_source *source)
+{
+    return toy_minimum(out, draws, world, toy, source, 0.25);
+}
+
 static struct toy special(const char *name, const struct mechanism *m, bool possible, int width,
                           sotto_status (*draw)(double *, size_t, int, const struct toy *,
                                                struct toy_source *))
@@ -111,6 +118,8 @@ static struct toy planted_in(const struct mechanism *m, size_t kind)
     bool additive = m->kind == RELEASE_LATTICE || m->kind == RELEASE_INTEGER;
     switch (kind) {
     case 0:
+        if (m->kind == RELEASE_MINIMUM) /* slack likewise */
+            return special("noise of the mean loss in the sum", m, true, 2, mean_for_sum);
         return m->kind == RELEASE_MEDIAN
                    ? special("noise scaled to the local sensitivity", m, true, 1, local_scale)
                    : scale_off(m); /* a smooth median leaves slack that would hide it */

@@ -4,11 +4,13 @@
 #include "dp/noise/cauchy.h"
 #include "dp/noise/knorm.h"
 #include "dp/release/release_median.h"
+#include "head/private/head_objective.h"
 #include "selftest/toy_training.h"
 #include "selftest/toys.h"
 #include "sotto/io.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static sotto_status open_stream(struct noise **s, struct toy_source *source)
 {
@@ -102,6 +104,43 @@ done:
     return status;
 }
 
+/* A head of one feature on four records, of which one changes its label: noise in the objective, minimum and blur as the
+ * trainer has them. */
+sotto_status toy_minimum(double *out, size_t draws, int world, const struct toy *toy,
+                         struct toy_source *source, double noise)
+{
+    enum { RECORDS = 4, WEIGHTS = 2 };
+    sotto_status status = SOTTO_OK;
+    const float x[RECORDS] = {2, 1, -1, 0.5F};
+    const int64_t y[RECORDS] = {world, 1, 0, 0};
+    const struct head_data data = {x, y, RECORDS, 1, 2};
+    struct objective_plan plan;
+    struct objective o = {.linear = NULL};
+    struct noise *s = NULL;
+    TRY(open_stream(&s, source));
+    TRY(objective_plan_find(&plan, toy->shift / toy->scale, RECORDS, 1, 2));
+    TRY(objective_open(&o, &plan, &data));
+    const struct objective_noise *n = &plan.weights;
+    const struct knorm_blocks inside = {1, WEIGHTS, noise * n->inside.scale};
+    for (size_t i = 0; i < draws; i++, out += WEIGHTS) {
+        TRY(knorm_draw_floored(out, &inside, s));
+        TRY(objective_load(&o, out, source->ctx));
+        TRY(objective_minimise(&o, source->ctx));
+        TRY(knorm_blur(o.v, WEIGHTS, n->blur, n->end, s));
+        memcpy(out, o.v, WEIGHTS * sizeof *out);
+    }
+done:
+    objective_close(&o);
+    noise_close(s);
+    return status;
+}
+
+static sotto_status draw_minimum(double *out, size_t draws, int world, const struct toy *toy,
+                                 struct toy_source *source)
+{
+    return toy_minimum(out, draws, world, toy, source, 1);
+}
+
 /* By enum release_kind; `inputs` are those of the worst pair at distance 1. */
 static const struct toy kinds[] = {
     [RELEASE_LATTICE] = {.name = "one value", .width = 1, .inputs = {{0}, {1}}, .draw = toy_release},
@@ -113,6 +152,7 @@ static const struct toy kinds[] = {
                         .draw = draw_choice},
     [RELEASE_LABELS] = {.name = "one label of three", .width = 1, .draw = draw_labels},
     [RELEASE_MEDIAN] = {.name = "the median of three", .width = 1, .inputs = {{0}, {1}}, .draw = draw_median},
+    [RELEASE_MINIMUM] = {.name = "a head of one feature", .width = 2, .draw = draw_minimum},
     [RELEASE_NONE] = {.draw = NULL},
 };
 

@@ -46,6 +46,10 @@ struct toy toy_alone(const struct mechanism *m);
 /** Four numbers that move by `each` under noise of scale 1; draw NULL: not that kind. */
 struct toy toy_vector(const struct mechanism *m, double each);
 
+/** RELEASE_MINIMUM: draws of a head of one feature, with `noise` times the noise that belongs into its objective. */
+sotto_status toy_minimum(double *out, size_t draws, int world, const struct toy *toy,
+                         struct toy_source *source, double noise);
+
 /** The i-th correct toy; false after the last: every row of the mechanism list in its forms, and the correct
  * twins of the planted bugs. */
 bool toy_at(struct toy *out, size_t i);

@@ -110,7 +110,7 @@ refused() {
   refused 65 "epochs must be at least 1 and at most 4294967295 (got 0)" plain --epochs 0
   refused 65 "batch must be at least 1 (got 0)" plain --batch 0
   refused 65 "lr must be above 0 and at most 1000 (got -1)" plain --lr -1
-  refused 65 "trainer 'adamw' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, dp-gd, covariance, functional, functional-linear or taylor" plain --trainer adamw
+  refused 65 "trainer 'adamw' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, dp-gd, objective, covariance, functional, functional-linear or taylor" plain --trainer adamw
   refused 64 "hidden" plain --hidden 4,x
   for i in {1..12}; do echo "${i}e36,3e37"; done > big.csv
   refused 65 "head: a weight became infinite or NaN in epoch" "$SOTTO" head --features big.csv --labels y.npy --trainer sgd \
@@ -321,7 +321,7 @@ refused() {
 
 @test "private and convex trainers: classes are public and given, a row counts once" {
   export XDG_DATA_HOME=$dir
-  for trainer in dp-sgd dp-adam dp-gd covariance functional functional-linear taylor convex convex-sgd convex-lbfgs; do
+  for trainer in dp-sgd dp-adam dp-gd objective covariance functional functional-linear taylor convex convex-sgd convex-lbfgs; do
     refused 64 "head: trainer $trainer needs public classes, which it does not derive from the labels; give --classes K, or --classes FILE with one name a line" plain --trainer $trainer
   done
   u1 3 1 4 1 5 | npy twice.npy '|u1' '5,'

@@ -88,6 +88,7 @@ head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dat
   head_of --trainer dp-sgd --batch 4 --epochs 2
   head_of --trainer dp-adam --batch 4 --epochs 1 --hidden 3 --sampling fixed --json
   head_of --trainer dp-gd --steps 20
+  head_of --trainer objective
 }
 
 @test "heads from one noisy release print the same for neighbouring data" {

@@ -94,6 +94,11 @@ refused() {
   grep -q "epsilon re-derived" python.txt
   head_by covariance
   both covariance.safetensors covariance.jsonl
+  head_by objective
+  both objective.safetensors objective.jsonl
+  grep -q "epsilon re-derived" python.txt
+  head_by dp-gd --steps 20
+  both dp-gd.safetensors dp-gd.jsonl
   head_by dp-sgd --batch 8 --epochs 2
   both dp-sgd.safetensors dp-sgd.jsonl
   grep -q "the account of sampled steps: NOT re-derived; epsilon is not below the lower end" python.txt

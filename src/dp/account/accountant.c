@@ -57,7 +57,7 @@ static double lower_bound(const struct mechanism *m, const struct sensitivity_ra
     struct interval one = iv_min(s->l1, s->l2);
     if (m->kind == RELEASE_NONE)
         m = mechanism_find("gaussian"); /* the noise that it is */
-    if (m->kind == RELEASE_MEDIAN)
+    if (m->kind == RELEASE_MEDIAN || m->kind == RELEASE_MINIMUM)
         return 0; /* an upper end is all that is known */
     if (delta == 0 && m->integer)
         return m->pure ? iv_scale(s->step, fmax(s->one_coordinate, s->coordinates) * k).lo : INFINITY;

@@ -80,6 +80,7 @@ static const char *const other_doors[] = {
     [RELEASE_CHOICE] = "selects one of several candidates by their scores; it adds no noise to a vector",
     [RELEASE_LABELS] = "replaces labels; it adds no noise to a vector",
     [RELEASE_MEDIAN] = "releases the median of records; it adds no noise to a vector",
+    [RELEASE_MINIMUM] = "trains a head (sotto head --trainer objective); it adds no noise to a vector",
     [RELEASE_NONE] = "is for comparing only; 'gaussian' releases the same noise with its exact guarantee"};
 
 sotto_status release_plan(struct release_plan *plan, const struct sotto_release *r, size_t n, unsigned kinds,

@@ -171,8 +171,8 @@ static bool lattice_fits(const struct certificate_claims *f)
         return f->sensitivity.value_step > 0;
     if (m && m->kind == RELEASE_LABELS)
         return f->exponent == 0;
-    if (m && m->kind == RELEASE_MEDIAN)
-        return true; /* it follows the range of the values, which the certificate does not state */
+    if (m && (m->kind == RELEASE_MEDIAN || m->kind == RELEASE_MINIMUM))
+        return true; /* it follows what the certificate does not state: the range of values, the shape of a head */
     if (strcmp(f->mechanism, TEST_MECHANISM) == 0)
         return f->exponent == 0;
     if (f->run)

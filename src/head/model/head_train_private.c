@@ -17,9 +17,8 @@ sotto_status sotto_head_train_private(struct sotto_head **out, struct sotto_cert
     TRY(head_recipe_resolve(&r, recipe));
     const struct head_trainer *t = head_trainer_of(&r);
     REQUIRE(t && t->train_private,
-            "trainer %s adds no noise; expected dp-sgd, dp-adam, dp-gd, covariance, functional, "
-            "functional-linear "
-            "or taylor",
+            "trainer %s adds no noise; expected dp-sgd, dp-adam, dp-gd, objective, covariance, functional, "
+            "functional-linear or taylor",
             r.trainer);
     status = t->train_private(out, certificate, &data, &r, privacy, ctx);
 done:

@@ -12,6 +12,7 @@ struct head_trainer {
     const char *title, *source;           /* trainers on second moments only */
     bool convex;                          /* its sensitivity is proved (docs/derivations/head.md) */
     const struct moment_trainer *moments; /* or NULL */
+    bool once; /* its noise is no sequence of steps, though not on second moments */
 
     /** Checks the members that it uses, fills in their defaults and sets the others to 0. EINVAL. */
     sotto_status (*check)(struct sotto_head_recipe *r);

@@ -71,7 +71,7 @@ sotto_status sotto_head_trainer_check(const char *trainer)
 int sotto_head_trainer_private(const char *trainer)
 {
     const struct head_trainer *t = head_trainer_find(trainer);
-    return !t || !t->train_private ? 0 : t->moments ? 2 : 1;
+    return !t || !t->train_private ? 0 : t->moments || t->once ? 2 : 1;
 }
 
 int sotto_head_trainer_silent(const char *trainer)

@@ -28,6 +28,15 @@ done:
     return status;
 }
 
+sotto_status head_objective_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(json_get_real(&r->clip, doc, name, "clip"));
+    TRY(json_get_real(&r->noise_multiplier, doc, name, "noise_multiplier"));
+done:
+    return status;
+}
+
 sotto_status moment_recipe_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name)
 {
     sotto_status status = SOTTO_OK;

@@ -8,6 +8,8 @@
 sotto_status head_private_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name);
 /** Of "dp-gd". EFORMAT likewise. */
 sotto_status head_descent_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name);
+/** Of "objective". EFORMAT likewise. */
+sotto_status head_objective_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name);
 /** Of the trainers on second moments. EFORMAT likewise. */
 sotto_status moment_recipe_parse(struct sotto_head_recipe *r, const struct json *doc, const char *name);
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "dp/release/verification.h"
 #include "head/convex/convex_bound.h"
+#include "head/private/head_objective.h"
 #include "head/private/moments.h"
 #include "io/array/safetensors.h"
 #include "sotto/verify.h"
@@ -80,6 +81,38 @@ static void check_moments(struct verification *v, const struct sotto_head *h, co
                  r->noise_multiplier * unit, f->mechanism, f->scale);
 }
 
+/* A head by objective perturbation: epsilon of a record is 1 / noise_multiplier, which the plan that follows from it must
+ * keep to. */
+static void check_objective(struct verification *v, const struct sotto_head *h)
+{
+    const struct certificate_claims *f = &v->claims;
+    const double scale = h->recipe.noise_multiplier, epsilon = iv_div(iv(1), iv(scale)).lo;
+    const size_t inputs = sotto_head_inputs(h), classes = sotto_head_classes(h);
+    struct sotto_sensitivity of_unit = {.l1 = 1};
+    struct objective_plan plan;
+    unit_widen(&of_unit, f->unit.rows);
+    verify_check(v, "proof of the recipe", f->evidence && strcmp(f->evidence, h->recipe_hash) == 0,
+                 "the file's recipe has hash %.16s..., the certificate is for %.16s...", h->recipe_hash,
+                 f->evidence ? f->evidence : "(none)");
+    verify_check(
+        v, "noise",
+        strcmp(f->mechanism, "objective-perturbation") == 0 && !f->run && strcmp(f->source, "proved") == 0 &&
+            near(f->scale, scale) && near(f->sensitivity.l1, of_unit.l1),
+        "the recipe says objective-perturbation of scale %.9g and %g, the certificate %s of %.9g and %g (%s)",
+        scale, of_unit.l1, f->mechanism, f->scale, f->sensitivity.l1, f->source);
+    if (!f->records) {
+        verify_leave(v, "parts of epsilon", "the parts of epsilon, as the number of records is unknown");
+        return;
+    }
+    if (objective_plan_find(&plan, epsilon, f->records, inputs, classes) != SOTTO_OK)
+        verify_check(v, "parts of epsilon", false, "%s", sotto_error_text());
+    else
+        verify_check(v, "parts of epsilon", plan.dimension == f->dimension,
+                     "%zu inputs and %zu classes release %zu numbers, the certificate says %zu", inputs,
+                     classes, plan.dimension, f->dimension);
+    verify_done(v, "epsilon added up again from the file's recipe and %zu records", f->records);
+}
+
 /* What a recipe of DP-SGD says. */
 struct dp_sgd_facts {
     const char *noise;
@@ -145,11 +178,14 @@ static sotto_status check_head(struct verification *v, const struct sotto_tensor
     }
     if (!released && head_recipe_moments(r)) {
         check_moments(v, h, head_recipe_moments(r));
+    } else if (!released && strcmp(r->trainer, "objective") == 0) {
+        check_objective(v, h);
     } else if (!released && head_recipe_private(r)) {
         check_dp_sgd(v, &(struct dp_sgd_facts){.noise = r->noise,
                                                .noise_multiplier = r->noise_multiplier,
                                                .max_grad_norm = r->max_grad_norm,
-                                               .batch = r->batch,
+                                               .batch = r->batch ? r->batch : f->records, /* dp-gd: all */
+                                               .steps = r->batch ? 0 : r->steps,
                                                .epochs = r->epochs});
     } else if (!released) {
         snprintf(what, sizeof what, "trainer %s adds no noise", r->trainer);

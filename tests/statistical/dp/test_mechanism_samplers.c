@@ -183,14 +183,18 @@ static double gamma_cdf(int n, double x)
     return 1 - exp(-x) * sum;
 }
 
-static double radius_ks(int n, double law_scale, double *direction)
+static double radius_ks(int n, double law_scale, bool floored, double *direction)
 {
     enum { N = 20000 };
     static double u[N], towards[N];
     struct noise *s = seeded(15);
     for (int i = 0; i < N; i++) {
         double x[8], square = 0;
-        knorm_draw(x, (size_t)n, 0.7, s);
+        const struct knorm_blocks one = {1, (size_t)n, 0.7};
+        if (floored)
+            assert_int_equal(knorm_draw_floored(x, &one, s), SOTTO_OK);
+        else
+            knorm_draw(x, (size_t)n, 0.7, s);
         for (int j = 0; j < n; j++)
             square += x[j] * x[j];
         u[i] = gamma_cdf(n, sqrt(square) / law_scale);
@@ -206,12 +210,52 @@ static void knorm_radius_and_direction(void **state)
 {
     (void)state;
     double direction;
-    assert_true(radius_ks(1, 0.7, &direction) < 1.95);
-    assert_true(radius_ks(3, 0.7, &direction) < 1.95);
-    assert_true(direction < 1.95);
-    assert_true(radius_ks(8, 0.7, &direction) < 1.95);
-    assert_true(direction > 1.95); /* in 8 dimensions one coordinate is not uniform: the test can tell */
-    assert_true(radius_ks(8, 0.7 * 1.02, &direction) > 1.95);
+    for (int floored = 0; floored < 2; floored++) {
+        assert_true(radius_ks(1, 0.7, floored, &direction) < 1.95);
+        assert_true(radius_ks(3, 0.7, floored, &direction) < 1.95);
+        assert_true(direction < 1.95);
+        assert_true(radius_ks(8, 0.7, floored, &direction) < 1.95);
+        assert_true(direction > 1.95); /* in 8 dimensions one coordinate is not uniform: the test can tell */
+        assert_true(radius_ks(8, 0.7 * 1.02, floored, &direction) > 1.95);
+    }
+}
+
+/* The blur: Laplace noise of its scale about the value, on its lattice, cut at the ends; and what it costs, by hand. */
+static double blur_ks(double law_scale)
+{
+    enum { N = 100000 };
+    static double u[N];
+    struct noise *s = seeded(16);
+    for (int i = 0; i < N; i++)
+        u[i] = 5;
+    assert_int_equal(knorm_blur(u, N, 0.7, 100, s), SOTTO_OK);
+    for (int i = 0; i < N; i++) {
+        assert_true(fmod(u[i], ldexp(1, knorm_blur_exponent(0.7) - 1)) == 0);
+        u[i] = mechanism_find("laplace")->cdf((u[i] - 5) / law_scale);
+    }
+    noise_close(s);
+    return ks_of_uniforms(u, N);
+}
+
+static void a_blur_is_exact_laplace_noise(void **state)
+{
+    (void)state;
+    double ends[] = {-3, 3, 0}, scale;
+    struct noise *s = seeded(17);
+    assert_true(blur_ks(0.7) < 1.95);
+    assert_true(blur_ks(0.7 * 1.05) > 1.95);
+    for (int i = 0; i < 200; i++) {
+        assert_int_equal(knorm_blur(ends, 3, 1e-3, 1e-3, s), SOTTO_OK);
+        for (int j = 0; j < 3; j++)
+            assert_true(fabs(ends[j]) <= 1e-3);
+    }
+    noise_close(s);
+    /* 2 1e-3 sqrt(4) / .5 + 4 2^-40 / .5 */
+    assert_true(fabs(knorm_blur_cost(1e-3, 4, 0.5).hi - (8e-3 + 8 * ldexp(1, knorm_blur_exponent(0.5)))) <
+                1e-15);
+    assert_int_equal(knorm_blur_scale(&scale, 1e-3, 4, 0.01), SOTTO_OK);
+    assert_true(knorm_blur_cost(1e-3, 4, scale).hi <= 0.01 && knorm_blur_cost(1e-3, 4, scale).lo > 0.0099);
+    assert_int_equal(knorm_blur_scale(&scale, 1e-3, 1 << 30, 1e-9), SOTTO_EDOMAIN);
 }
 
 /* --- choices and labels --- */
@@ -299,6 +343,7 @@ int main(void)
         cmocka_unit_test(zero_has_no_second_chance),
         cmocka_unit_test(coins_are_exact),
         cmocka_unit_test(knorm_radius_and_direction),
+        cmocka_unit_test(a_blur_is_exact_laplace_noise),
         cmocka_unit_test(choices_and_labels_follow_their_law),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

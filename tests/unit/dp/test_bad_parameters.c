@@ -83,7 +83,8 @@ static int is_discrete(const char *name)
 static int reads_l2(const char *name)
 {
     return strcmp(name, "exponential") != 0 && strcmp(name, "permute-and-flip") != 0 &&
-           strcmp(name, "randomised-response") != 0 && strcmp(name, "smooth-median") != 0;
+           strcmp(name, "randomised-response") != 0 && strcmp(name, "smooth-median") != 0 &&
+           strcmp(name, "objective-perturbation") != 0;
 }
 
 static void accounts_and_calibrations(void **state)

@@ -192,7 +192,8 @@ static void bad_requests_have_one_line(void **state)
         assert_int_equal(access(path_of("none.jsonl"), F_OK), -1);                                           \
     } while (0)
     REFUSED(r.trainer = "adam", SOTTO_EINVAL,
-            "adam adds no noise; expected dp-sgd, dp-adam, dp-gd, covariance, functional, functional-linear "
+            "adam adds no noise; expected dp-sgd, dp-adam, dp-gd, objective, covariance, functional, "
+            "functional-linear "
             "or taylor");
     REFUSED(r.batch = N + 1, SOTTO_EINVAL,
             "601, the expected size of a sample, is larger than the 600 records");

@@ -151,8 +151,8 @@ static void check_trainer(trainer *train, const void *how)
 static void heads_take_a_useless_record_for_nothing(void **state)
 {
     (void)state;
-    static const char *const trainers[] = {"dp-sgd",     "dp-adam",           "dp-gd", "covariance",
-                                           "functional", "functional-linear", "taylor"};
+    static const char *const trainers[] = {
+        "dp-sgd", "dp-adam", "dp-gd", "objective", "covariance", "functional", "functional-linear", "taylor"};
     for (size_t t = 0; t < sizeof trainers / sizeof *trainers; t++)
         for (size_t hidden = 0; hidden < (t < 2 ? 2 : 1); hidden++) {
             struct sotto_head_recipe r;
