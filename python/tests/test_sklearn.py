@@ -130,13 +130,20 @@ def test_delta_above_one_over_n_warns(blobs):
 
 
 @pytest.mark.parametrize("options", [{"trainer": "dp-sgd", "learning_rate": .5}, {"hidden": (8,), "learning_rate": .05}, {"trainer": "covariance"},
-                                     {"delta": 0.0, "epsilon": 20.0}])
+                                     {"delta": 0.0}, {"delta": 0.0, "trainer": "covariance", "epsilon": 20.0}])
 def test_other_trainers(blobs, options):
     x, y = blobs
     model = DPClassifier(**{"epsilon": 8.0, "classes": ["ant", "bee", "cat"], "data_norm": 2.0, **options})
     with pytest.warns(PrivacyLeakWarning):
         model.fit(x, y)
     assert model.score(x, y) > .8 and hasattr(model, "coef_") == ("hidden" not in options)
+
+
+def test_pure_epsilon_is_by_objective_perturbation(blobs, tmp_path):
+    x, y = blobs
+    ledger = sotto.Ledger(tmp_path / "blobs.jsonl", dataset="blobs")
+    model = DPClassifier(4.0, delta=0, classes=["ant", "bee", "cat"], data_norm=2.0, ledger=ledger).fit(x, y)
+    assert model.certificate_.mechanism == "objective-perturbation" and model.epsilon_ <= 4 and model.score(x, y) > .8
 
 
 def test_bounds_and_scaler(blobs):

@@ -70,8 +70,8 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
     """Trains a softmax head on features x (n, d) with labels y (n).
 
     trainer: "adam" (default), "sgd": plain, nothing is proved. "convex", "convex-sgd", "convex-lbfgs": with a proved sensitivity, to be
-        released by sotto.protect(). "dp-sgd", "dp-adam" (noise in every step), "covariance", "functional", "functional-linear", "taylor"
-        (one noisy release of second moments): private; they need `ledger`, `classes`, and epsilon or noise_multiplier.
+        released by sotto.protect(). "dp-sgd", "dp-adam", "dp-gd" (noise in every step), "objective" (pure epsilon), "covariance", "functional",
+        "functional-linear", "taylor" (one noisy release of second moments): private; they need `ledger`, `classes`, and epsilon or noise_multiplier.
     classes: public number of classes; it is never read off private labels. None: that of `source`; of "adam" and "sgd" the largest
         label + 1. ledger: is charged for the whole run before its first step. source: Dataset of the same records in the same order:
         their identity. labels_from: number of the first class, 0 or 1. encoder: file of the encoder that made x.
@@ -79,7 +79,7 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
         and is refused before it is charged if the file cannot be written. fresh: True forgets that state. canaries, canary_kind,
         canary_public: records made to be found again (sotto.audit(one_run_guesses=...)); they need `output`.
     Other keyword arguments are the options of `sotto head`, with underscores: hidden, epochs, batch, lr, lambda_, clip, epsilon, delta
-        [1 / (10 n), rounded down to a power of ten], adjacency, sampling, max_grad_norm, purpose, ...
+        [1 / (10 n), rounded down to a power of ten; "objective": 0], adjacency, sampling, max_grad_norm, purpose, ...
 
     Private trainers refuse, log and count nothing that depends on what the records hold: a label that is no class, or features that
     are not finite, make a record that counts as nothing. Ctrl-C waits for the end of the step and names what was charged.

@@ -108,12 +108,12 @@ class PublicScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A private softmax classifier. Protected are the records of fit(), features and labels together.
 
-    epsilon, delta: the guarantee of one fit. delta 0: pure (trainers on second moments).
+    epsilon, delta: the guarantee of one fit. delta 0: pure ("objective", or trainers on second moments).
     classes: all labels that may occur, or their number; PUBLIC.
     bounds: (low, high), numbers or one per feature, PUBLIC: features are scaled from them to [0, 1].
     data_norm: PUBLIC; records with a larger L2 norm (behind bounds) are scaled down to it. None with bounds: sqrt(features).
     trainer: "auto": "dp-gd" for linear classifiers, whose steps and rate follow a public rule, so that there is nothing to tune;
-        "dp-adam" with hidden layers; "covariance" with Laplace noise at delta 0. Or any private trainer of sotto.train_head().
+        at delta 0 "objective", likewise; "dp-adam" with hidden layers. Or any private trainer of sotto.train_head().
     steps: of "dp-gd". hidden, epochs, batch_size, learning_rate: of "dp-sgd" and "dp-adam". max_grad_norm: of all three.
     dataset: identity of the private records (sotto.Ledger). ledger: sotto.Ledger or path; None: the ledger of `dataset`.
     random_state: None: noise of the operating system. A number: SEEDED noise, for tests: no privacy, and the certificate says so.
@@ -241,7 +241,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Of recipe and guarantee, as struct sotto_head_recipe and struct sotto_head_privacy name them."""
         trainer = self.trainer
         if trainer == "auto":
-            trainer = "dp-adam" if self.hidden else "dp-gd" if self.delta > 0 else "covariance"
+            trainer = "dp-adam" if self.hidden else "dp-gd" if self.delta > 0 else "objective"
         if not lib.sotto_head_trainer_private(str(trainer).encode()):
             raise invalid(f"trainer {trainer!r} adds no noise; expected auto or a private trainer of sotto.train_head()")
         recipe: dict[str, Any] = {"trainer": trainer, "hidden": tuple(self.hidden) or None}
@@ -251,7 +251,7 @@ class DPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             recipe.update(clip=1.0)
         if trainer in _CONVERGES:
             recipe.update(steps=self.steps, max_grad_norm=self.max_grad_norm)
-        if self.delta == 0 and trainer not in _BATCHES + _CONVERGES:
+        if self.delta == 0 and trainer not in _BATCHES + _CONVERGES + ("objective",):
             recipe.update(noise="laplace")
         guarantee = {"epsilon": self.epsilon, "delta": self.delta, "adjacency": self.adjacency}
         return {k: v for k, v in recipe.items() if v is not None}, guarantee
