@@ -132,6 +132,15 @@ def test_dp_classifier_odd_cells(told):
     assert len(all_told) == 1 and all_told.pop().startswith("(True")
 
 
+@pytest.mark.parametrize("x", [["secret", "b"], np.array([["secret"], ["b"]])[:, :, None], np.array([[271 + 1j], [2]]), [[["secret"]], [["b"]]], None])
+def test_refusals_of_shapes_and_types_print_no_cell(x):
+    pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is missing or older than 1.6")
+    from sotto.sklearn import DPClassifier
+    with pytest.raises((ValueError, TypeError)) as e:
+        DPClassifier(1.0, classes=2, data_norm=2.0).fit(x, [0, 1])
+    assert "secret" not in str(e.value) and "271" not in str(e.value)
+
+
 def test_one_odd_record_changes_no_other():
     """What the others add is the same, to the bit, whatever stands beside them: with seeded noise the weights are."""
     pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is missing or older than 1.6")

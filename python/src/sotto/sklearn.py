@@ -45,10 +45,14 @@ def _quiet_features(estimator: Any, X: Any, reset: bool = True) -> Any:
     """(n, features) float64. What is refused depends on type and shape alone; a cell that is no number is NaN."""
     validate_data(estimator, X, skip_check_array=True, reset=reset)
     with np.errstate(all="ignore"):
-        if not hasattr(X, "dtype") and not hasattr(X, "toarray"):
+        if hasattr(X, "to_numpy"):
+            X = X.to_numpy()
+        elif not hasattr(X, "dtype"):
             X = np.array(X, object)
-        if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS" and X.ndim == 2:
-            X = np.array([[_number(cell) for cell in row] for row in X.tolist()], np.float64).reshape(X.shape)
+        if X.dtype.kind == "c":
+            raise ValueError("Complex data not supported")
+        if X.dtype.kind in "OUS":
+            X = np.array([[_number(cell) for cell in row] for row in X.tolist()], np.float64).reshape(X.shape) if X.ndim == 2 else np.zeros(X.shape)
         return check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=estimator)
 
 
