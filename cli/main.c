@@ -111,14 +111,14 @@ static int print_verbs(void)
 /* NULL: unknown, with the nearest name in the error's text. */
 static const struct verb_row *find_verb(const char *name)
 {
-    char guess[SOTTO_NAME_GUESS] = "";
+    struct nearest best = {NULL, 4};
     for (int i = 0; i < VERBS; i++) {
         if (strcmp(verbs[i].verb->name, name) == 0)
             return &verbs[i];
-        sotto_name_guess(guess, name, verbs[i].verb->name);
+        nearest_consider(&best, name, verbs[i].verb->name);
     }
-    if (guess[0])
-        cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name, guess);
+    if (best.name)
+        cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name, best.name);
     else
         cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; see 'sotto help'", name);
     return NULL;

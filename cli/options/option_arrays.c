@@ -20,7 +20,7 @@ static bool names(const char *member, const char *option)
 
 static sotto_status unknown_member(const struct options *o, const char *file, const char *member)
 {
-    char known[2048] = "", what[256];
+    char known[2048] = "";
     size_t used = 0;
     for (size_t i = 0; i < o->rows.count && used < sizeof known; i++) {
         if (!is_array(&o->rows.row[i]))
@@ -31,8 +31,8 @@ static sotto_status unknown_member(const struct options *o, const char *file, co
         for (size_t k = begin; k < used && k < sizeof known; k++)
             known[k] = known[k] == '-' ? '_' : known[k];
     }
-    snprintf(what, sizeof what, "--arrays %.200s: member", file);
-    return cli_unknown(what, member, known);
+    return cli_fail(SOTTO_EUSAGE, "--arrays %s: unknown member '%s'; expected one of: %s", file, member,
+                    known);
 }
 
 static sotto_status take(struct options *o, const char *file, const char *member)

@@ -42,20 +42,14 @@ void cli_hint(const char *format, ...)
 
 const char *cli_error_text(void)
 {
-    return error_text[0] ? error_text : sotto_error_text();
+    static char text[sizeof error_text + GUESS];
+    name_guess(text, sizeof text, error_text[0] ? error_text : sotto_error_text());
+    return text;
 }
 
 const char *cli_error_hint(void)
 {
     return error_text[0] ? error_hint : sotto_error_hint();
-}
-
-sotto_status cli_unknown(const char *what, const char *asked, const char *names)
-{
-    char guess[SOTTO_NAME_GUESS] = "";
-    sotto_name_guess(guess, asked, names);
-    return cli_fail(SOTTO_EUSAGE, "%s '%.64s' is unknown; expected %s%s%s%s", what, asked, names,
-                    guess[0] ? "; did you mean '" : "", guess, guess[0] ? "'?" : "");
 }
 
 static const struct option_row *find_row(const struct options *o, const char *name, size_t length)
@@ -79,17 +73,16 @@ static const struct {
 
 static sotto_status unknown_option(const struct options *o, const char *name, size_t length)
 {
-    char guess[SOTTO_NAME_GUESS] = "", asked[SOTTO_NAME_GUESS];
+    struct nearest best = {NULL, 4};
     for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
         if (strlen(removed[i].name) == length && strncmp(removed[i].name, name, length) == 0)
             return cli_fail(SOTTO_EUSAGE, "--%s %s", removed[i].name, removed[i].why);
-    snprintf(asked, sizeof asked, "%.*s", (int)length, name);
     for (size_t i = 0; i < o->rows.count; i++)
-        sotto_name_guess(guess, asked, o->rows.row[i].name);
-    return guess[0] ? cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%s'; did you mean '--%s'?", o->verb->name,
-                               asked, guess)
-                    : cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%s'; see 'sotto %s --help'",
-                               o->verb->name, asked, o->verb->name);
+        nearest_consider(&best, name, o->rows.row[i].name);
+    return best.name ? cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; did you mean '--%s'?",
+                                o->verb->name, (int)length, name, best.name)
+                     : cli_fail(SOTTO_EUSAGE, "%s: unknown option '--%.*s'; see 'sotto %s --help'",
+                                o->verb->name, (int)length, name, o->verb->name);
 }
 
 static struct option_value *find_value(const struct options *o, const char *name)
@@ -180,11 +173,11 @@ enum { THREADS_MOST = 4096 };
 /* Options that every verb has. */
 static sotto_status check_common(const struct options *o)
 {
-    static const char *const whens[] = {"--progress", "--color"};
+    static const char *const whens[] = {"progress", "color"};
     for (size_t i = 0; i < 2; i++) {
-        const char *when = option_text(o, whens[i] + 2);
+        const char *when = option_text(o, whens[i]);
         if (strcmp(when, "auto") != 0 && strcmp(when, "always") != 0 && strcmp(when, "never") != 0)
-            return cli_unknown(whens[i], when, "auto, always or never");
+            return cli_fail(SOTTO_EUSAGE, "--%s is '%s'; expected auto, always or never", whens[i], when);
     }
     const uint64_t threads = option_count(o, "threads");
     if (option_given(o, "threads") && (threads < 1 || threads > THREADS_MOST))

@@ -120,8 +120,6 @@ struct verb {
 const struct sotto_context *cli_context(void);
 void cli_set_context(const struct sotto_context *ctx);
 sotto_status cli_fail(sotto_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* EUSAGE: "--coins 'x' is unknown; expected NAMES; did you mean ...?" names: "a, b or c". */
-sotto_status cli_unknown(const char *what, const char *asked, const char *names);
 /* EUSAGE unless the option was given. */
 sotto_status option_require(const struct options *o, const char *name);
 /* A warning line on stderr: "sotto: warning: ...". */

@@ -364,7 +364,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         if (strcmp(actions[i].name, name) == 0)
             action = &actions[i];
     if (!action)
-        return cli_unknown("data: action", name, "list, info, import, schema, fetch, verify, loci or split");
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "data: unknown action '%s'; expected list, info, import, schema, fetch, verify, loci or split",
+            name);
     size_t wanted = action->argument ? 2 : 1;
     if (option_argument_count(o) < wanted)
         return cli_fail(SOTTO_EUSAGE, "data %s: expects %s; see 'sotto data --help'", name, action->argument);

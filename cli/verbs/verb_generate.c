@@ -156,7 +156,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return sample(o, ctx, json);
     if (strcmp(action, "score") == 0 || strcmp(action, "records") == 0)
         return of_records(o, ctx, action[0] == 's', json);
-    return cli_unknown("generate: action", action, "train, sample, score or records");
+    return cli_fail(SOTTO_EUSAGE, "generate: unknown action '%s'; expected train, sample, score or records",
+                    action);
 }
 
 const struct verb verb_generate = {

@@ -278,8 +278,6 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
         status = head_recipe_read(&recipe, o);
-    if (status == SOTTO_OK)
-        status = sotto_head_trainer_check(recipe.trainer);
     if (status == SOTTO_OK && !sotto_head_trainer_private(recipe.trainer))
         status = refuse_private_options(o, recipe.trainer);
     if (status == SOTTO_OK)

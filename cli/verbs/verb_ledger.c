@@ -93,7 +93,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         return run_init(o, ctx, json);
     if (strcmp(action, "show") == 0)
         return run_show(o, ctx, json);
-    return cli_unknown("ledger: action", action, "init or show");
+    return cli_fail(SOTTO_EUSAGE, "ledger: unknown action '%s'; expected init or show", action);
 }
 
 const struct verb verb_ledger = {

@@ -110,7 +110,8 @@ static sotto_status run_demo(const struct options *o, const struct sotto_context
     if (option_argument_count(o) > 0 && strcmp(option_argument(o, 0), "sde") == 0)
         return run_sde(o, ctx, json);
     if (option_argument_count(o) > 0)
-        return cli_unknown("demo: name", option_argument(o, 0), "sde, or no name");
+        return cli_fail(SOTTO_EUSAGE, "demo: unknown demo '%s'; expected sde, or no name",
+                        option_argument(o, 0));
     const char *overrides[MOST + 2] = {NULL};
     const char *const *given = option_list(o, "set");
     size_t count = 0;

@@ -78,14 +78,6 @@ SOTTO_API const char *sotto_error_hint(void);
 /** Returns: the short stable name of a status, "EFORMAT" for instance; "unknown" for other numbers. */
 SOTTO_API const char *sotto_status_name(sotto_status status);
 
-enum { SOTTO_NAME_GUESS = 64 /**< a name that was meant, with the terminator */ };
-/** "Did you mean": which of some names was meant.
- *
- *  In:      asked  what was given
- *           names  "adam, sgd or convex", "adam|sgd"
- *  In/out:  guess  "", or what an earlier call left there: the name nearest to `asked`, if one is near */
-SOTTO_API void sotto_name_guess(char guess[SOTTO_NAME_GUESS], const char *asked, const char *names);
-
 enum sotto_log_level { SOTTO_LOG_DEBUG, SOTTO_LOG_INFO, SOTTO_LOG_WARNING };
 
 /** Processes that work on one call together. Reserved: no function makes one yet. */

@@ -72,8 +72,6 @@ struct sotto_head_recipe {
     int refuse_larger;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
-/** Returns: EINVAL  no trainer has this name; the text names all, and the one that may be meant */
-SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_trainer_check(const char *trainer);
 /** Returns: 1: a trainer of sotto_head_train_private() with noise in every step; 2: "objective", or one by second moments; 0: any other. */
 SOTTO_API int sotto_head_trainer_private(const char *trainer);
 /** Returns: 1: a private or a convex trainer: its heads are certified or lead to a certificate. It refuses, logs and

@@ -1,7 +1,6 @@
 /* The life of an audit: check the arrays, pick the attacks that they allow, measure each, and say what could
  * not be said. */
 #include "audit/audit_private.h"
-#include "base/name.h"
 #include "audit/measure/tpr_interval.h"
 #include "audit/score/posterior.h"
 #include "base/reserved.h"
@@ -32,7 +31,7 @@ static sotto_status check_names(const char *const *names, unsigned have)
         const struct score_attack *a = attack_find(*names);
         list_names(possible, sizeof possible, a ? have : ~0u);
         if (!a)
-            TRY(name_unknown(SOTTO_EUSAGE, "audit: attack", *names, possible));
+            FAIL(SOTTO_EUSAGE, "audit: unknown attack '%s'; expected one of %s", *names, possible);
         if (!attack_applies(a, have))
             FAIL(SOTTO_EUSAGE, "audit: attack '%s' cannot run on these inputs; possible: %s", *names,
                  possible);

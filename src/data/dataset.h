@@ -152,7 +152,7 @@ void dataset_describe_classes(struct dataset *d, const char *name);
 const struct dataset_source *dataset_source_find(const char *name);
 /** The name that was probably meant by one that is none, among registered and imported ones; false, "": no
  * idea. */
-void dataset_guess(char best[SOTTO_NAME_GUESS], const char *wanted);
+bool dataset_guess(char best[64], const char *wanted);
 /** EUSAGE: not the name of a private set's records: empty, too long, not printable, or a registered name. */
 sotto_status identity_check(const char *dataset_id);
 /** NAME-<16 hexadecimal digits from the operating system>. */

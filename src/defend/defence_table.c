@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define ROW(name) extern const struct defence defence_##name;
-#include "base/name.h"
 #include "defend/defence_list.h"
 #undef ROW
 const struct defence *const defence_table[] = {
@@ -39,7 +38,7 @@ sotto_status defence_find(const struct defence **out, const char *name)
                                  : i + 1 < COUNT ? ", "
                                                  : " or ",
                                  defence_table[i]->name);
-    return name_unknown(SOTTO_EUSAGE, "defence", name, names);
+    return status_fail(SOTTO_EUSAGE, "defence '%s' is unknown; expected %s", name ? name : "", names);
 }
 
 const char *sotto_defence_name(size_t i)
@@ -78,7 +77,7 @@ static sotto_status set(double args[DEFENCE_PARAMS], const struct defence *d, co
     size_t i = parameters_find(d->params, setting);
     if (i == parameters_count(d->params))
         FAIL(SOTTO_EUSAGE, "defend: '%s' is not a parameter of %s; expected NAME=VALUE with NAME one of %s",
-             setting, d->name, parameters_names(names, sizeof names, d->params, setting));
+             setting, d->name, parameters_names(names, sizeof names, d->params));
     const struct parameter *p = &d->params[i];
     if (!parameters_read(&x, p, setting))
         FAIL(SOTTO_EUSAGE, "defend: '%s' is out of range; %s is a %snumber from %g to %g", setting, p->name,

@@ -1,7 +1,6 @@
 /* Scores of records by a trained model, HIGHER = MORE MEMBER-LIKE. Rates and intervals are the audit's business. */
 #include "generate/generator_score.h"
 
-#include "base/name.h"
 #include "par/par.h"
 #include "sotto/option.h"
 
@@ -161,8 +160,10 @@ sotto_status sotto_generator_score(double *scores, const char **access, const ch
     while (at < count && strcmp(scorers[at].name, attack) != 0)
         at++;
     if (at == count)
-        TRY(name_unknown(SOTTO_EUSAGE, "generate: attack", attack,
-                         "logan, gan-leaks-white, gan-leaks-partial, reconstruction or elbo"));
+        FAIL(SOTTO_EUSAGE,
+             "attack '%s' on a generative model is unknown; expected logan, gan-leaks-white, "
+             "gan-leaks-partial, reconstruction or elbo",
+             attack);
     if (scorers[at].reader != ANY && (scorers[at].reader == ENCODES) != g->kind->encodes)
         FAIL(SOTTO_EUSAGE, "attack '%s' needs a model of kind %s; this one is a %s", attack,
              scorers[at].reader == ENCODES ? "vae" : "dcgan or wgan-gp", g->kind->name);

@@ -1,7 +1,5 @@
 #include "generate/generator.h"
 
-#include "base/name.h"
-
 #include <string.h>
 
 static const struct generator_kind *const kinds[] = {&generator_dcgan, &generator_wgan_gp, &generator_vae};
@@ -13,5 +11,6 @@ sotto_status generator_kind_find(const struct generator_kind **out, const char *
             *out = kinds[i];
             return SOTTO_OK;
         }
-    return name_unknown(SOTTO_EUSAGE, "generative model", name, "dcgan, wgan-gp or vae");
+    return status_fail(SOTTO_EUSAGE, "generative model '%s' is unknown; expected dcgan, wgan-gp or vae",
+                       name);
 }

@@ -1,5 +1,5 @@
 /* Rows by name, and values of options from text. */
-#include "base/name.h"
+#include "base/status.h"
 #include "io/text/number.h"
 #include "io/text/number_interval.h"
 #include "options/option_values.h"
@@ -68,12 +68,11 @@ done:
     return status;
 }
 
-/* "clipping must be l2 or l1 (got 'l22'); did you mean 'l2'?" */
+/* "clipping must be l2 or l1 (got 'linf')" */
 static sotto_status refuse_choice(const struct sotto_option *row, const char *text)
 {
-    char names[128], guess[SOTTO_NAME_GUESS] = "", hint[NAME_HINT];
+    char names[128];
     size_t used = 0;
-    sotto_name_guess(guess, text, row->range);
     for (const char *name = row->range; *name;) {
         size_t length = strcspn(name, "|");
         bool last = !name[length];
@@ -84,8 +83,7 @@ static sotto_status refuse_choice(const struct sotto_option *row, const char *te
                                  (int)length, name);
         name += length + !last;
     }
-    return status_fail(SOTTO_EINVAL, "%s must be %s (got '%.64s')%s", row->name, names, text,
-                       name_hint(hint, guess));
+    return status_fail(SOTTO_EINVAL, "%s must be %s (got '%s')", row->name, names, text);
 }
 
 static sotto_status set_choice(void *to, const struct sotto_option *row, const char *text)

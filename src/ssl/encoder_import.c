@@ -1,7 +1,7 @@
 /* Weights of a network that another program trained, under that program's names, become an encoder. The file says nothing of
  * the records behind them: that they are public is the user's statement, which the encoder keeps. */
-#include "base/name.h"
 #include "ssl/encoder.h"
+
 #include "base/file.h"
 #include "base/memory.h"
 #include "data/augment/augment.h"
@@ -59,10 +59,12 @@ static sotto_status check_kind(const unsigned char *bytes, size_t size, const ch
 
 static sotto_status check_model(const char *name)
 {
+    sotto_status status = SOTTO_OK;
     const char *known = sotto_option_find(sotto_encoder_import_option_table(), "model")->range;
-    return name && option_listed_in(known, name)
-               ? SOTTO_OK
-               : name_unknown(SOTTO_EINVAL, "encoder import: model", name, known);
+    REQUIRE(name && option_listed_in(known, name), "model '%s' has no torchvision names; expected one of %s",
+            name ? name : "", known);
+done:
+    return status;
 }
 
 static sotto_status check_statement(const char *text)

@@ -2,8 +2,6 @@
  * Keras form takes its negatives from the other view only; the form of chen2020simclr from both. */
 #include "ssl/objective.h"
 
-#include "base/name.h"
-
 #include <string.h>
 
 struct simclr {
@@ -25,8 +23,8 @@ static sotto_status create(void **state, const struct objective_config *config)
     sotto_status status = SOTTO_OK;
     struct simclr *s = NULL;
     int keras = strcmp(config->loss, "keras") == 0;
-    if (!keras && strcmp(config->loss, "simclr") != 0)
-        TRY(name_unknown(SOTTO_EINVAL, "loss", config->loss, "keras or simclr"));
+    REQUIRE(keras || strcmp(config->loss, "simclr") == 0,
+            "loss '%s' is unknown; expected one of: keras, simclr", config->loss);
     REQUIRE(config->temperature >= 1e-3 && config->temperature <= 1e3,
             "temperature must be > 0, between 0.001 and 1000 (got %g)", config->temperature);
     NEW(s, 1);

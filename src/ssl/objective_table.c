@@ -4,7 +4,6 @@
 #include <string.h>
 
 #define ROW(name) extern const struct objective objective_##name;
-#include "base/name.h"
 #include "ssl/objective_list.h"
 #undef ROW
 #define ROW(name) &objective_##name,
@@ -24,5 +23,5 @@ sotto_status objective_find(const struct objective **out, const char *name)
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", objectives[i]->name);
     }
-    return name_unknown(SOTTO_EINVAL, "method", name, known);
+    return status_fail(SOTTO_EINVAL, "method '%s' is unknown; expected one of: %s", name, known);
 }

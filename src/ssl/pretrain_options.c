@@ -1,6 +1,6 @@
 /* Defaults and checks of pre-training options, and the text that identifies a run. */
-#include "base/name.h"
 #include "ssl/pretrain.h"
+
 #include "par/par.h"
 #include "sotto/option.h"
 
@@ -23,7 +23,8 @@ static sotto_status resolve_schedule(struct schedule *out, const struct sotto_pr
         *out = (struct schedule){
             .kind = SCHEDULE_COSINE, .lr = o->lr, .warmup_steps = steps / 20, .total_steps = steps};
     else
-        return name_unknown(SOTTO_EINVAL, "schedule", o->schedule, "constant or cosine");
+        return status_fail(SOTTO_EINVAL, "schedule '%s' is unknown; expected one of: constant, cosine",
+                           o->schedule);
     return SOTTO_OK;
 }
 

@@ -2,7 +2,6 @@
  * then perhaps the images themselves; all of an image share its attribute. C reads one run of these rows. */
 #include "ssl/talos.h"
 
-#include "base/name.h"
 #include "io/table/metric_log.h"
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
@@ -58,13 +57,13 @@ sotto_status talos_resolve(struct talos_setup *out, const struct sotto_talos *gi
     const char *alternation = options->alternation;
     s.two_pass = strcmp(alternation, "two-pass") == 0;
     s.joint = strcmp(alternation, "joint") == 0;
-    if (!s.two_pass && !s.joint && strcmp(alternation, "odd-even") != 0)
-        TRY(name_unknown(SOTTO_EINVAL, "alternation", alternation, "odd-even, two-pass or joint"));
+    REQUIRE(s.two_pass || s.joint || strcmp(alternation, "odd-even") == 0,
+            "alternation '%s' is unknown; expected one of: odd-even, two-pass, joint", alternation);
     const char *reads = options->reads;
     s.of_images = strcmp(reads, "images") == 0;
     s.images = s.of_images || strcmp(reads, "views-of-three") == 0;
-    if (!s.images && strcmp(reads, "views") != 0)
-        TRY(name_unknown(SOTTO_EINVAL, "input of the classifier", reads, "views, images or views-of-three"));
+    REQUIRE(s.images || strcmp(reads, "views") == 0,
+            "input '%s' of the classifier is unknown; expected one of: views, images, views-of-three", reads);
     s.bounded = options->bounded != 0;
     s.relu_logits = options->relu_logits != 0;
     s.adversary_steps = options->adversary_steps;

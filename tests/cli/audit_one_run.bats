@@ -61,7 +61,7 @@ audit() { "$SOTTO" audit --member-losses member.csv --nonmember-losses nonmember
   [[ "$output" == *"20 of 20 guesses right"* ]]
   run audit --coins sideways
   [ "$status" -eq 64 ]
-  [[ "$output" == *"--coins 'sideways' is unknown; expected inclusion or replacement"* ]]
+  [[ "$output" == *"--coins: 'sideways' is unknown; expected inclusion or replacement"* ]]
 }
 
 @test "the curve is never a claim of epsilon and delta" {

@@ -17,7 +17,7 @@ statement=(--statement "public, by a test")
   run "$SOTTO" encoder
   refused 64 "encoder"
   run "$SOTTO" encoder export x
-  refused 64 "encoder: action 'export' is unknown; expected import; did you mean 'import'?"
+  refused 64 "unknown action 'export'; expected import"
   import
   refused 64 "no file; give the weights"
   import w.safetensors --model resnet18 -o e.safetensors
@@ -27,7 +27,7 @@ statement=(--statement "public, by a test")
   import w.safetensors "${statement[@]}" --model resnet18
   refused 64 "--output"
   import w.safetensors "${statement[@]}" --model resnet19 -o e.safetensors
-  refused 65 "encoder import: model 'resnet19' is unknown; expected resnet18|"
+  refused 65 "model 'resnet19' has no torchvision names; expected one of resnet18|"
   import w.safetensors "${statement[@]}" --model resnet18 --size 224 -o e.safetensors
   refused 64 "--size: '224' is not a size"
   import w.safetensors "${statement[@]}" --model resnet18 -o e.safetensors

@@ -114,7 +114,7 @@ upper() { sed -n 's/.*"upper": \([0-9.e+-]*\).*/\1/p' <<< "$output"; }
 
 @test "account --rule: what has no rule is refused" {
   refused() { local text=$1; shift; run "$SOTTO" account "$@"; [ "$status" -eq 64 ] || { echo "$status $output"; return 1; }; [[ "$output" == *"$text"* ]] || { echo "$output"; return 1; }; }
-  refused "--rule 'sum' is unknown" --rule sum --parts 1
+  refused "--rule: 'sum' is unknown" --rule sum --parts 1
   refused "--rule mixture needs --weights" --rule mixture --parts '1;2'
   refused "--weights: 'data-dependent' gives no bound" --rule mixture --parts '1;2' --weights data-dependent
   refused "3 numbers for 2 parts" --rule mixture --parts '1;2' --weights data-independent --probabilities 0.2,0.2,0.6

@@ -100,7 +100,6 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
     trainer = given.get("trainer") or "adam"
     if not isinstance(trainer, str):
         raise invalid(f"trainer must be a text (got {trainer!r})")
-    run(lib.sotto_head_trainer_check, trainer.encode())
     private, silent = lib.sotto_head_trainer_private(trainer.encode()), lib.sotto_head_trainer_silent(trainer.encode())
     if private and ledger is None:
         raise make("EUSAGE", f"trainer {trainer!r} charges a ledger; give ledger=sotto.Ledger(path, dataset=...)")

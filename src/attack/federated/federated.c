@@ -31,7 +31,7 @@ static sotto_status resolve_recipe(struct sotto_head_recipe *out, const struct s
     TRY(head_recipe_resolve(out, given ? given : &usual));
     TRY(head_recipe_check(out));
     REQUIRE(strcmp(out->trainer, "sgd") == 0 || strcmp(out->trainer, "adam") == 0,
-            "federated: trainer %s is not for participants; expected sgd or adam", out->trainer);
+            "federated: trainer %s; expected sgd or adam", out->trainer);
 done:
     return status;
 }

@@ -4,7 +4,6 @@
 
 #include "attack/query/record_order.h"
 #include "attack/query/shadow_recipe.h"
-#include "base/name.h"
 #include "base/reserved.h"
 #include "sotto/option.h"
 #include "train/network/network.h"
@@ -183,7 +182,8 @@ static sotto_status find(const struct query_attack **out, const char *name)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                                  query_attack_table[i]->name);
     if (!*out)
-        status = name_unknown(SOTTO_EUSAGE, "attack", name, known);
+        FAIL(SOTTO_EUSAGE, "attack: unknown attack '%s'; expected one of %s", name ? name : "", known);
+done:
     return status;
 }
 

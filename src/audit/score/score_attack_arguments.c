@@ -1,9 +1,6 @@
 /* "lira.prior=4": which attack, which of its parameters, what value. */
 #include "audit/score/score_attack.h"
 
-#include "base/name.h"
-
-#include <stdio.h>
 #include <string.h>
 
 /* The parameter that a setting names and its value; *out is the index, parameters_count() if the setting is for
@@ -13,7 +10,7 @@ static sotto_status read_setting(size_t *out, double *value, const struct score_
 {
     sotto_status status = SOTTO_OK;
     size_t length = strlen(a->name), count = parameters_count(a->params);
-    char names[256];
+    char names[128];
     *out = count;
     if (strncmp(setting, a->name, length) != 0 || setting[length] != '.')
         return SOTTO_OK;
@@ -22,7 +19,7 @@ static sotto_status read_setting(size_t *out, double *value, const struct score_
     if (i == count)
         FAIL(SOTTO_EUSAGE,
              "audit: '%s' is not a parameter of '%s'; expected %s.NAME=VALUE with NAME one of %s", setting,
-             a->name, a->name, parameters_names(names, sizeof names, a->params, rest));
+             a->name, a->name, parameters_names(names, sizeof names, a->params));
     const struct parameter *p = &a->params[i];
     if (!parameters_read(value, p, rest))
         FAIL(SOTTO_EUSAGE, "audit: '%s' is out of range; %s.%s is a number from %g to %g", setting, a->name,
@@ -54,14 +51,15 @@ sotto_status attack_settings_check(const char *const *settings)
     for (; settings && *settings; settings++) {
         size_t i = 0, which;
         double value;
-        char guess[SOTTO_NAME_GUESS] = "", hint[NAME_HINT], name[SOTTO_NAME_GUESS];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(*settings, "."), *settings);
-        for (; attack_table[i] && strcmp(attack_table[i]->name, name) != 0; i++)
-            sotto_name_guess(guess, name, attack_table[i]->name);
-        if (!strchr(*settings, '.') || !attack_table[i])
+        const char *dot = strchr(*settings, '.');
+        while (attack_table[i] && dot &&
+               !(strlen(attack_table[i]->name) == (size_t)(dot - *settings) &&
+                 strncmp(*settings, attack_table[i]->name, (size_t)(dot - *settings)) == 0))
+            i++;
+        if (!dot || !attack_table[i])
             FAIL(SOTTO_EUSAGE,
-                 "audit: '%s' does not begin with the name of an attack; expected ATTACK.NAME=VALUE%s",
-                 *settings, name_hint(hint, guess));
+                 "audit: '%s' does not begin with the name of an attack; expected ATTACK.NAME=VALUE",
+                 *settings);
         TRY(read_setting(&which, &value, attack_table[i], *settings));
     }
 done:

@@ -5,8 +5,8 @@
  *     x -> b c x S H + b (1 - c) mean(luma)
  *
  * with S = s I + (1 - s) L and H a turn of the chroma plane of YIQ. */
-#include "base/name.h"
 #include "data/augment/augment.h"
+
 #include "rng/rng.h"
 
 #include <math.h>
@@ -108,6 +108,7 @@ sotto_status augment_recipe_find(enum augment_recipe *out, const char *name)
     else if (strcmp(name, "simclr") == 0)
         *out = AUGMENT_SIMCLR;
     else
-        return name_unknown(SOTTO_EINVAL, "augmentation", name, "keras or simclr");
+        return status_fail(SOTTO_EINVAL, "augmentation '%s' is unknown; expected one of: keras, simclr",
+                           name);
     return SOTTO_OK;
 }

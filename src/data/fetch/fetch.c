@@ -2,7 +2,6 @@
  * folder
  * ".download-NAME" of the data folder, which goes away after the import. */
 #include "base/file.h"
-#include "base/name.h"
 #include "base/reserved.h"
 #include "data/dataset.h"
 #include "data/fetch/download.h"
@@ -52,11 +51,11 @@ static sotto_status not_fetchable(const char *name, const struct dataset_source 
         if ((*s)->remote)
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] ? ", " : "",
                      (*s)->name);
-    char meant[SOTTO_NAME_GUESS] = "", hint[NAME_HINT];
-    if (!source)
-        dataset_guess(meant, name);
-    sotto_status status = status_fail(SOTTO_ENOENT, "data set '%.80s': its download address is unknown%s",
-                                      name, name_hint(hint, meant));
+    char meant[64];
+    bool guessed = !source && dataset_guess(meant, name);
+    sotto_status status =
+        status_fail(SOTTO_ENOENT, "data set '%.80s': its download address is unknown%s%s%s", name,
+                    guessed ? "; did you mean '" : "", guessed ? meant : "", guessed ? "'?" : "");
     if (source && source->obtain)
         status_hint("%s", source->obtain);
     else

@@ -1,6 +1,5 @@
 /* CIFAR-100's two binary files. Every record carries a coarse and a fine label: one is the label, the other
  * the attribute. */
-#include "base/name.h"
 #include "data/format/cifar.h"
 #include "data/format/format.h"
 
@@ -67,7 +66,9 @@ static sotto_status read_files(struct dataset *d, const struct bundle *b,
         return cifar_pool(d, b, &cifar100_layout, FINE, names);
     if (strcmp(options->label, "coarse") == 0)
         return cifar_pool(d, b, &cifar100_layout, COARSE, names);
-    return name_unknown(SOTTO_EUSAGE, "CIFAR-100: label", options->label, "fine or coarse");
+    return status_fail(SOTTO_EUSAGE,
+                       "%s: label '%.40s' is unknown; expected fine (100 classes) or coarse (20 classes)",
+                       b->origin, options->label);
 }
 
 const struct dataset_format format_cifar100 = {

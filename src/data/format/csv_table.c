@@ -1,7 +1,6 @@
 /* Tables of text as a layout: one file, or a training file and a test file. */
 #include "data/format/csv_table.h"
 
-#include "base/name.h"
 #include "data/format/format.h"
 
 #include <stdio.h>
@@ -83,7 +82,8 @@ static sotto_status read_separator(struct csv_style *style, const char *asked, c
         if (strcmp(asked, known[i].name) == 0)
             style->separator = known[i].separator;
     if (asked && !style->separator)
-        return name_unknown(SOTTO_EUSAGE, "separator", asked, "comma, semicolon, tab or pipe");
+        return status_fail(SOTTO_EUSAGE, "--separator: '%.20s'; expected comma, semicolon, tab or pipe",
+                           asked);
     if (!asked && name_ends(name, ".tsv"))
         style->separator = '\t';
     style->detect = !style->separator;

@@ -3,7 +3,6 @@
  * read: they are a protocol for small training sets, and a set here is one pool. */
 #include "data/format/stl.h"
 
-#include "base/name.h"
 #include "data/format/format.h"
 #include "data/image/image.h"
 #include "par/par.h"
@@ -213,7 +212,8 @@ static sotto_status read_part(struct dataset *d, const struct bundle *b,
     NEW(s, 1);
     NEW_ROWS(s->block, BLOCK, STL_PIXELS);
     if (!labelled && strcmp(part, "unlabelled") != 0)
-        TRY(name_unknown(SOTTO_EUSAGE, "STL-10: part", part, "labelled or unlabelled"));
+        FAIL(SOTTO_EUSAGE,
+             "part '%.40s' of STL-10 is unknown; expected labelled (train and test) or unlabelled", part);
     s->base = (struct image_stream){read_images, close_stream};
     s->height = options->height ? options->height : STL_SIDE;
     s->width = options->width ? options->width : STL_SIDE;

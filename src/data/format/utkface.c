@@ -2,8 +2,6 @@
  * of the aligned ones. A few published names lack a field; those images are left out. */
 #include "data/format/image_facts.h"
 
-#include "base/name.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +61,8 @@ static sotto_status choose(char out[16], const char *const **names, const struct
         value = n->race;
         *names = races;
     } else if (strcmp(column, "age") != 0) {
-        return name_unknown(SOTTO_EINVAL, "UTKFace: label", column, "gender, race or age");
+        return status_fail(SOTTO_EINVAL, "label '%.40s' of UTKFace is unknown; expected gender, race or age",
+                           column);
     }
     snprintf(out, 16, "%u", value);
     return SOTTO_OK;

@@ -1,7 +1,6 @@
 /* Lines of sites, one person a column, become rows of people, one locus a column. */
 #include "data/format/vcf.h"
 
-#include "base/name.h"
 #include "data/format/format.h"
 
 #include <math.h>
@@ -415,7 +414,7 @@ static sotto_status read_absent(enum vcf_absent *out, const struct sotto_import_
     if (!options->loci)
         FAIL(SOTTO_EUSAGE, "import: --absent speaks of the loci of a list; give --loci too");
     if (strcmp(text, "none") != 0 && strcmp(text, "frequency") != 0)
-        TRY(name_unknown(SOTTO_EUSAGE, "import: --absent", text, "none or frequency"));
+        FAIL(SOTTO_EUSAGE, "import: --absent '%.40s' is unknown; expected none or frequency", text);
     *out = strcmp(text, "none") == 0 ? VCF_ABSENT_NONE : VCF_ABSENT_FREQUENCY;
 done:
     return status;

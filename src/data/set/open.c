@@ -1,7 +1,6 @@
 /* Opening a set by name or by path. A name means, in this order: a set made up here, an imported set, a
  * registered set found on this machine. Anything that is none of these is tried as a path. */
 #include "base/file.h"
-#include "base/name.h"
 #include "base/reserved.h"
 #include "data/format/array_pair.h"
 #include "data/format/format.h"
@@ -13,11 +12,11 @@
 static sotto_status not_found(const char *name)
 {
     const struct dataset_source *source = dataset_source_find(name);
-    char meant[SOTTO_NAME_GUESS] = "", hint[NAME_HINT];
-    if (!source)
-        dataset_guess(meant, name);
+    char meant[64];
+    bool guessed = !source && dataset_guess(meant, name);
     sotto_status status =
-        status_fail(SOTTO_ENOENT, "data set '%s' not found%s", name, name_hint(hint, meant));
+        guessed ? status_fail(SOTTO_ENOENT, "data set '%s' not found; did you mean '%s'?", name, meant)
+                : status_fail(SOTTO_ENOENT, "data set '%s' not found", name);
     if (source && source->obtain)
         status_hint("%s", source->obtain);
     else if (dataset_name_is_valid(name))

@@ -1,7 +1,6 @@
 /* Rules that use (epsilon, delta) only. docs/derivations/composition.md has the proofs. */
 #include "dp/account/composition.h"
 
-#include "base/name.h"
 #include "num/special.h"
 
 #include <stdio.h>
@@ -24,8 +23,10 @@ sotto_status sotto_adjacency_find(enum sotto_adjacency *out, const char *name)
             *out = (enum sotto_adjacency)i;
             return SOTTO_OK;
         }
-    return name_unknown(SOTTO_EINVAL, "adjacency", name,
-                        "replace-one, add-remove, zero-out or replace-input");
+    return status_fail(SOTTO_EINVAL,
+                       "adjacency '%.40s' is not known; expected replace-one, add-remove, zero-out or "
+                       "replace-input",
+                       name);
 }
 
 sotto_status composition_check(const struct sotto_dp *parts, size_t n, enum sotto_adjacency adjacency)

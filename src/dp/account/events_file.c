@@ -1,6 +1,5 @@
 /* Lists of events from JSON or YAML: sotto.events/1 and the state of an Opacus accountant. Strict: an unknown
  * member, or one that does not belong to its kind of event, is an error. */
-#include "base/name.h"
 #include "dp/account/events.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -56,14 +55,19 @@ void events_free(struct event_list *list)
 static sotto_status check_members(const struct json *object, int kind, const char *where)
 {
     for (const char *key = json_first_key(object); key; key = json_next_key(object, key)) {
-        size_t at = 0;
-        char shown[64], guess[SOTTO_NAME_GUESS] = "", hint[NAME_HINT];
-        for (; at < MEMBERS && strcmp(key, members[at].name) != 0; at++)
-            name_consider(guess, key, members[at].name, strlen(members[at].name));
-        if (at == MEMBERS)
-            return status_fail(SOTTO_EFORMAT, "%s: unknown member '%s'%s", where,
-                               utf8_printable(shown, sizeof shown, key, strlen(key)), name_hint(hint, guess));
-        if (!(members[at].kinds & kind))
+        size_t best = 0;
+        char shown[64];
+        for (size_t i = 1; i < MEMBERS; i++)
+            if (utf8_distance(key, members[i].name) < utf8_distance(key, members[best].name))
+                best = i;
+        if (strcmp(key, members[best].name) != 0) {
+            bool close = utf8_distance(key, members[best].name) <= 2;
+            return status_fail(SOTTO_EFORMAT, "%s: unknown member '%s'%s%s%s", where,
+                               utf8_printable(shown, sizeof shown, key, strlen(key)),
+                               close ? "; did you mean '" : "", close ? members[best].name : "",
+                               close ? "'?" : "");
+        }
+        if (!(members[best].kinds & kind))
             return status_fail(SOTTO_EFORMAT, "%s: '%s' cannot be combined with %s", where, key,
                                kind_names[kind]);
     }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define ROW(name) extern const struct mechanism mechanism_##name;
-#include "base/name.h"
 #include "dp/mechanism/mechanism_list.h"
 #undef ROW
 static const struct mechanism *const table[] = {
@@ -79,5 +78,5 @@ sotto_status mechanism_require(const struct mechanism **out, const char *name)
                            "scale)); expected laplace, its symmetric form",
                            name);
     list_names(names, sizeof names);
-    return name_unknown(SOTTO_EINVAL, "mechanism", name, names);
+    return status_fail(SOTTO_EINVAL, "mechanism '%s' is unknown; expected %s", name ? name : "", names);
 }

@@ -2,7 +2,6 @@
  * all records, a number that is new, or else j itself. */
 #include "dp/noise/fixed_sample.h"
 
-#include "base/name.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -22,7 +21,7 @@ sotto_status sotto_sampling_find(enum sotto_sampling *out, const char *name)
             *out = (enum sotto_sampling)i;
             return SOTTO_OK;
         }
-    return name_unknown(SOTTO_EINVAL, "sampling", name, "poisson or fixed");
+    return status_fail(SOTTO_EINVAL, "sampling '%.40s' is unknown; expected poisson or fixed", name);
 }
 
 double sotto_sample_rate(enum sotto_sampling sampling, size_t sample, size_t records)

@@ -1,6 +1,4 @@
 #include "dp/release/statistic.h"
-
-#include "base/name.h"
 #include "base/memory.h"
 #include "sotto/io.h"
 
@@ -148,8 +146,10 @@ static sotto_status compute(double *out, struct sotto_release *r, const struct r
         chi_squares(out, records, is_case, alleles);
         set_sensitivity(r, (alleles ? 8 : 4) * n / (n + 2), 0x1p-48 * n, records->columns, scores);
     } else {
-        status = name_unknown(SOTTO_EUSAGE, "protect: statistic", p->statistic,
-                              "mean, median, chi-square-genotypes or chi-square-alleles");
+        FAIL(SOTTO_EUSAGE,
+             "protect: statistic '%.40s' is unknown; expected mean, median, chi-square-genotypes or "
+             "chi-square-alleles",
+             p->statistic);
     }
 done:
     base_free(is_case);

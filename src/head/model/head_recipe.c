@@ -2,6 +2,7 @@
  * shortest numbers that read back exactly. A change of form is a change of every recipe hash: bump
  * "recipe". */
 #include "head/model/head_trainer.h"
+
 #include "options/option_values.h"
 
 #include <math.h>
@@ -39,8 +40,12 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
     const char *asked = r->trainer ? r->trainer : "adam";
-    TRY(sotto_head_trainer_check(asked));
     const struct head_trainer *t = head_trainer_find(asked);
+    REQUIRE(t,
+            "trainer '%s' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, "
+            "dp-gd, "
+            "covariance, functional, functional-linear, taylor or objective",
+            asked);
     r->trainer = t->name; /* static text */
     REQUIRE(!(r->augment_noise > 0) || strcmp(t->name, "adam") == 0 || strcmp(t->name, "sgd") == 0,
             "augment_noise needs trainer adam or sgd; trainer %s takes records as they are", t->name);

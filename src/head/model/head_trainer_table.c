@@ -1,8 +1,5 @@
 #include "head/model/head_trainer.h"
 
-#include "base/name.h"
-
-#include <stdio.h>
 #include <string.h>
 
 #define ROW(name) extern const struct head_trainer head_trainer_##name;
@@ -49,23 +46,6 @@ const struct moment_trainer *head_recipe_moments(const struct sotto_head_recipe 
 {
     const struct head_trainer *t = head_trainer_of(r);
     return t ? t->moments : NULL;
-}
-
-sotto_status sotto_head_trainer_check(const char *trainer)
-{
-    char names[256] = "";
-    const struct head_trainer *t;
-    for (size_t i = 0; (t = head_trainer_at(i)); i++) {
-        if (trainer && strcmp(t->name, trainer) == 0)
-            return SOTTO_OK;
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s",
-                 i == 0                   ? ""
-                 : head_trainer_at(i + 1) ? ", "
-                                          : " or ",
-                 t->name);
-    }
-    return name_unknown(SOTTO_EINVAL, "trainer", trainer, names);
 }
 
 int sotto_head_trainer_private(const char *trainer)

@@ -4,7 +4,6 @@
  * order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
  * head_linear.h, which does all of a step's sum in one pass. */
 #include "base/file.h"
-#include "base/name.h"
 #include "canary/canaries.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
@@ -552,8 +551,8 @@ static sotto_status check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
     bool logistic = r->noise && strcmp(r->noise, "logistic") == 0;
-    if (r->noise && !logistic && strcmp(r->noise, "gaussian") != 0)
-        TRY(name_unknown(SOTTO_EINVAL, "noise", r->noise, "gaussian or logistic"));
+    REQUIRE(logistic || !r->noise || strcmp(r->noise, "gaussian") == 0,
+            "noise '%s' is unknown; expected gaussian or logistic", r->noise);
     r->noise = logistic ? "logistic" : "gaussian"; /* static text */
     TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum"));
     REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,

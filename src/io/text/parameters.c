@@ -1,7 +1,5 @@
 #include "io/text/parameters.h"
 
-#include "base/name.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,18 +20,13 @@ void parameters_usual(double *values, size_t room, const struct parameter *table
         values[i] = i < count ? table[i].usual : NAN;
 }
 
-const char *parameters_names(char *out, size_t capacity, const struct parameter *table, const char *setting)
+const char *parameters_names(char *out, size_t capacity, const struct parameter *table)
 {
     size_t count = parameters_count(table), used = 0;
-    char guess[SOTTO_NAME_GUESS] = "", hint[NAME_HINT], asked[SOTTO_NAME_GUESS];
     for (size_t i = 0; i < count && used < capacity; i++)
         used += (size_t)snprintf(out + used, capacity - used, "%s%s", i ? ", " : "", table[i].name);
     if (count == 0)
         snprintf(out, capacity, "none: it has no parameters");
-    snprintf(asked, sizeof asked, "%.*s", (int)strcspn(setting, "="), setting);
-    sotto_name_guess(guess, asked, out);
-    used = strlen(out);
-    snprintf(out + used, capacity - used, "%s", name_hint(hint, guess));
     return out;
 }
 

@@ -15,9 +15,8 @@ struct parameter {
 size_t parameters_count(const struct parameter *table);
 /* values (room): the usual ones, then NAN. */
 void parameters_usual(double *values, size_t room, const struct parameter *table);
-/* Names for an error line, with commas, and which of them `setting` may mean: "none: it has no parameters" without any.
- * Returns out. */
-const char *parameters_names(char *out, size_t capacity, const struct parameter *table, const char *setting);
+/* Names for an error line, with commas: "none: it has no parameters" without any. Returns out. */
+const char *parameters_names(char *out, size_t capacity, const struct parameter *table);
 /* Index of the parameter NAME of "NAME=VALUE"; parameters_count() if there is none. */
 size_t parameters_find(const struct parameter *table, const char *setting);
 /* The value behind '='; false: no number, or out of range. */

@@ -15,5 +15,7 @@ const char *utf8_printable(char *out, size_t capacity, const char *text, size_t 
 /** Copies into out, which has room for 3 * length + 1 bytes, with U+FFFD for every byte that is not UTF-8. Returns the
  * length of the copy. */
 size_t utf8_repair(char *out, const char *text, size_t length);
+/** "did you mean": the edit distance of two short names, at most 99. */
+size_t utf8_distance(const char *a, const char *b);
 
 #endif

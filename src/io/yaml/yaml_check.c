@@ -1,5 +1,4 @@
 /* One value against one row. */
-#include "base/name.h"
 #include "io/text/number.h"
 #include "io/text/number_interval.h"
 #include "io/text/utf8.h"
@@ -43,20 +42,35 @@ const char *config_expected(char out[CONFIG_PATH_LIMIT], const struct config_row
     return out;
 }
 
-static bool name_allowed(const char *text, const char *names, char guess[SOTTO_NAME_GUESS])
+void config_guess_consider(struct config_guess *best, const char *wanted, const char *candidate,
+                           size_t length)
+{
+    char name[sizeof best->name];
+    if (length >= sizeof name)
+        return;
+    memcpy(name, candidate, length);
+    name[length] = '\0';
+    size_t d = utf8_distance(wanted, name), limit = 1 + length / 4;
+    if (d <= (limit < 3 ? limit : 3) && (best->name[0] == '\0' || d < best->distance)) {
+        best->distance = d;
+        memcpy(best->name, name, length + 1);
+    }
+}
+
+static bool name_allowed(const char *text, const char *names, struct config_guess *guess)
 {
     while (names && *names) {
         size_t length = strcspn(names, "|");
         if (strlen(text) == length && memcmp(text, names, length) == 0)
             return true;
-        name_consider(guess, text, names, length);
+        config_guess_consider(guess, text, names, length);
         names += length + (names[length] == '|');
     }
     return false;
 }
 
 static bool scalar_fits(const struct yaml_node *node, const struct config_row *row,
-                        char guess[SOTTO_NAME_GUESS])
+                        struct config_guess *guess)
 {
     enum config_kind kind = config_element(row->kind);
     int64_t whole;
@@ -78,9 +92,9 @@ static bool scalar_fits(const struct yaml_node *node, const struct config_row *r
 }
 
 static sotto_status refuse(const struct yaml_node *node, const struct config_row *row, const char *shown,
-                           const char *name, const char *expected, const char *guess)
+                           const char *name, const char *expected, const struct config_guess *guess)
 {
-    char where[CONFIG_WHERE], text[80], got[100], hint[NAME_HINT];
+    char where[CONFIG_WHERE], text[80], got[100];
     double number;
     if (node->kind != YAML_KIND_SCALAR) {
         snprintf(got, sizeof got, "%s", node->kind == YAML_KIND_LIST ? "a list" : "a section of keys");
@@ -90,30 +104,31 @@ static sotto_status refuse(const struct yaml_node *node, const struct config_row
             config_element(row->kind) != CONFIG_TEXT && number_real(&number, node->text, strlen(node->text));
         snprintf(got, sizeof got, bare ? "%s" : "'%s'", text);
     }
-    return status_fail(SOTTO_ECONFIG, "%s: %s must be %s (got %s)%s", config_where(where, node, name), shown,
-                       expected, got, name_hint(hint, guess));
+    return status_fail(SOTTO_ECONFIG, "%s: %s must be %s (got %s)%s%s%s", config_where(where, node, name),
+                       shown, expected, got, guess->name[0] ? "; did you mean '" : "", guess->name,
+                       guess->name[0] ? "'?" : "");
 }
 
 sotto_status config_check(const struct yaml_node *node, const struct config_row *row, const char *shown,
                           const char *name)
 {
     char expected[CONFIG_PATH_LIMIT], list[CONFIG_PATH_LIMIT + 16], element[CONFIG_PATH_LIMIT + 32];
-    char guess[SOTTO_NAME_GUESS] = "";
+    struct config_guess guess = {0};
     config_expected(expected, row);
     if (!config_is_list(row->kind)) {
-        if (node->kind != YAML_KIND_SCALAR || !scalar_fits(node, row, guess))
-            return refuse(node, row, shown, name, expected, guess);
+        if (node->kind != YAML_KIND_SCALAR || !scalar_fits(node, row, &guess))
+            return refuse(node, row, shown, name, expected, &guess);
         return SOTTO_OK;
     }
     if (node->kind != YAML_KIND_LIST) {
         snprintf(list, sizeof list, "a list, each %s", expected);
-        return refuse(node, row, shown, name, list, guess);
+        return refuse(node, row, shown, name, list, &guess);
     }
     size_t i = 0;
     for (const struct yaml_node *child = node->first; child; child = child->next, i++) {
         snprintf(element, sizeof element, "%s[%zu]", shown, i);
-        if (child->kind != YAML_KIND_SCALAR || yaml_is_null(child) || !scalar_fits(child, row, guess))
-            return refuse(child, row, element, name, expected, guess);
+        if (child->kind != YAML_KIND_SCALAR || yaml_is_null(child) || !scalar_fits(child, row, &guess))
+            return refuse(child, row, element, name, expected, &guess);
     }
     return SOTTO_OK;
 }

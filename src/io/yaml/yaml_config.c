@@ -1,7 +1,6 @@
 /* The given tree is walked along the table, which yields the resolved tree: every row that is given or has a
  * default, in the order of the table, every node remembering its row and where it stood. */
 #include "base/file.h"
-#include "base/name.h"
 #include "io/text/source.h"
 #include "io/text/utf8.h"
 #include "io/yaml/yaml_private.h"
@@ -30,7 +29,7 @@ static void shown_child(char out[CONFIG_PATH_LIMIT], const struct level *at, con
 static sotto_status check_keys(const struct config *c, const struct yaml_node *given, const struct level *at)
 {
     for (const struct yaml_node *child = given->first; child; child = child->next) {
-        char guess[SOTTO_NAME_GUESS] = "", hint[NAME_HINT];
+        struct config_guess guess = {0};
         bool known = false;
         for (const struct config_row *row = c->rows; row->path && !known; row++) {
             const char *segment = below(row, at);
@@ -38,14 +37,15 @@ static sotto_status check_keys(const struct config *c, const struct yaml_node *g
                 continue;
             size_t length = strcspn(segment, ".[");
             known = strlen(child->key) == length && memcmp(child->key, segment, length) == 0;
-            name_consider(guess, child->key, segment, length);
+            config_guess_consider(&guess, child->key, segment, length);
         }
         if (known)
             continue;
         char where[CONFIG_WHERE], key[80];
-        return status_fail(SOTTO_ECONFIG, "%s: unknown key '%s'%s%s%s", config_where(where, child, c->name),
-                           utf8_printable(key, sizeof key, child->key, strlen(child->key)),
-                           at->shown[0] ? " under " : "", at->shown, name_hint(hint, guess));
+        return status_fail(
+            SOTTO_ECONFIG, "%s: unknown key '%s'%s%s%s%s%s", config_where(where, child, c->name),
+            utf8_printable(key, sizeof key, child->key, strlen(child->key)), at->shown[0] ? " under " : "",
+            at->shown, guess.name[0] ? "; did you mean '" : "", guess.name, guess.name[0] ? "'?" : "");
     }
     return SOTTO_OK;
 }

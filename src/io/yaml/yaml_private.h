@@ -24,6 +24,13 @@ sotto_status config_check(const struct yaml_node *node, const struct config_row 
                           const char *name);
 /** "a whole number >= 1": what the row accepts. */
 const char *config_expected(char out[CONFIG_PATH_LIMIT], const struct config_row *row);
+/** "; did you mean 'x'?" when `nearest` is close to `wanted`, else "". */
+struct config_guess {
+    size_t distance;
+    char name[64];
+};
+void config_guess_consider(struct config_guess *best, const char *wanted, const char *candidate,
+                           size_t length);
 
 static inline bool config_is_list(enum config_kind kind)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define ROW(name) extern const struct model_kind model_##name;
-#include "base/name.h"
 #include "nn/model/model_list.h"
 #undef ROW
 #define ROW(name) &model_##name,
@@ -26,5 +25,5 @@ sotto_status model_kind_find(const struct model_kind **out, const char *name)
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
     }
-    return name_unknown(SOTTO_EINVAL, "model", name, known);
+    return status_fail(SOTTO_EINVAL, "model '%s' is unknown; expected one of: %s", name ? name : "", known);
 }

@@ -1,8 +1,6 @@
 /* Rows that the residual networks share. */
 #include "nn/model/resnet_parts.h"
 
-#include "base/name.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +9,8 @@ sotto_status resnet_start(struct resnet *b, struct nn_model *m, const struct nn_
     sotto_status status = SOTTO_OK;
     b->model = m;
     const char *norm = config->norm ? config->norm : "batch";
-    if (strcmp(norm, "batch") != 0 && strcmp(norm, "group") != 0)
-        TRY(name_unknown(SOTTO_EINVAL, "norm", norm, "batch or group"));
+    REQUIRE(strcmp(norm, "batch") == 0 || strcmp(norm, "group") == 0,
+            "model %s: norm '%s' is unknown; expected batch or group", config->name, norm);
     b->norm = strcmp(norm, "batch") == 0 ? &layer_batch_norm : &layer_group_norm;
 done:
     return status;

@@ -1,6 +1,6 @@
 /* All state lives in one arena, laid out tensor by tensor; the chunk table is made once. */
-#include "base/name.h"
 #include "nn/optimizer/optimizer_private.h"
+
 #include "base/cpu.h"
 #include "par/par.h"
 
@@ -52,7 +52,7 @@ static sotto_status find_kind(const struct optimizer **out, const char *name)
             *out = optimizer_table[i];
             return SOTTO_OK;
         }
-    return name_unknown(SOTTO_EINVAL, "optimizer", name, "adam or sgd");
+    return status_fail(SOTTO_EINVAL, "optimizer '%s' is unknown; expected adam or sgd", name);
 }
 
 sotto_status optimizer_create(struct nn_optimizer **out, const struct tensor_list *tensors,

@@ -2,7 +2,6 @@
 #include "nn/plan/leaves.h"
 
 #include "base/cpu.h"
-#include "base/name.h"
 #include "nn/plan/plan.h"
 #include "par/tree.h"
 #include "rng/rng.h"
@@ -49,8 +48,8 @@ sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_
     double work;
     const bool is_auto = !asked || strcmp(asked, "auto") == 0,
                exact = !is_auto && strcmp(asked, "exact") == 0;
-    if (!is_auto && !exact && strcmp(asked, "fast") != 0)
-        TRY(name_unknown(SOTTO_EINVAL, "order", asked, "auto, exact or fast"));
+    REQUIRE(is_auto || exact || strcmp(asked, "fast") == 0,
+            "order '%s' is unknown; expected one of: auto, exact, fast", asked);
     REQUIRE(leaf <= records, "leaf: %zu records are more than the %zu of a batch", leaf, records);
     *out = (struct leaf_order){false, records};
     if (!is_auto && !exact)

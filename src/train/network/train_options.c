@@ -1,5 +1,4 @@
 /* Options of supervised training: defaults and checks. Their text is in train_recipe.c. */
-#include "base/name.h"
 #include "base/reserved.h"
 #include "sotto/option.h"
 #include "train/network/network.h"
@@ -28,7 +27,7 @@ sotto_status train_one_of(const char **out, const char *asked, const char *what,
             *out = known[i];
             return SOTTO_OK;
         }
-    return name_unknown(SOTTO_EINVAL, what, asked, expected);
+    return status_fail(SOTTO_EINVAL, "%s '%s' is unknown; expected one of: %s", what, asked, expected);
 }
 
 static sotto_status check_numbers(const struct sotto_train_options *o)
@@ -52,7 +51,7 @@ static sotto_status check_residual(struct sotto_train_options *o)
     static const char *const kinds[] = {"additive", "multiplicative", NULL};
     struct sotto_residual_noise *r = &o->residual;
     if (r->kind)
-        TRY(train_one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive or multiplicative"));
+        TRY(train_one_of(&r->kind, r->kind, "residual perturbation", kinds, "additive, multiplicative"));
     REQUIRE(r->kind || (r->gamma == 0 && r->floor == 0),
             "gamma and floor need residual perturbation; give additive or multiplicative");
     REQUIRE(!r->kind || r->floor == 0 || strcmp(r->kind, "multiplicative") == 0,
@@ -93,10 +92,10 @@ sotto_status train_options_check(struct sotto_train_options *o)
                              *const schedules[] = {"constant", "cosine", "step", NULL},
                              *const orders[] = {"auto", "exact", "fast", NULL};
     TRY(nn_model_find(&o->model, NULL, o->model ? o->model : "cnn"));
-    TRY(train_one_of(&o->norm, o->norm, "norm", norms, "batch or group"));
-    TRY(train_one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam or sgd"));
-    TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine or step"));
-    TRY(train_one_of(&o->order, o->order, "order", orders, "auto, exact or fast"));
+    TRY(train_one_of(&o->norm, o->norm, "norm", norms, "batch, group"));
+    TRY(train_one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam, sgd"));
+    TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
+    TRY(train_one_of(&o->order, o->order, "order", orders, "auto, exact, fast"));
     TRY(check_freeze(o));
     TRY(check_numbers(o));
     REQUIRE(o->momentum == 0 || strcmp(o->optimizer, "sgd") == 0,

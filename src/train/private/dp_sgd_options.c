@@ -2,7 +2,7 @@
 #include "train/private/dp_sgd.h"
 
 #include "sotto/option.h"
-#include "base/name.h"
+#include "base/status.h"
 #include "dp/ledger/spend.h"
 #include "dp/mechanism/require.h"
 
@@ -35,7 +35,7 @@ static sotto_status one_of(const char **text, const char *what, const char *cons
             *text = known[i];
             return SOTTO_OK;
         }
-    return name_unknown(SOTTO_EINVAL, what, *text, expected);
+    return status_fail(SOTTO_EINVAL, "%s '%s' is unknown; expected one of: %s", what, *text, expected);
 }
 
 enum nn_clipping dp_sgd_clipping(const struct sotto_train_privacy *p)
@@ -71,8 +71,8 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    TRY(one_of(&p->noise, "noise", noises, 2, "gaussian or logistic"));
-    TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers or quantile"));
+    TRY(one_of(&p->noise, "noise", noises, 2, "gaussian, logistic"));
+    TRY(one_of(&p->clipping, "clipping", clippings, 4, "flat, automatic, layers, quantile"));
     TRY(spend_require_adjacency(p->adjacency));
     REQUIRE((unsigned)p->sampling <= SOTTO_SAMPLING_FIXED,
             "sampling %d is unknown; expected SOTTO_SAMPLING_POISSON or SOTTO_SAMPLING_FIXED",

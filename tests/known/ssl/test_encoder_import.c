@@ -324,7 +324,7 @@ static void bad_options_are_refused(void **state)
     refuse_options(&o, "is too large");
     o = usual;
     o.model = NULL;
-    refuse_options(&o, "encoder import: model '' is unknown; expected resnet18|");
+    refuse_options(&o, "model '' has no torchvision names");
     o.model = "mlp"; /* a network, but not one of torchvision's */
     refuse_options(&o, "mlp");
 }

@@ -188,7 +188,7 @@ static void bad_options_are_one_clear_line(void **state)
     expect_error(&o, SOTTO_ENOTSUP,
                  "dtype bf16: backend 'ref' computes in f32 only; use dtype f32 or backend dnnl");
     o = tiny(), o.order = "quick";
-    expect_error(&o, SOTTO_EINVAL, "order 'quick' is unknown; expected auto, exact or fast");
+    expect_error(&o, SOTTO_EINVAL, "order 'quick' is unknown; expected one of: auto, exact, fast");
     o = tiny(), o.order = "exact", o.encoder = "resnet8";
     expect_error(&o, SOTTO_ENOTSUP, "uses the moments of all records of a step; use order fast");
     o = tiny(), o.leaf = 5;

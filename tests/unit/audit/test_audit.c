@@ -193,11 +193,11 @@ static void bad_inputs_are_refused(void **state)
     expect(SOTTO_EINVAL, &in, NULL,
            "non-members: 1 of 3 rows contain NaN (first: row 1, column 1); logits must be finite");
     b[3] = 3;
-    const char *unknown[] = {"nonesuch", NULL}, *unfit[] = {"loss", NULL};
+    const char *unknown[] = {"lossy", NULL}, *unfit[] = {"loss", NULL};
     struct sotto_audit_options options = {.names = unknown};
     expect(
         SOTTO_EUSAGE, &in, &options,
-        "audit: attack 'nonesuch' is unknown; expected loss, confidence, entropy, modified-entropy, "
+        "audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, "
         "correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, "
         "population, quantile, quantile-pinball, lira, lira-pooled, lira-student, lira-offline, rmia, "
         "rmia-offline, rmia-tuned, rmia-population, lira-views, lira-offline-views, rmia-views, "

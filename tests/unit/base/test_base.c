@@ -10,12 +10,10 @@
 #endif
 
 #include "base/file.h"
-#include "base/name.h"
 #include "base/sha256.h"
 #include "par/par.h"
 #include "rng/rng.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,54 +43,6 @@ static void arena_measures_then_places(void **state)
     arena_take(&a, SIZE_MAX, 2);
     assert_int_equal(arena_reserve(&a, "too large"), SOTTO_ENOMEM);
     assert_string_equal(sotto_error_text(), "too large: its size does not fit in memory");
-}
-
-static void names_that_are_near_are_suggested(void **state)
-{
-    (void)state;
-    static const char names[] = "adam, sgd, convex-lbfgs, dp-sgd, covariance or taylor";
-    static const struct {
-        const char *asked, *meant;
-    } cases[] = {{"dpsgd", "dp-sgd"},
-                 {"adma", "adam"},
-                 {"covarience", "covariance"},
-                 {"dgs", ""},
-                 {"lbfgs", "convex-lbfgs"},
-                 {"cov", "covariance"},
-                 {"talyor", "taylor"},
-                 {"sdg", "sgd"},
-                 {"or", ""},
-                 {"", ""},
-                 {"random-forest", ""}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char guess[SOTTO_NAME_GUESS] = "";
-        sotto_name_guess(guess, cases[i].asked, names);
-        assert_string_equal(guess, cases[i].meant);
-    }
-    char guess[SOTTO_NAME_GUESS] = "";
-    sotto_name_guess(guess, "epsilom", "epsilons|delta");
-    sotto_name_guess(guess, "epsilom", "epsilon");
-    assert_string_equal(guess, "epsilon"); /* the nearest of both calls */
-    char longest[300];
-    memset(longest, 'a', sizeof longest - 1);
-    longest[sizeof longest - 1] = '\0';
-    sotto_name_guess(guess, longest, longest);
-    assert_string_equal(guess, "epsilon");
-}
-
-static void unknown_names_are_refused_in_one_line(void **state)
-{
-    (void)state;
-    assert_int_equal(name_unknown(SOTTO_EINVAL, "trainer", "sdg", "adam or sgd"), SOTTO_EINVAL);
-    assert_string_equal(sotto_error_text(),
-                        "trainer 'sdg' is unknown; expected adam or sgd; did you mean 'sgd'?");
-    name_unknown(SOTTO_EINVAL, "trainer", NULL, "adam or sgd");
-    assert_string_equal(sotto_error_text(), "trainer '' is unknown; expected adam or sgd");
-    char names[2000] = "";
-    for (int i = 0; i < 150; i++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%sattack-%d", i ? ", " : "", i);
-    name_unknown(SOTTO_EUSAGE, "attack", "atack-149", names);
-    assert_non_null(strstr(sotto_error_text(), ", ...; did you mean 'attack-149'?"));
 }
 
 static void atomic_files_are_whole_or_absent(void **state)
@@ -203,8 +153,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_refuse_overflow),
         cmocka_unit_test(arena_measures_then_places),
-        cmocka_unit_test(names_that_are_near_are_suggested),
-        cmocka_unit_test(unknown_names_are_refused_in_one_line),
         cmocka_unit_test(atomic_files_are_whole_or_absent),
         cmocka_unit_test(sha256_known_answer),
         cmocka_unit_test(philox_known_answer),

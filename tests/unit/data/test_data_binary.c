@@ -117,7 +117,7 @@ static void cifar100_has_coarse_labels(void **state)
     sotto_dataset_free(d);
     expect_error(import("cifar-100-binary", "x", (struct sotto_import_options){.label = "medium"}),
                  SOTTO_EUSAGE,
-                 "label 'medium' is unknown; expected fine or coarse");
+                 "label 'medium' is unknown; expected fine (100 classes) or coarse (20 classes)");
     expect_error(import("cifar-100-binary", "x", (struct sotto_import_options){.part = "labelled"}),
                  SOTTO_EUSAGE, "a part cannot be given for the layout 'cifar100'");
 }
@@ -232,7 +232,7 @@ static void stl_unlabelled_is_a_set_of_its_own(void **state)
         import("stl10_binary", "stl10", (struct sotto_import_options){.part = "unlabelled"}), SOTTO_EUSAGE,
         "data set name 'stl10' is the name of the labelled part (got 'unlabelled'); choose another --name");
     expect_error(import("stl10_binary", "x", (struct sotto_import_options){.part = "folds"}), SOTTO_EUSAGE,
-                 "STL-10: part 'folds' is unknown; expected labelled or unlabelled");
+                 "part 'folds' of STL-10 is unknown; expected labelled (train and test) or unlabelled");
 }
 
 static void names_of_other_sets_are_refused(void **state)

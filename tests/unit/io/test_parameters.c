@@ -49,11 +49,10 @@ static void names_are_listed(void **state)
 {
     (void)state;
     char text[64];
-    assert_string_equal(parameters_names(text, sizeof text, table, "x=1"), "rate, rates");
-    assert_string_equal(parameters_names(text, sizeof text, table, "raet=1"),
-                        "rate, rates; did you mean 'rate'?");
-    assert_string_equal(parameters_names(text, sizeof text, NULL, "x=1"), "none: it has no parameters");
-    assert_string_equal(parameters_names(text, 8, table, "x=1"), "rate, r");
+    assert_string_equal(parameters_names(text, sizeof text, table), "rate, rates");
+    did you mean 'rate' ? ");
+        assert_string_equal(parameters_names(text, sizeof text, NULL), "none: it has no parameters");
+    assert_string_equal(parameters_names(text, 8, table), "rate, r");
 }
 
 int main(void)

@@ -88,7 +88,7 @@ static void nonsense_is_refused(void **state)
         struct sotto_residual_noise noise;
         const char *word;
     } cases[] = {
-        {{.kind = "cubic"}, "expected additive or multiplicative"},
+        {{.kind = "cubic"}, "expected one of"},
         {{.gamma = 1}, "gamma and floor need residual perturbation; give additive or multiplicative"},
         {{.kind = "additive", .floor = 1}, "a floor needs multiplicative noise"},
         {{.separate_inputs = 1}, "separate inputs"},
