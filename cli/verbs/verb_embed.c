@@ -33,7 +33,8 @@ static sotto_status open_encoder(struct sotto_encoder **out, const struct option
     return sotto_encoder_load(out, option_text(o, "encoder"));
 }
 
-static sotto_status save(const char *path, const struct sotto_array *a, const struct sotto_provenance *records)
+static sotto_status save(const char *path, const struct sotto_array *a,
+                         const struct sotto_provenance *records)
 {
     sotto_status status = sotto_npy_save(path, a);
     return status == SOTTO_OK ? sotto_provenance_save(path, records) : status;
