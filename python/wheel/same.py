@@ -46,7 +46,7 @@ def main():
                   "images": g.integers(0, 256, (1024, 3, 32, 32), dtype=np.uint8)}
         for name, a in arrays.items():
             np.save(f"{folder}/{name}.npy", a)
-        differ = [name for (name, a), (_, b) in zip(results(sys.argv[1], folder), results(sys.argv[2], folder)) if not same(a, b)]
+        differ = [name for (name, a), (_, b) in zip(*(results(os.path.abspath(p), folder) for p in sys.argv[1:])) if not same(a, b)]
     if differ:
         sys.exit(f"wheel/same: {', '.join(differ)} differ")
     print("wheel/same: account, audit, head and pretrain give the same bits")
