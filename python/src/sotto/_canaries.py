@@ -10,7 +10,6 @@ import numpy as np
 from ._call import Array, array, c_text, ffi, fill, lib, numpy_of, out_text, pointer, run, struct, table
 from .errors import make
 
-_COIN_SEED = 0x636F696E73  # seeded coins are another stream than the noise of the same seed
 
 
 class Canaries:
@@ -59,7 +58,7 @@ def make_canaries(data: Any, rows: Array | None, n: int, *, classes: int, adjace
         a = array(a.reshape(len(a), -1) if a.ndim > 1 else a, "canary_public", np.float32, 2)
         fill(request, public_rows=a, public_n=len(a))
     if adjacency is not None and spend.insecure:
-        fill(request, insecure=1, insecure_seed=spend.insecure_seed ^ _COIN_SEED)
+        fill(request, insecure=1, insecure_seed=spend.insecure_seed)
     if fresh:
         lib.sotto_canaries_forget(c_text(output))
     out = ffi.new("struct sotto_canaries **")
