@@ -483,6 +483,31 @@ static void lend_references(struct audit_arrays *s, const struct sotto_audit_inp
     s->member.trained = in->member_trained, s->nonmember.trained = in->nonmember_trained;
 }
 
+static sotto_status check_dates(struct audit_arrays *s, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    if (!in->member_dates)
+        goto done;
+    TRY(check_reals(in->member_dates, in->n_member, "members", "dates"));
+    TRY(check_reals(in->nonmember_dates, in->n_nonmember, "non-members", "dates"));
+    s->dates[0] = in->member_dates, s->dates[1] = in->nonmember_dates;
+done:
+    return status;
+}
+
+static sotto_status check_release(const struct audit_arrays *s, const struct sotto_audit_input *in)
+{
+    sotto_status status = SOTTO_OK;
+    if (!in->released_mean)
+        goto done;
+    TRY(check_reals(in->released_mean, in->feature_count, "released mean", "means"));
+    TRY(check_features(in->reference_people, in->n_reference, in->feature_count, "reference people"));
+    TRY(check_reals(s->all.reference_mean, in->feature_count, "reference mean", "means"));
+    TRY(check_reference_people(in));
+done:
+    return status;
+}
+
 sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_input *in,
                          const struct sotto_context *ctx)
 {
@@ -503,11 +528,7 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
                                   .shadow_trained = in->shadow_trained,
                                   .shadow_n = in->n_shadow};
     s.member.n = in->n_member;
-    if (in->member_dates) {
-        TRY(check_reals(in->member_dates, in->n_member, "members", "dates"));
-        TRY(check_reals(in->nonmember_dates, in->n_nonmember, "non-members", "dates"));
-        s.dates[0] = in->member_dates, s.dates[1] = in->nonmember_dates;
-    }
+    TRY(check_dates(&s, in));
     s.reference_outputs = in->reference_outputs;
     s.reference_outputs_f8 = in->reference_outputs_f8;
     TRY(audit_join(&s, in));
@@ -519,12 +540,7 @@ sotto_status audit_check(struct audit_arrays *out, const struct sotto_audit_inpu
     TRY(reference_matrix_check(&s.matrix, ctx));
     TRY(check_features(s.member.features, s.member.n, s.member.width, "members"));
     TRY(check_features(s.nonmember.features, s.nonmember.n, s.nonmember.width, "non-members"));
-    if (in->released_mean) {
-        TRY(check_reals(in->released_mean, in->feature_count, "released mean", "means"));
-        TRY(check_features(in->reference_people, in->n_reference, in->feature_count, "reference people"));
-        TRY(check_reals(s.all.reference_mean, in->feature_count, "reference mean", "means"));
-        TRY(check_reference_people(in));
-    }
+    TRY(check_release(&s, in));
     TRY(check_generated(&s));
     if (in->tokens)
         TRY(tokens_check(in->tokens, s.all.n));

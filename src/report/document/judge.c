@@ -65,6 +65,27 @@ static double skill_left(const struct report_row *r)
     return skill > 0 ? (r->accuracy.value - r->chance) / skill : 1;
 }
 
+static void describe_contradiction(struct report_row *r, const struct attack_result *a)
+{
+    char *out = r->verdict_text;
+    size_t room = sizeof r->verdict_text;
+    if (r->canaries_contradict)
+        snprintf(out, room,
+                 "Certificate contradicted: the audit by canaries rejects its curve (p = %.3g). The "
+                 "proof or the audit is wrong; do not release.",
+                 part_number(r->canaries, "audit.curve.p_value"));
+    else if (r->claim_contradicted)
+        snprintf(out, room,
+                 "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the "
+                 "claimed %.3g. The proof, the claim or the attack is wrong; do not release.",
+                 r->claim_attack ? r->claim_attack : "best", r->claim_bound, r->claim_epsilon);
+    else
+        snprintf(out, room,
+                 "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the proved "
+                 "%.3g. The proof, the claim or the attack is wrong; do not release.",
+                 a->name, a->adjusted_epsilon, r->proved.upper);
+}
+
 static void describe(struct report_row *r, enum sotto_verdict verdict)
 {
     const struct attack_result *a = r->attack_count ? &r->attacks[r->strongest] : NULL;
@@ -76,24 +97,7 @@ static void describe(struct report_row *r, enum sotto_verdict verdict)
                  a->auc.lower, a->auc.upper);
     switch (verdict) {
     case SOTTO_VERDICT_CONTRADICTED:
-        if (r->canaries_contradict) {
-            snprintf(out, room,
-                     "Certificate contradicted: the audit by canaries rejects its curve (p = %.3g). The "
-                     "proof or the audit is wrong; do not release.",
-                     part_number(r->canaries, "audit.curve.p_value"));
-            break;
-        }
-        if (r->claim_contradicted) {
-            snprintf(out, room,
-                     "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the "
-                     "claimed %.3g. The proof, the claim or the attack is wrong; do not release.",
-                     r->claim_attack ? r->claim_attack : "best", r->claim_bound, r->claim_epsilon);
-            break;
-        }
-        snprintf(out, room,
-                 "Claim contradicted: the '%.40s' attack shows epsilon of at least %.3g, above the proved "
-                 "%.3g. The proof, the claim or the attack is wrong; do not release.",
-                 a->name, a->adjusted_epsilon, r->proved.upper);
+        describe_contradiction(r, a);
         break;
     case SOTTO_VERDICT_DESTROYED:
         snprintf(out, room,
