@@ -108,7 +108,7 @@ void name_guess(char *out, size_t capacity, const char *error)
         end = strstr(at, "')");
     if (!at || !end || !last_quoted(wanted, error, end[0] == ';' ? end : end + 1))
         return;
-    size_t length = strlen(wanted), nearest = 2 + length / 6;
+    size_t length = strlen(wanted), nearest = length < BEGINNING ? 0 : 2 + length / 6; /* "v5" is no "v2" */
     while ((at = next_name(name, at))) {
         size_t d = name_distance(wanted, name);
         if (d < nearest && d < length && strcmp(wanted, name) != 0) {

@@ -129,7 +129,7 @@ logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --mem
   [ "$status" -eq 64 ]
   run logits --attack lossy
   [ "$status" -eq 64 ]
-  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, population, quantile, quantile-pinball, lira, lira-pooled, lira-student, lira-offline, rmia, rmia-offline, rmia-tuned, rmia-population, lira-views, lira-offline-views, rmia-views, rmia-offline-views, base, sablayrolles, watson, reference-rank, homer, tracing, tracing-standardised, mean-likelihood, logan, gan-leaks, gan-leaks-calibrated, monte-carlo, monte-carlo-distance, token-loss, zlib, reference-ratio, reference-difference, lowercase, neighbourhood, min-k, min-k-plus, scores" ]
+  [ "$output" = "sotto: error: audit: unknown attack 'lossy'; expected one of loss, confidence, entropy, modified-entropy, correctness, class-confidence, class-entropy, class-modified-entropy, privacy-risk, shadow-network, population, quantile, quantile-pinball, lira, lira-pooled, lira-student, lira-offline, rmia, rmia-offline, rmia-tuned, rmia-population, lira-views, lira-offline-views, rmia-views, rmia-offline-views, base, sablayrolles, watson, reference-rank, homer, tracing, tracing-standardised, mean-likelihood, logan, gan-leaks, gan-leaks-calibrated, monte-carlo, monte-carlo-distance, token-loss, zlib, reference-ratio, reference-difference, lowercase, neighbourhood, min-k, min-k-plus, scores; did you mean 'loss'?" ]
   run logits --member-losses m.csv --nonmember-losses n.csv
   [ "$status" -eq 64 ]
 }

@@ -47,7 +47,7 @@ meant() { # NAME command ...
   meant loss audit --member-losses losses.csv --nonmember-losses losses.csv --attack los
   meant memguard defend memgard --input b/a-features.npy -o out
   meant split data splt b
-  meant new key nw
+  meant new key nwe
   [ ! -e out ]
   [ -z "${failed-}" ]
 }
