@@ -43,8 +43,8 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
     const struct head_trainer *t = head_trainer_find(asked);
     REQUIRE(t,
             "trainer '%s' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, "
-            "dp-gd, "
-            "covariance, functional, functional-linear, taylor or objective",
+            "dp-gd, objective, "
+            "covariance, functional, functional-linear or taylor",
             asked);
     r->trainer = t->name; /* static text */
     REQUIRE(!(r->augment_noise > 0) || strcmp(t->name, "adam") == 0 || strcmp(t->name, "sgd") == 0,
