@@ -298,3 +298,18 @@ sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options 
         r->lambda = option_given(o, "lambda") ? r->lambda : 0;
     return SOTTO_OK;
 }
+
+sotto_status head_recipe_refuse_unused(const struct sotto_head_recipe *r, const struct options *o)
+{
+    const struct sotto_option *row = sotto_head_recipe_options(), *unused = NULL;
+    char used[400] = "";
+    for (; row->name; row++)
+        if (sotto_head_trainer_reads(r->trainer, row->key))
+            snprintf(used + strlen(used), sizeof used - strlen(used), "%s--%s", used[0] ? ", " : "",
+                     row->name);
+        else if (!unused && option_given(o, row->name))
+            unused = row;
+    return unused ? cli_fail(SOTTO_EUSAGE, "--%s makes no difference to trainer %s; expected %s",
+                             unused->name, r->trainer, used)
+                  : SOTTO_OK;
+}

@@ -36,5 +36,7 @@ sotto_status option_labels_from(int64_t *first, const struct options *o);
 sotto_status labels_check_first(const int64_t *y, size_t n, size_t classes, const char *path,
                                 const struct options *o);
 sotto_status head_recipe_read(struct sotto_head_recipe *r, const struct options *o);
+/* EUSAGE: an option was given that the trainer does not use. */
+sotto_status head_recipe_refuse_unused(const struct sotto_head_recipe *r, const struct options *o);
 
 #endif

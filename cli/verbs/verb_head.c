@@ -53,18 +53,11 @@ static sotto_status read_privacy(struct sotto_head_privacy *p, struct sotto_head
         return cli_fail(SOTTO_EUSAGE, "head: give exactly one of --noise-multiplier and --epsilon");
     const bool once = sotto_head_trainer_private(r->trainer) == 2,
                pure = strcmp(r->trainer, "objective") == 0;
-    if (once &&
-        (option_given(o, "momentum") || option_given(o, "max-grad-norm") || option_given(o, "sampling")))
-        return cli_fail(SOTTO_EUSAGE, "head: --momentum, --max-grad-norm and --sampling need "
-                                      "--trainer dp-sgd or dp-adam");
-    if (strcmp(r->trainer, "dp-gd") == 0 &&
-        (option_given(o, "momentum") || option_given(o, "epochs") || option_given(o, "batch") ||
-         option_given(o, "lr") || option_given(o, "sampling")))
-        return cli_fail(SOTTO_EUSAGE,
-                        "head: trainer dp-gd uses all records in every step, so it takes no --epochs, "
-                        "--batch, --lr, --momentum or --sampling; give --steps or --step-size");
-    if (pure && option_given(o, "noise"))
-        return cli_fail(SOTTO_EUSAGE, "head: trainer objective has noise of its own; leave out --noise");
+    if (option_given(o, "sampling") && !sotto_head_trainer_reads(r->trainer, "batch"))
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "head: trainer %s uses all records at once; --sampling needs --trainer dp-sgd or dp-adam",
+            r->trainer);
     if (once && !option_given(o, "noise"))
         r->noise = NULL; /* the trainer's own */
     *p =
@@ -278,8 +271,12 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status = option_require(o, "output");
     if (status == SOTTO_OK)
         status = head_recipe_read(&recipe, o);
+    if (status == SOTTO_OK)
+        status = sotto_head_trainer_check(recipe.trainer);
     if (status == SOTTO_OK && !sotto_head_trainer_private(recipe.trainer))
         status = refuse_private_options(o, recipe.trainer);
+    if (status == SOTTO_OK)
+        status = head_recipe_refuse_unused(&recipe, o);
     if (status == SOTTO_OK)
         status = head_inputs_load(&in, o, sotto_head_trainer_silent(recipe.trainer));
     if (status == SOTTO_OK && !sotto_head_trainer_silent(recipe.trainer) && option_given(o, "batch") &&

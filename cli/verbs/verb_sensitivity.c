@@ -27,8 +27,10 @@ static sotto_status recipe_of(struct sotto_head_recipe *r, const struct sotto_he
                                           "seed",    "classes",   "clip",     "bias-constant", "lambda",
                                           "steps",   "step-size", "tolerance"};
     const char *path = option_text(o, "head");
-    if (!h)
-        return head_recipe_read(r, o);
+    if (!h) {
+        sotto_status status = head_recipe_read(r, o);
+        return status == SOTTO_OK ? head_recipe_refuse_unused(r, o) : status;
+    }
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (option_given(o, members[i]))
             return cli_fail(SOTTO_EUSAGE,

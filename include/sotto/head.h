@@ -72,6 +72,13 @@ struct sotto_head_recipe {
     int refuse_larger;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
+/** Returns: EINVAL  no trainer has this name; the text names all */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_head_trainer_check(const char *trainer);
+/** Does a member make a difference to this trainer?
+ *
+ *  In:      key  of sotto_head_recipe_options()
+ *  Returns: 1: it is part of the trainer's recipe, or belongs to all trainers; 0: it is not */
+SOTTO_API int sotto_head_trainer_reads(const char *trainer, const char *key);
 /** Returns: 1: a trainer of sotto_head_train_private() with noise in every step; 2: "objective", or one by second moments; 0: any other. */
 SOTTO_API int sotto_head_trainer_private(const char *trainer);
 /** Returns: 1: a private or a convex trainer: its heads are certified or lead to a certificate. It refuses, logs and

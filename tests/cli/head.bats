@@ -292,8 +292,13 @@ refused() {
   [ "$status" -eq 0 ]
   [[ "$("$SOTTO" inspect h.safetensors)" == *'"clip":1,'*'"refuse_larger":0'* ]]
   rm -f h.safetensors*
-  refused 64 "head: trainer dp-gd uses all records in every step, so it takes no --epochs, --batch, --lr, --momentum or --sampling; give --steps or --step-size" plain --trainer dp-gd --batch 5 --epsilon 2
-  refused 64 "head: --momentum, --max-grad-norm and --sampling need --trainer dp-sgd or dp-adam" plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
+  refused 64 "--batch makes no difference to trainer dp-gd; expected --trainer, --hidden, --seed, --augment-noise, --clip, --steps, --step-size, --noise, --noise-multiplier, --max-grad-norm" plain --trainer dp-gd --batch 5 --epsilon 2
+  refused 64 "head: trainer dp-gd uses all records at once; --sampling needs --trainer dp-sgd or dp-adam" plain --trainer dp-gd --sampling fixed --epsilon 2
+  for trainer in adam sgd dp-sgd dp-adam; do
+    refused 64 "--clip makes no difference to trainer $trainer; expected " plain --trainer $trainer --clip 2
+  done
+  refused 64 "--epochs makes no difference to trainer convex; expected " plain --trainer convex --epochs 2
+  refused 64 "--momentum makes no difference to trainer functional; expected " plain --trainer functional --momentum 0.5 --clip 2 --epsilon 2
   refused 64 "--adjacency add-remove: this trainer supports replace-one only (DP-SGD with --sampling poisson supports both)" plain --trainer taylor --adjacency add-remove --epsilon 2
   refused 64 "--adjacency must be replace-one, add-remove or zero-out (got 'both')" plain --trainer dp-sgd --adjacency both --epsilon 2
   refused 65 "supports linear heads only (got" plain --trainer functional --hidden 3 --clip 2 --epsilon 2 --dataset-id moments

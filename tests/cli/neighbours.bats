@@ -102,8 +102,8 @@ head_of() { same "$SOTTO" head --features X.npy --labels y.npy --classes 3 --dat
 }
 
 @test "protected convex heads print the same for neighbouring data" {
-  for trainer in convex convex-sgd convex-lbfgs; do
-    same sh -c "'$SOTTO' head --features X.npy --labels y.npy --classes 3 --trainer $trainer --steps 20 --epochs 2 --batch 8 -o h.safetensors && \
+  for trainer in "convex --steps 20" "convex-sgd --epochs 2 --batch 8" convex-lbfgs; do
+    same sh -c "'$SOTTO' head --features X.npy --labels y.npy --classes 3 --trainer $trainer -o h.safetensors && \
       '$SOTTO' protect --head h.safetensors --mechanism gaussian --epsilon 1 --delta 1e-3 --dataset-id toy --ledger l.jsonl -o p.safetensors && rm h.safetensors"
   done
 }

@@ -100,6 +100,11 @@ def train_head(x: Any, y: Any, *, classes: int | None = None, ledger: Ledger | N
     trainer = given.get("trainer") or "adam"
     if not isinstance(trainer, str):
         raise invalid(f"trainer must be a text (got {trainer!r})")
+    run(lib.sotto_head_trainer_check, trainer.encode())
+    for name in given:
+        row = recipe_table.by_name.get(name)
+        if row is not None and given[name] is not None and not lib.sotto_head_trainer_reads(trainer.encode(), row.key.encode()):
+            raise make("EUSAGE", f"{name} makes no difference to trainer {trainer!r}")
     private, silent = lib.sotto_head_trainer_private(trainer.encode()), lib.sotto_head_trainer_silent(trainer.encode())
     if private and ledger is None:
         raise make("EUSAGE", f"trainer {trainer!r} charges a ledger; give ledger=sotto.Ledger(path, dataset=...)")

@@ -16,7 +16,9 @@
 #include <poll.h>
 #include <string.h>
 
-enum { SLICE_MS = 100, GRACE_S = 2 };
+enum { SLICE_MS = 100 };
+/* Seconds in which a command may end by itself; and after Ctrl-C, of which it was told too. */
+static const double grace = 2, hurried = 0.2;
 
 struct command_target {
     struct sotto_target target;
@@ -53,7 +55,7 @@ static void start_sending(struct sending *s, const char *client, const float *ro
 static sotto_status died(const struct command_target *c, const char *doing)
 {
     char how[128];
-    bool ended = child_ended(&c->child, GRACE_S, how);
+    bool ended = child_ended(&c->child, grace, how);
     sotto_status status = status_fail(
         SOTTO_EIO, "%s: %s %s frame %llu%s", c->title, ended ? how : "closed its standard input or output",
         doing, (unsigned long long)c->frames + 1, ended ? "" : " and is still running");
@@ -133,7 +135,7 @@ static sotto_status hung_up(struct command_target *c, struct npy_stream *in, siz
     sotto_status status = SOTTO_OK;
     char how[128];
     bool complete = false;
-    (void)child_ended(&c->child, GRACE_S, how);
+    (void)child_ended(&c->child, grace, how);
     TRY(receive_some(c, in, n, &complete));
     TRY(died(c, "before it had read"));
 done:
@@ -293,7 +295,7 @@ static void close_command(struct sotto_target *t)
         if (!silent(c))
             context_log(c->ctx, SOTTO_LOG_WARNING, "%s: wrote more than one answer to its last frame",
                         c->title);
-        if (!child_ended(&c->child, GRACE_S, how))
+        if (!child_ended(&c->child, context_stopped(c->ctx) ? hurried : grace, how))
             context_log(c->ctx, SOTTO_LOG_WARNING, "%s: did not exit at the end of its input and was killed",
                         c->title);
         else if (strcmp(how, "ended with exit status 0") != 0)

@@ -40,12 +40,8 @@ sotto_status head_recipe_check(struct sotto_head_recipe *r)
 {
     sotto_status status = SOTTO_OK;
     const char *asked = r->trainer ? r->trainer : "adam";
+    TRY(sotto_head_trainer_check(asked));
     const struct head_trainer *t = head_trainer_find(asked);
-    REQUIRE(t,
-            "trainer '%s' is unknown; expected adam, sgd, convex, convex-sgd, convex-lbfgs, dp-sgd, dp-adam, "
-            "dp-gd, objective, "
-            "covariance, functional, functional-linear or taylor",
-            asked);
     r->trainer = t->name; /* static text */
     REQUIRE(!(r->augment_noise > 0) || strcmp(t->name, "adam") == 0 || strcmp(t->name, "sgd") == 0,
             "augment_noise needs trainer adam or sgd; trainer %s takes records as they are", t->name);

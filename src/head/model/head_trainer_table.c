@@ -1,5 +1,9 @@
 #include "head/model/head_trainer.h"
 
+#include "base/status.h"
+#include "options/option_values.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #define ROW(name) extern const struct head_trainer head_trainer_##name;
@@ -46,6 +50,42 @@ const struct moment_trainer *head_recipe_moments(const struct sotto_head_recipe 
 {
     const struct head_trainer *t = head_trainer_of(r);
     return t ? t->moments : NULL;
+}
+
+sotto_status sotto_head_trainer_check(const char *trainer)
+{
+    char names[256] = "";
+    const struct head_trainer *t;
+    for (size_t i = 0; (t = head_trainer_at(i)); i++) {
+        if (trainer && strcmp(t->name, trainer) == 0)
+            return SOTTO_OK;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s",
+                 i == 0                   ? ""
+                 : head_trainer_at(i + 1) ? ", "
+                                          : " or ",
+                 t->name);
+    }
+    return status_fail(SOTTO_EINVAL, "trainer '%.64s' is unknown; expected %s", trainer ? trainer : "",
+                       names);
+}
+
+int sotto_head_trainer_reads(const char *trainer, const char *key)
+{
+    char text[HEAD_RECIPE_TEXT], wanted[64];
+    struct sotto_head_recipe r;
+    const struct head_trainer *t = head_trainer_find(trainer);
+    if (!t || option_listed_in("trainer|hidden|seed|augment_noise",
+                               key)) /* others have their own refusals of these */
+        return 1;
+    sotto_head_defaults(&r);
+    r.trainer = t->name;
+    r.noise_multiplier = 1;
+    if (head_recipe_check(&r) != SOTTO_OK)
+        return 1;
+    t->text(text, &r, 1, 2);
+    snprintf(wanted, sizeof wanted, "\"%s\":", key);
+    return strstr(text, wanted) != NULL;
 }
 
 int sotto_head_trainer_private(const char *trainer)
