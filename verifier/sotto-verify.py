@@ -275,7 +275,7 @@ def near(a, b):
 class Checks:
     """What was checked and found, what was not, and the first failure."""
     def __init__(self):
-        self.done, self.left, self.failed = [], [], None
+        self.done, self.left, self.failed, self.proof = [], [], None, False  # proof: the sensitivity follows from the file's recipe
 
     def check(self, name, ok, text):
         if not ok and not self.failed:
@@ -525,6 +525,51 @@ def check_released(v, c, path):
         v.check("released file", False, f"{path} cannot be read ({error})")
 
 
+def convex_sensitivity(r, n):
+    """How far one of n records moves the weights of a convex trainer's head, in L2: docs/derivations/head.md, in its letters, with
+    what double arithmetic and storage in float32 add. ValueError: nothing is proved of this recipe."""
+    norm, rate, stored, u = math.hypot(r["clip"], r["bias"]), r["lambda"], max(1, r["bias"]), 2.0**-53
+    slope, beta = math.sqrt(2) * norm, norm * norm / 2 + rate
+    radius = 1 + (slope / rate if "epochs" in r else min(slope / rate, math.sqrt(2 * math.log(r["classes"]) / rate)))
+    limit, largest = 2 * slope / (n * rate), 2 / (beta + rate)
+    softmax = ((r["inputs"] + 8) * norm * radius + 4 * r["classes"] + 64) * u
+    error = 2 * (norm * (softmax + 2 * (n + 64) * u) + 8 * u * (slope + rate * radius))  # of a computed gradient
+    if "tolerance" in r:
+        stop = r["tolerance"] * slope / n
+        exact, rounding = limit + 2 * stop / rate, 2.001 * error / rate
+        holds = 2 * (beta * 1.001 * (error + 4 * u * radius / largest) / rate + error) <= stop
+    else:
+        def contracted(steps):  # 1 - (1 - shrink)^steps
+            return -math.expm1(steps * math.log1p(-shrink)) if shrink < 1 else 1
+        step, shrink = r["step_size"], r["step_size"] * rate
+        if "epochs" in r:
+            batch = min(r["batch"], n)
+            batches = math.ceil(n / batch)
+            exact = 2 * slope * step / batch * min(r["epochs"], contracted(batches * r["epochs"]) / contracted(batches))
+        else:
+            exact = limit * contracted(r["steps"])
+        rounding = 2 * 1.001 * (step * error + 4 * u * radius) / shrink
+        holds = rounding <= 2 and step <= largest * (1 + 1e-12)
+    if not holds or not min(n, norm, rate) > 0:
+        raise ValueError("nothing is proved of the file's recipe")
+    return stored * (exact + 1.001 * rounding) + 2.001 * 2.0**-24 * stored * radius + 1e-37
+
+
+def check_proof(v, c, recipe, records):
+    try:
+        proved = convex_sensitivity(recipe, records) * (c.get("person") or {"rows": 1})["rows"]
+    except (ArithmeticError, ValueError, TypeError, KeyError) as error:
+        v.check("proof", False, f"the file's recipe cannot be read ({error})")
+        return
+    for name, bound in (("l1", proved * math.sqrt(recipe["classes"] * (recipe["inputs"] + 1))), ("l2", proved)):
+        stated = c["sensitivity"].get(name)
+        v.check("proof", stated is None or abs(stated / bound - 1) < 1e-9, f"the {name.upper()} sensitivity is stated as {stated}; the "
+                f"file's recipe and {records} records give {bound:.9g}")
+    if not v.failed:
+        v.done.append(f"sensitivity derived again from the file's recipe and {records} records")
+        v.proof = True
+
+
 def check_facts(v, c, facts, values, expected):
     """What the file itself says: the release that it came out of, or the private training that made it."""
     source, evidence, recipe = c["sensitivity"]["source"], c["sensitivity"].get("evidence"), None
@@ -546,6 +591,10 @@ def check_facts(v, c, facts, values, expected):
             v.check("records", facts["records"] == str(c["records"]),
                     f"the file says {facts['records']}, the certificate {c['records']}")
         v.done.append("the file names this release")
+        if recipe and source == "proved" and convex:
+            check_proof(v, c, recipe, int(facts["records"]))
+            v.left.append("whether the weights before the noise satisfied the bound of the proof (checked by 'sotto protect')")
+            return
     else:
         network = "private_recipe" in facts or "input_release" in facts
         v.check("origin", network or (recipe and ("noise" in recipe or recipe.get("trainer") == "objective")), "the file names neither a release nor noise in its recipe")
@@ -665,9 +714,10 @@ def report(v, c, claim, path, derived, key):
         row("unit", "of privacy: " + unit_of(c))
     condition = claim and claim.get("condition")
     row("proved", "none" if v.failed or condition or not derived else
+        "sensitivity and account, for training by the stated recipe" if v.proof else
         "the account alone, for noise of that scale and the stated sensitivity")
     sure = [] if derived or claim is None else ["the account, which was NOT re-derived"]
-    sure += [condition] if condition else ["the sensitivity, which was NOT re-derived"] if claim else []
+    sure += [condition] if condition else ["the sensitivity, which was NOT re-derived"] if claim and not v.proof else []
     row("conditional", "on " + ", and on ".join(sure) if sure else "nothing")
     row("measured", "the sensitivity, over sampled pairs" if c["sensitivity"]["source"] == "sampled" else "nothing")
     row("checked", "; ".join(v.done) or "nothing")
@@ -694,7 +744,7 @@ def verify(options):
     check_ledger(v, c, claim, options.ledger)
     if c["schema"].endswith("/1"):
         v.left.append("number of records, condition and identity of the data set, which a certificate of version 1 does not contain")
-    v.left.append("the sensitivity, which is %s" % {"given": "stated by the caller", "sampled": "measured: evidence, not a bound"}
+    v.left.append("that the program that made the file followed its recipe" if v.proof else "the sensitivity, which is %s" % {"given": "stated by the caller", "sampled": "measured: evidence, not a bound"}
                   .get(c["sensitivity"]["source"], "taken from the certificate; and that training followed its recipe"))
     v.left += [f"the member '{name}': a signature lies beside a certificate, not within it"
                for name in ("signature", "signatures", "key", "public_key") if name in c]

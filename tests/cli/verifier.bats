@@ -106,6 +106,25 @@ refused() {
   if grep -q "epsilon re-derived" python.txt; then cat python.txt; false; fi
 }
 
+@test "convex heads: the sensitivity follows from recipe and records" {
+  made() { # NAME TRAINER OPTION...; the variable `person` has options of the release
+    "$SOTTO" head --features x.npy --labels y.npy --classes 2 --trainer "${@:2}" --quiet -o unprotected.safetensors > /dev/null
+    "$SOTTO" protect --head unprotected.safetensors --dataset-id convex --ledger "$1.jsonl" --ledger-move --epsilon 1 --delta 1e-5 --quiet "${person[@]}" -o "$1.safetensors" > /dev/null
+  }
+  person=()
+  export XDG_DATA_HOME=$PWD/convex
+  made steps convex --steps 20 --clip 3 --bias 2 --lambda 0.1
+  made batches convex-sgd --epochs 2 --batch 8
+  made stop convex-lbfgs
+  person=(--rows-per-person 3)
+  export XDG_DATA_HOME=$PWD/persons
+  made person convex
+  python3 "$cases" "$verifier" proofs steps.safetensors batches.safetensors stop.safetensors person.safetensors
+  python3 "$verifier" stop.safetensors > python.txt
+  grep -q "proved       sensitivity and account, for training by the stated recipe" python.txt
+  grep -q "conditional  nothing" python.txt
+}
+
 @test "ten kinds of forgery, unsigned and signed: refused, or answered with NOT signed" {
   [ -x "$SOTTO_BUILD/test_forgery" ] || skip "test_forgery is not built"
   mkdir forgeries
