@@ -95,7 +95,7 @@ void generator_latent(float *z, size_t count, uint64_t seed, uint64_t step, uint
 
 /* ---- adversarial models ---- */
 
-/* A pass of a training step that was stopped is found by whoever set the plan's context (generator_train.c). */
+/* A pass that was stopped is found by the code that gave the plan its context (generator_train.c). */
 static inline void passed(sotto_status status)
 {
     (void)status;

@@ -11,7 +11,6 @@ from ._call import Array, array, c_text, ffi, fill, lib, numpy_of, out_text, poi
 from .errors import make
 
 
-
 class Canaries:
     """Those of one training, and the set to train on."""
 
