@@ -270,8 +270,9 @@ static void descend(double *w, const float *x, size_t steps, double lr, double c
                 for (size_t c = 0; c <= WIDTH; c++)
                     sum[k][c] += part * p[k] * (c < WIDTH ? (double)x[i * WIDTH + c] : 1);
         }
-        for (size_t k = 0; k < CLASSES * (WIDTH + 1); k++)
-            w[k] -= lr / N * sum[0][k];
+        for (size_t k = 0; k < CLASSES; k++)
+            for (size_t c = 0; c <= WIDTH; c++)
+                w[k * (WIDTH + 1) + c] -= lr / N * sum[k][c];
     }
     base_free(sum);
 }
