@@ -56,7 +56,8 @@ static double least_detectable(double fpr, size_t n, double confidence)
 }
 
 /* The percentile bootstrap covers where the threshold rests on ten non-members or more, and where enough draws lie
- * beyond the percentiles (docs/RESULTS.md); elsewhere the interval is one that is proved. */
+ * beyond the percentiles (docs/RESULTS.md); elsewhere, and where its draws all agree, the interval is one that is
+ * proved. */
 static bool bootstrap_holds(const struct roc *c, double fpr, size_t draws, double confidence)
 {
     return (double)c->n_nonmember * fpr >= 10 * (1 - 1e-12) && (double)draws * (1 - confidence) / 2 >= 20;
@@ -81,7 +82,6 @@ static sotto_status measure_tpr(struct sotto_audit_tpr *out, struct sotto_audit_
     *out = (struct sotto_audit_tpr){.confidence = confidence,
                                     .realised_fpr =
                                         roc_rates(c, roc_threshold_at_fpr(c, fpr), confidence).fpr.estimate,
-                                    .method = "order statistics",
                                     .n_member = c->n_member,
                                     .n_nonmember = c->n_nonmember};
     if (bootstrap_holds(c, fpr, settings->draws, confidence)) {
@@ -89,7 +89,10 @@ static sotto_status measure_tpr(struct sotto_audit_tpr *out, struct sotto_audit_
         out->draws = settings->draws;
         TRY(bootstrap_tpr(&out->rate, c, fpr, settings->draws, confidence, settings->seed, stream,
                           settings->ctx));
-    } else {
+    }
+    if (out->rate.lower == out->rate.upper) { /* not drawn, or all draws agree, as where no member is found */
+        out->method = "order statistics";
+        out->draws = 0;
         out->rate = tpr_by_ranks(c, fpr, confidence, &has_lower);
     }
     if (!has_lower)

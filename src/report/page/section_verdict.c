@@ -292,8 +292,12 @@ static void strongest_attack(struct page *p, const struct report_row *row)
     page_html(p, "; at ");
     page_percent_plain(p, lowest);
     page_html(p, " false-positive rate it finds ");
-    page_percent_estimate(p, &e);
-    page_html(p, " of the members");
+    if (e.value > lowest) {
+        page_percent_estimate(p, &e);
+        page_html(p, " of the members");
+    } else {
+        page_html(p, "no more of the members than guessing does");
+    }
 }
 
 static void measured_card(struct page *p, const struct findings *f)

@@ -77,6 +77,30 @@ static void a_planted_leak_is_found(void **state)
     json_free(doc);
 }
 
+/* Draws from a sample without a hit have none either: the interval is then that of the ranks, and not one point. */
+static void no_member_found_is_no_proof_that_none_could_be(void **state)
+{
+    (void)state;
+    static double low[2000], high[2000];
+    struct rng r = rng_stream(9, RNG_TEST, 0, 0);
+    for (int i = 0; i < 2000; i++) {
+        high[i] = 20 + rng_normal(&r);
+        low[i] = rng_normal(&r);
+    }
+    struct json *none = audit_scores(low, 500, high, 2000, NULL),
+                *all = audit_scores(high, 500, low, 2000, NULL);
+    assert_true(value(none, "attacks[0].tpr_at_fpr.0.01.estimate") == 0);
+    assert_true(value(none, "attacks[0].tpr_at_fpr.0.01.lower") == 0);
+    assert_true(value(none, "attacks[0].tpr_at_fpr.0.01.upper") >
+                3.0 / 500); /* -ln(.05)/n: P(no hit) = 5 % */
+    assert_true(value(all, "attacks[0].tpr_at_fpr.0.01.estimate") == 1);
+    assert_true(value(all, "attacks[0].tpr_at_fpr.0.01.upper") == 1);
+    assert_true(value(all, "attacks[0].tpr_at_fpr.0.01.lower") < 1 - 3.0 / 500);
+    assert_string_equal(json_text(json_find(all, "attacks[0].tpr_at_fpr.0.01.method")), "order statistics");
+    json_free(none);
+    json_free(all);
+}
+
 static void rates_that_cannot_be_measured_are_refused(void **state)
 {
     (void)state;
@@ -268,6 +292,7 @@ int main(void)
         cmocka_unit_test(swapping_sides_mirrors_the_area),
         cmocka_unit_test(constant_scores_are_a_coin),
         cmocka_unit_test(a_planted_leak_is_found),
+        cmocka_unit_test(no_member_found_is_no_proof_that_none_could_be),
         cmocka_unit_test(rates_that_cannot_be_measured_are_refused),
         cmocka_unit_test(audits_repeat_bit_for_bit),
         cmocka_unit_test(thresholds_come_from_the_other_half),

@@ -86,6 +86,29 @@ static void nothing_below_chance_is_the_worst(void **state)
     sotto_text_free(document);
 }
 
+/* Nor is a rate, although the attack's AUC is above chance. */
+static void no_rate_below_chance_is_the_worst(void **state)
+{
+    (void)state;
+    static const char shares[2][8] = {"0.004", "0.25"};
+    for (int found = 0; found < 2; found++) {
+        char audit[512];
+        snprintf(audit, sizeof audit,
+                 "{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"attacks\": [{\"name\": \"loss\", "
+                 "\"auc\": {\"estimate\": 0.7, \"lower\": 0.6, \"upper\": 0.8}, \"tpr_at_fpr\": {\"0.01\": "
+                 "{\"estimate\": %s, \"lower\": 0, \"upper\": 0.3}}}]}",
+                 shares[found]);
+        char *document = one_row(PLAIN_LINEAR, "measured", audit, NULL), *page = page_of(document),
+             *text = static_part(page);
+        assert_int_equal(count(text, "Worst: "), 1);
+        assert_int_equal(count(text, "it finds no more of the members than guessing does"), !found);
+        assert_int_equal(count(text, "it finds 25.0"), found);
+        base_free(text);
+        base_free(page);
+        sotto_text_free(document);
+    }
+}
+
 static const char warned[] =
     "{\"schema\": \"sotto.audit/1\", \"confidence\": 0.95, \"attacks\": [], \"lint\": [{\"name\": "
     "\"generalisation\", \"level\": \"warning\", \"text\": \"a gap\"}, {\"name\": \"classes\", \"level\": "
@@ -222,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_verdict_is_the_first_heading),
         cmocka_unit_test(nothing_below_chance_is_the_worst),
+        cmocka_unit_test(no_rate_below_chance_is_the_worst),
         cmocka_unit_test(warnings_of_a_kind_are_one_line),
         cmocka_unit_test(costs_stand_setting_by_setting),
         cmocka_unit_test(accuracy_stands_class_by_class),
