@@ -132,7 +132,10 @@ refused() { # CODE TEXT COMMAND...
   grep -qF "\"unit_of_privacy\":\"$unit\"" home/sotto/ledger/people.jsonl
   "$SOTTO" verify p.safetensors --ledger home/sotto/ledger/people.jsonl > out
   grep -qF "unit         of privacy: $unit" out
-  "$SOTTO" certificate p.safetensors | tr -s ' \n' ' ' | grep -qF "Unit of privacy $unit"
+  "$SOTTO" certificate p.safetensors | tr -s ' \n' ' ' > page
+  grep -qF "Unit of privacy $unit" page
+  grep -qF "replace-one: the rows of one person replaced by as many rows of another person" page
+  ! grep -q "one record replaced" page
   "$SOTTO" ledger show --dataset-id people | grep -qF "unit of privacy: $unit"
   if python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))'; then
     python3 "$root/verifier/sotto-verify.py" p.safetensors --ledger home/sotto/ledger/people.jsonl | grep -qF "unit         of privacy: $unit"

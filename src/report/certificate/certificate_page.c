@@ -6,6 +6,7 @@
 #include "sotto/sotto.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,12 +69,17 @@ static void put_result(struct sheet *s, const struct facts *f)
                v->guarantee == SOTTO_GUARANTEE_CONDITIONAL && v->condition ? v->condition : "");
 }
 
-static const char *meaning_of(const char *adjacency)
+static const char *meaning_of(const char *adjacency, bool persons)
 {
     if (strcmp(adjacency, "replace-one") == 0)
-        return "one record replaced by any other record";
+        return persons ? "the rows of one person replaced by as many rows of another person"
+                       : "one record replaced by any other record";
     if (strcmp(adjacency, "zero-out") == 0)
-        return "one record without effect (as if it were not there, the number of records being public)";
+        return persons
+                   ? "the rows of one person without effect (as if they were not there, the number of rows "
+                     "being public)"
+                   : "one record without effect (as if it were not there, the number of records being "
+                     "public)";
     if (strcmp(adjacency, "add-remove") == 0)
         return "one record more or less";
     return strcmp(adjacency, "replace-input") == 0
@@ -85,6 +91,7 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
 {
     const struct sotto_verification *v = &f->v;
     const double epsilon = v->epsilon.upper, records = (double)v->records;
+    const bool persons = strcmp(v->unit, "one record") != 0;
     if (v->guarantee == SOTTO_GUARANTEE_NONE)
         return;
     sheet_section(s, "How strong");
@@ -101,22 +108,18 @@ static void put_guarantee(struct sheet *s, const struct facts *f)
                    v->delta < 1 / records ? "" : ": a release of single records could pass");
     else
         sheet_line(s, "Delta", "%.6g; the number of records is not stated", v->delta);
-    if (strcmp(v->unit, "one record") == 0)
+    if (!persons)
         sheet_line(s, "Unit of privacy",
                    "one record. A person with k records is protected about k times less; no account of "
                    "persons is made");
     else
-        sheet_line(s, "Unit of privacy",
-                   "%s. Its rows are replaced by as many rows of another person. How many rows a person "
-                   "has, up to "
-                   "that, is public",
-                   v->unit);
-    sheet_line(s, "Neighbouring data", "%s: %s", v->adjacency, meaning_of(v->adjacency));
+        sheet_line(s, "Unit of privacy", "%s. How many rows a person has, up to that, is public", v->unit);
+    sheet_line(s, "Neighbouring data", "%s: %s", v->adjacency, meaning_of(v->adjacency, persons));
     const char *other = text_of(f->certificate, "guarantee.proved.other.adjacency");
     if (other[0])
         sheet_line(s, "Also", "epsilon %.6g under %s adjacency: %s",
                    number_of(f->certificate, "guarantee.proved.other.epsilon.upper"), other,
-                   meaning_of(other));
+                   meaning_of(other, persons));
     if (!isinf(epsilon))
         sheet_line(s, "Against any attack",
                    "at most %.3g %% of members are found at 1 %% false alarms (guessing: 1 %%)",
