@@ -117,7 +117,10 @@ static const struct verb_row *find_verb(const char *name)
             return &verbs[i];
         nearest_consider(&best, name, verbs[i].verb->name);
     }
-    if (best.name)
+    if (name[0] == '-')
+        cli_fail(SOTTO_EUSAGE, "'%s' stands before the verb; expected sotto VERB, and options behind it",
+                 name);
+    else if (best.name)
         cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; did you mean '%s'?", name, best.name);
     else
         cli_fail(SOTTO_EUSAGE, "unknown verb '%s'; see 'sotto help'", name);
@@ -185,6 +188,11 @@ int main(int argc, char **argv)
     if (argc < 2) {
         print_synopsis(stderr);
         return 64;
+    }
+    if (argc > 2 &&
+        strcmp(argv[1], "--") == 0) { /* no option stands before the verb, so none can end there */
+        argv++;
+        argc--;
     }
     const char *name = argv[1];
     if (strcmp(name, "help") == 0 && argc == 4 &&

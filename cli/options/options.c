@@ -168,6 +168,25 @@ static sotto_status check_output(const struct options *o)
     return SOTTO_OK;
 }
 
+/* Standard input can be read once. */
+static sotto_status check_streams(const struct options *o)
+{
+    const char *taken = NULL;
+    for (size_t i = 0; i < o->count; i++) {
+        const struct option_row *row = o->values[i].row;
+        const bool array = row->value && (strcmp(row->value, "ARRAY") == 0 || strstr(row->value, ".npy"));
+        for (size_t k = 0; array && k < o->values[i].count; k++) {
+            if (strcmp(o->values[i].texts[k], "-") != 0)
+                continue;
+            if (taken)
+                return cli_fail(SOTTO_EUSAGE, "--%s and --%s both read standard input; expected one of them",
+                                taken, row->name);
+            taken = row->name;
+        }
+    }
+    return SOTTO_OK;
+}
+
 enum { THREADS_MOST = 4096 };
 
 /* Options that every verb has. */
@@ -253,6 +272,8 @@ sotto_status options_parse(struct options *o, const struct verb *verb, int argc,
     sotto_status status = check_arguments(o);
     if (status == SOTTO_OK)
         status = check_common(o);
+    if (status == SOTTO_OK)
+        status = check_streams(o);
     if (status == SOTTO_OK)
         status = option_arrays_take(o);
     option_show_command(o);

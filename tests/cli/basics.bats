@@ -13,6 +13,13 @@
   [ "$output" = "sotto: error: unknown verb 'versoin'; did you mean 'version'?" ]
 }
 
+@test "options stand behind the verb; -- before it ends nothing" {
+  run "$SOTTO" --color never version
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: '--color' stands before the verb; expected sotto VERB, and options behind it" ]
+  [ "$("$SOTTO" -- version)" = "$("$SOTTO" version)" ]
+}
+
 @test "unknown option suggests the nearest" {
   run "$SOTTO" version --jsn
   [ "$status" -eq 64 ]

@@ -19,6 +19,13 @@ head_of() { "$SOTTO" head --quiet --epochs 1 -o "$1" "${@:2}" > /dev/null; }
   for f in input piped process fifo; do cmp file.safetensors $f.safetensors; done
 }
 
+@test "standard input is read by one option" {
+  run "$SOTTO" head --features - --labels - -o twice.safetensors < x.npy
+  [ "$status" -eq 64 ]
+  [ "$output" = "sotto: error: --features and --labels both read standard input; expected one of them" ]
+  [ ! -e twice.safetensors ]
+}
+
 @test "an audit reads a pipe, and its report says so" {
   "$SOTTO" audit --member-losses <(cat y.npy) --nonmember-losses y.npy --json -o a > out
   grep -q "read from a pipe" a/report.json
