@@ -226,7 +226,7 @@ static const struct sotto_option attack_rows[] = {
              "sotto-serve-onnx, "
              "sotto-serve-sklearn, or examples/serve_numpy.py)"},
     {"member-features", INPUT(member.x, "ARRAY"), .group = "Records",
-     .help = "records that trained the target (n, D)"},
+     .help = "records that trained the target (n, D), or images (n, C, H, W): bytes become 0 to 1"},
     {"member-labels", INPUT(member.y, "ARRAY"), .group = "Records",
      .help = "classes of the members, from 0 (n)"},
     {"nonmember-features", INPUT(nonmember.x, "ARRAY"), .group = "Records",

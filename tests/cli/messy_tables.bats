@@ -125,7 +125,7 @@ sotto: error: --separator: '.'; expected comma, semicolon, tab or pipe" ]
   { echo "age,job,ill"; good 60 ,; echo "1,cook"; echo '2,"cook,no'; echo "3,cook,no,"; echo "4,cook,"; } > t.csv
   sotto data import t.csv --name t --label ill
   [ "$status" -eq 65 ]
-  [[ $stderr == *"t.csv:62: has 2 cells; expected 3 as in the first row; 3 bad rows in all: lines 62, 63 and 64"*"--drop-bad-rows"* ]]
+  [[ $stderr == *"t.csv:62: has 2 cells; expected 3 as in the first row; 3 rows of another form in all: lines 62, 63 and 64"*"--drop-bad-rows"* ]]
   sotto data import t.csv --name t --label ill --drop-bad-rows
   [ "$status" -eq 0 ]
   [[ $stderr == *"3 rows of another form than 3 cells were left out: lines 62, 63 and 64"*"1 rows without a label or number were left out: line 65"* ]]

@@ -241,8 +241,9 @@ static sotto_status remove_rows(struct table *t, const bool *bad)
     t->rows -= count;
     t->left_out += count;
     if (count > 0)
-        context_log(t->ctx, SOTTO_LOG_WARNING, "%s: %zu rows without a label or number were left out: %s",
-                    t->where[0], count, table_lines_text(shown, t, &lines));
+        context_log(t->ctx, SOTTO_LOG_WARNING, "%s: %zu rows without a label%s or number were left out: %s",
+                    t->where[0], count, t->schema ? " of the schema" : "",
+                    table_lines_text(shown, t, &lines));
 done:
     base_free(of_part[0]);
     base_free(of_part[1]);

@@ -68,7 +68,9 @@ static sotto_status distinct(const char ***values, size_t *count, const struct t
             status = status_fail(SOTTO_EFORMAT,
                                  "%s: column '%s' has more than %d different values; expected categories",
                                  t->where[0], name, VALUE_LIMIT);
-            status_hint("--drop '%s' leaves the column out", name);
+            status_hint("--drop '%s' leaves the column out; if it names persons, give --person '%s' "
+                        "--rows-per-person M",
+                        name, name);
             goto done;
         }
         memmove((void *)(list + at + 1), (const void *)(list + at), (kept - at) * sizeof *list);

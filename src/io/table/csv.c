@@ -249,7 +249,8 @@ static sotto_status judge(const struct csv *c, const struct bad_rows *bad, bool 
     line_list_text(lines, &bad->shown);
     if (n == 1)
         return status_fail(SOTTO_EFORMAT, "%s", bad->first.text);
-    return status_fail(SOTTO_EFORMAT, "%.500s; %zu bad rows in all: %s", bad->first.text, n, lines);
+    return status_fail(SOTTO_EFORMAT, "%.500s; %zu rows of another form in all: %s", bad->first.text, n,
+                       lines);
 }
 
 /* Fills cells and lines; the text is cut where it stands. */

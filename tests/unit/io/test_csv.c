@@ -139,7 +139,7 @@ static void csv_names_every_bad_row(void **state)
     static const char text[] = "a,b\n1\n2,\"x\n3,4\n5,6,7\n\"8\n9\",y\n\xff,1\n";
     assert_int_equal(parse(&c, text, NULL), SOTTO_EFORMAT);
     assert_string_equal(sotto_error_text(),
-                        "x.csv:2: has 1 cells; expected 2 as in the first row; 4 bad rows in "
+                        "x.csv:2: has 1 cells; expected 2 as in the first row; 4 rows of another form in "
                         "all: lines 2, 3, 5 and 8");
     assert_int_equal(parse(&c, "a,b\n1\n2\n", &drop), SOTTO_EFORMAT); /* more bad rows than good ones */
     assert_int_equal(parse(&c, "a,b\n1,2\n3,4\n5,6\n1\n2,\"x\n\"8\n9\",y\n\xff,1\n", &drop), SOTTO_OK);
@@ -158,7 +158,7 @@ static void csv_names_every_bad_row(void **state)
     for (int i = 0; i < 25; i++)
         strcat(many, "1\n");
     assert_int_equal(parse(&c, many, NULL), SOTTO_EFORMAT);
-    assert_non_null(strstr(sotto_error_text(), "; 25 bad rows in all: lines 2, 3, 4,"));
+    assert_non_null(strstr(sotto_error_text(), "; 25 rows of another form in all: lines 2, 3, 4,"));
     assert_non_null(strstr(sotto_error_text(), ", 21 and 5 more"));
 }
 
