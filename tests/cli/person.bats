@@ -165,9 +165,11 @@ refused() { # CODE TEXT COMMAND...
   table 1 > people.csv
   import --person patient --rows-per-person 3 > /dev/null
   parts
-  for trainer in dp-sgd dp-adam covariance functional taylor; do
-    head_of --trainer $trainer --batch 10 --epochs 2 --epsilon 2 -o $trainer.safetensors --quiet > line
-    grep -q "(2, 0.001)-diff.*unit of privacy: one person (column patient, at most 3 rows each)" line || \
+  for trainer in dp-sgd dp-adam dp-gd objective covariance functional taylor; do
+    [[ $trainer == dp-sgd || $trainer == dp-adam ]] && steps="--batch 10 --epochs 2" || steps=
+    # shellcheck disable=SC2086
+    head_of --trainer $trainer $steps --epsilon 2 -o $trainer.safetensors --quiet > line
+    grep -q "(2, 0\(\.001\)\?)-diff.*unit of privacy: one person (column patient, at most 3 rows each)" line || \
       grep -q "(1.99.*unit of privacy: one person (column patient, at most 3 rows each)" line || { cat line; false; }
     "$SOTTO" verify $trainer.safetensors --ledger home/sotto/ledger/people.jsonl > /dev/null
   done
