@@ -230,7 +230,7 @@ def load_sklearn(options):
     if not ways or not hasattr(model, "classes_"):
         raise Refused(65, f"{options.model}: holds {type(model).__name__}; expected a fitted classifier of scikit-learn")
     if list(model.classes_) != list(range(len(model.classes_))):
-        say(f"note: class 0, 1, ... of the answers are {', '.join(map(str, model.classes_[:8]))}, ...")
+        say(f"note: class 0, 1, ... of the answers are {', '.join(map(str, model.classes_[:8]))}{', ...' if len(model.classes_) > 8 else ''}")
     if not options.answers:
         options.answers = "probabilities" if ways[0] == "predict_proba" else "logits"
         say({"predict_proba": "answers are the probabilities of predict_proba", "predict": "answers are classes of predict (give --classes to sotto)",

@@ -240,7 +240,7 @@ done:
 
 const struct dataset_format format_csv = {
     .name = "csv",
-    .layout = "FILE.csv or .data: the label first, last or named by "
+    .layout = "FILE.csv, .tsv or .data: the label first, last or named by "
               "--label; texts become category codes ('?' is one), or as --schema says; "
               "with a test table test*.csv or .test beside it",
     .takes_label = true,
