@@ -2,7 +2,12 @@
 
 sotto_status require_reserved(const uint64_t reserved[4], const char *what)
 {
-    for (int i = 0; i < 4; i++)
+    return require_reserved_of(reserved, 4, what);
+}
+
+sotto_status require_reserved_of(const uint64_t *reserved, size_t count, const char *what)
+{
+    for (size_t i = 0; i < count; i++)
         if (reserved[i] != 0)
             return status_fail(
                 SOTTO_EINVAL,

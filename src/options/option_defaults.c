@@ -127,7 +127,8 @@ sotto_status sotto_options_resolve(void *out, const void *given, const struct so
     while (end->name)
         end++;
     if (given)
-        TRY(require_reserved((const uint64_t *)(const void *)((const char *)given + end->offset), "options"));
+        TRY(require_reserved_of((const uint64_t *)(const void *)((const char *)given + end->offset),
+                                (end->capacity - end->offset) / sizeof(uint64_t), "options"));
     if (given)
         memmove(out, given, end->capacity);
     else
