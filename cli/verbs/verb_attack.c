@@ -17,7 +17,7 @@ static const struct option_row rows[] = {
     {"classes", OPTION_COUNT, "K", NULL,
      "number of classes of the command (default: width of its first answer)"},
     {"budget", OPTION_COUNT, "ROWS", NULL, "maximum number of rows sent to the target (default: no limit)"},
-    OPTION_TABLE(sotto_attack_option_table, "repeats"),
+    OPTION_TABLE(sotto_attack_option_table, "repeats|snapshots"),
     OPTION_GROUP("Inputs (ARRAY: .npy, .npz[:MEMBER], .csv, or - for standard input)"),
     OPTION_ARRAYS_ROW,
     OPTION_LABELS_FROM_ROW,

@@ -171,6 +171,33 @@ static sotto_status note_release(struct sotto_network *n, const struct options *
     return status == SOTTO_OK ? sotto_network_set_released_inputs(n, &released) : status;
 }
 
+/* OUTPUT.snapshots unless --snapshots says another folder. */
+static sotto_status name_snapshots(struct sotto_train_options *t, char standard[4096],
+                                   const struct options *o)
+{
+    if (!t->snapshot_every || t->snapshots)
+        return SOTTO_OK;
+    t->snapshots = standard;
+    return snprintf(standard, 4096, "%s.snapshots", option_text(o, "output")) < 4096
+               ? SOTTO_OK
+               : cli_fail(SOTTO_EUSAGE, "the path of --output is too long");
+}
+
+/* Intermediate models say whose records trained them, as the last one does. */
+static sotto_status save_snapshot_provenance(const struct sotto_train_options *t,
+                                             const struct sotto_dataset *data,
+                                             const struct sotto_array *chosen)
+{
+    sotto_status status = SOTTO_OK;
+    char path[4200];
+    for (size_t epoch = t->snapshot_every; epoch && epoch < t->epochs && status == SOTTO_OK;
+         epoch += t->snapshot_every) {
+        snprintf(path, sizeof path, "%.4095s/epoch-%06zu.safetensors", t->snapshots, epoch);
+        status = image_provenance_save(path, data, chosen);
+    }
+    return status;
+}
+
 static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
                           const struct sotto_context *ctx, int json)
 {
@@ -180,8 +207,11 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_network *network = NULL;
     struct sotto_canaries *canaries = NULL;
     const char *output = option_text(o, "output");
+    char snapshots[4096];
     sotto_status status = read_options(&options, o);
     options.checkpoint = checkpoint;
+    if (status == SOTTO_OK)
+        status = name_snapshots(&options, snapshots, o);
     if (status == SOTTO_OK)
         status = refuse_canaries(o);
     if (status == SOTTO_OK)
@@ -212,6 +242,8 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = sotto_network_save(output, network);
     if (status == SOTTO_OK)
         status = image_provenance_save(output, data, &chosen);
+    if (status == SOTTO_OK)
+        status = save_snapshot_provenance(&options, data, &chosen);
     if (status == SOTTO_OK)
         status = canary_inputs_save(canaries, answers, network, data->classes, ctx);
     if (status == SOTTO_OK) {

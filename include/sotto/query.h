@@ -236,8 +236,12 @@ struct sotto_attack_options {
     uint64_t seed;
     /** fpr, confidence, delta; names and seed are not used. */
     struct sotto_audit_options audit;
+    /** loss-trajectory, metric-trajectory: folder of the target's own intermediate models (sotto_train_options.snapshots), as those
+     *  have them who trained it or were sent every epoch. Shadows then keep theirs, in `cache`, and no student is
+     *  trained [NULL: the target is distilled]. */
+    const char *snapshots;
     /** Zeros: room for later members. */
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 };
 /** Out: every member of *o gets the default in brackets. */
 SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);

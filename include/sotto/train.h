@@ -89,8 +89,12 @@ struct sotto_train_options {
     const char *backend; /**< ["auto"] = likewise, "winograd", "dnnl", "ref" */
     /** Written every epoch, every minute and at a stop; resumed from when it exists; NULL: none. */
     const char *checkpoint;
-    const char *metrics;  /**< metrics.jsonl to append to; NULL: none */
-    uint64_t reserved[4]; /**< zeros: room for later members */
+    const char *metrics; /**< metrics.jsonl to append to; NULL: none */
+    /** [0: none] Plain training only: epochs from one intermediate model that is kept to the next, for attacks by those who have
+     *  them (struct sotto_attack_options). They are as little protected as the last one, which is not among them. */
+    size_t snapshot_every;
+    const char *snapshots; /**< [NULL] their folder, with snapshot_every: epoch-000001.safetensors, ... */
+    uint64_t reserved[2];  /**< zeros: room for later members */
 };
 /** Out: *o: the values in brackets. */
 SOTTO_API void sotto_train_defaults(struct sotto_train_options *o);

@@ -244,6 +244,16 @@ def test_sklearn_classifier():
     assert np.allclose(r.scores, forest.predict_proba(x[:200]).max(1), atol=1e-6) and r.worst.auc.lower > 0.6
 
 
+def test_intermediate_models(tmp_path):
+    given = {"member": inside, "nonmember": outside, "attacker": attacker, "snapshots": tmp_path / "all"}
+    net = sotto.train_network(*inside, model="mlp", hidden=8, epochs=4, batch=20, dtype="f32", backend="ref", snapshot_every=1, snapshots=tmp_path / "all")
+    assert sorted(p.name for p in (tmp_path / "all").iterdir()) == [f"epoch-{e:06}.safetensors" for e in (1, 2, 3)]
+    r = sotto.attack(net, "loss-trajectory", **given, cache=tmp_path / "c")
+    assert r.scores.shape == (200,) and "by its own intermediate models" in r["loss-trajectory"].title
+    with pytest.raises(ValueError, match="needs --cache"):
+        sotto.attack(net, "loss-trajectory", **given)
+
+
 def test_models_of_sotto(tmp_path):
     """Weights in sight: the head, its file, and answers alone."""
     head = sotto.train_head(*inside, classes=3, hidden=[16], epochs=200, lr=1e-2)

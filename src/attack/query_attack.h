@@ -64,6 +64,7 @@ struct query_attack {
     const char *name, *title, *source;
     unsigned needs;         /* of enum query_need */
     size_t default_shadows; /* 0: trains none */
+    const char *snapshots;  /* title where it reads the target's own intermediate models; NULL: it cannot */
     sotto_status (*run)(double *scores, struct query_result *result, const struct query_input *in);
 };
 

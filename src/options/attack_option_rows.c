@@ -60,6 +60,11 @@ const struct sotto_option *sotto_audit_option_table(void)
 static const struct sotto_option attack_rows[] = {
     {"repeats", COUNT(repeats, "N"), .value = "1", .range = "[1,inf)", .group = "Target",
      .help = "answers averaged for each record, for models with noise (target and shadow models)"},
+    {"snapshots", TEXT(snapshots, "DIR"), .group = "Target",
+     .help =
+         "folder of the target's own intermediate models ('sotto train --snapshot-every'), for "
+         "loss-trajectory and metric-trajectory; shadow models keep theirs in --cache (default: the target "
+         "is distilled)"},
     {"layers", COUNT(layers, "N"), .value = "3", .range = "[1,16]", .group = "Records",
      .help = "last dense and convolution layers that white-box and stolen-memories-layers read"},
     {"explain", COUNT(explain, "K"), .value = "0", .range = "[0,100]", .group = "Records",

@@ -72,6 +72,12 @@ static const struct sotto_option rows[] = {
      .help = "state of an interrupted run to continue (default: OUTPUT.checkpoint; removed at the end)"},
     {"metrics", TEXT(metrics, "FILE"), .group = "Files",
      .help = "metrics.jsonl to append to, one line per epoch"},
+    {"snapshot-every", COUNT(snapshot_every, "N"), .range = "[0,1000000]", .group = "Files",
+     .help = "epochs from one intermediate model that is kept to the next, for 'sotto attack --snapshots'; "
+             "plain training only (default: none is kept)"},
+    {"snapshots", TEXT(snapshots, "DIR"), .group = "Files",
+     .help = "folder of the intermediate models of --snapshot-every, epoch-000001.safetensors and so on "
+             "(default: OUTPUT.snapshots)"},
     {"residual-perturbation", TEXT(residual.kind, "KIND"),
      .group = "Residual perturbation (resnet8, resnet20)",
      .help = "noise in every residual block, in training and in answers: additive or multiplicative "

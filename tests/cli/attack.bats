@@ -209,6 +209,24 @@ refused() {
   refused 65 "3 views; expected 1, 2 (mirrored) or 18" network lira --views 3
 }
 
+@test "a training keeps its intermediate models, and the trajectory attacks read them" {
+  watched=(--data b/member-features.npy:b/member-labels.npy --model mlp --hidden 32 --epochs 20 --batch 20 --dtype f32 --backend dnnl --threads 1 --quiet)
+  "$SOTTO" train "${watched[@]}" --snapshot-every 8 -o w.safetensors
+  [ "$(ls w.safetensors.snapshots)" = "$(printf '%s\n' epoch-0000{08,16}.safetensors{,.provenance.json})" ]
+  [[ "$("$SOTTO" inspect w.safetensors.snapshots/epoch-000008.safetensors)" == *"epoch: 8"*"statement: none: private records"* ]]
+  target=w own loss-trajectory --snapshots w.safetensors.snapshots --cache watched --quiet -o w1 > /dev/null
+  grep -q '"snapshots":2,"snapshot_every":8' w1/result.json
+  grep -q 'by its own intermediate models' w1/report.html
+  target=w own metric-trajectory --snapshots w.safetensors.snapshots --cache watched --quiet -o w2 > /dev/null
+  grep -q '"trained":0,"reused":1' w2/result.json
+  target=w refused 64 "attack: --snapshots needs --cache" own loss-trajectory --snapshots w.safetensors.snapshots
+  refused 64 "needs a network of 'sotto train' as --target FILE" own loss-trajectory --snapshots w.safetensors.snapshots --cache watched
+  refused 65 "snapshot_every: 20 epochs leave no model before the last of 20 epochs" "$SOTTO" train "${watched[@]}" --snapshot-every 20 -o no.safetensors
+  refused 65 "snapshots: no model is kept; give snapshot_every" "$SOTTO" train "${watched[@]}" --snapshots d -o no.safetensors
+  refused 65 "snapshot_every: the certificate of DP-SGD is for the file of the last model" "$SOTTO" train \
+    --data synthetic-blobs-n60 --model mlp --dp-sgd --epsilon 8 --batch 20 --snapshot-every 2 --quiet -o no.safetensors
+}
+
 @test "white-box learns from known members, of a head or a network, and says so" {
   "$SOTTO" data split synthetic-blobs-d8-k4-n900 --parts known=60,others=60 --seed 4 -o k --quiet
   "$SOTTO" train --data b/member-features.npy:b/member-labels.npy --model mlp --hidden 32 --epochs 5 --dtype f32 --backend dnnl --threads 1 --quiet -o net5.safetensors

@@ -100,6 +100,7 @@ class AttackOptions(TypedDict, total=False):
     """Of attack()."""
 
     repeats: int | None
+    snapshots: str | PathLike[str] | None
     layers: int | None
     explain: int | None
     views: int | None
@@ -313,6 +314,8 @@ class NetworkOptions(TypedDict, total=False):
     leaf: int | None
     checkpoint: str | PathLike[str] | None
     metrics: str | PathLike[str] | None
+    snapshot_every: int | None
+    snapshots: str | PathLike[str] | None
     residual_perturbation: str | PathLike[str] | None
     gamma: float | None
     relative: bool | None

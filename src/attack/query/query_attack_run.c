@@ -190,6 +190,11 @@ done:
 static sotto_status check_options(const struct query_attack *a, const struct sotto_attack_options *o)
 {
     sotto_status status = SOTTO_OK;
+    if (o->snapshots && !a->snapshots)
+        FAIL(SOTTO_EUSAGE,
+             "attack: %s reads no intermediate models; --snapshots is for loss-trajectory and "
+             "metric-trajectory",
+             a->name);
     if (o->explain && !(a->needs & QUERY_NETWORK))
         FAIL(SOTTO_EUSAGE, "attack: %s explains nothing; --explain is for stolen-memories-layers", a->name);
     if (o->shuffle && (a->needs & QUERY_WEIGHTS))

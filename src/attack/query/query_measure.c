@@ -34,7 +34,7 @@ sotto_status query_measure(struct sotto_audit_result *out, const double *scores,
     if (in->options->poison)
         snprintf(poisoned, sizeof poisoned, ", with %zu wrong cop%s of each record", in->options->poison,
                  in->options->poison == 1 ? "y" : "ies");
-    snprintf(title, sizeof title, "%s%s%s", a->title,
+    snprintf(title, sizeof title, "%s%s%s", in->options->snapshots ? a->snapshots : a->title,
              in->options->known_start ? ", started as the target was (known start)" : "", poisoned);
     struct sotto_audit_scores own = {.name = a->name,
                                      .title = title,

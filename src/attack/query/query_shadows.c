@@ -126,7 +126,8 @@ static sotto_status choose_network(struct sotto_train_options *out, const struct
     if (o->plain_shadows)
         n.residual = (struct sotto_residual_noise){0};
     char theirs[TRAIN_RECIPE_TEXT], ours[TRAIN_RECIPE_TEXT];
-    n.checkpoint = n.metrics = NULL;
+    n.checkpoint = n.metrics = n.snapshots = NULL;
+    n.snapshot_every = 0;
     if (n.channels == 0)
         n.channels = o->channels, n.height = o->height, n.width = o->width;
     TRY(check_encoder(&n, in->target->network, mismatch));

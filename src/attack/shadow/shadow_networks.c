@@ -39,6 +39,7 @@ static struct sotto_train_options options_of(const struct network_trainer *t, si
     o.backend = nn_backend_name(t->backend);
     if (!p->known_start)
         o.seed = rng_u64(&draw) >> 1;
+    o.snapshots = t->pool->snapshots ? t->pool->snapshots[model] : NULL;
     return o;
 }
 
@@ -54,7 +55,7 @@ static sotto_status identity(struct shadow_identity *out, const struct network_t
     sotto_status status = SOTTO_OK;
     const struct shadow_plan *p = t->plan;
     struct sotto_train_options o = options_of(t, model);
-    char text[TRAIN_RECIPE_TEXT], privately[DP_SGD_TEXT] = "";
+    char text[TRAIN_RECIPE_TEXT], privately[DP_SGD_TEXT] = "", kept[48] = "";
     *out = (struct shadow_identity){.data_sha256 = t->data_sha256,
                                     .use = p->use + model * p->data->n,
                                     .n = p->data->n,
@@ -63,8 +64,11 @@ static sotto_status identity(struct shadow_identity *out, const struct network_t
     TRY(train_recipe_text(text, &o));
     if (p->privacy)
         TRY(dp_sgd_describe(privately, p->privacy));
-    snprintf(out->recipe, sizeof out->recipe, "%s %zux%zux%zu %zu classes%s%s%s%s", text, o.channels,
-             o.height, o.width, p->data->classes, p->privacy ? " " : "", privately, t->start[0], t->start[1]);
+    if (o.snapshot_every)
+        snprintf(kept, sizeof kept, " every %zu epochs", o.snapshot_every);
+    snprintf(out->recipe, sizeof out->recipe, "%s %zux%zux%zu %zu classes%s%s%s%s%s", text, o.channels,
+             o.height, o.width, p->data->classes, p->privacy ? " " : "", privately, t->start[0], t->start[1],
+             kept);
 done:
     return status;
 }
@@ -251,6 +255,18 @@ static sotto_status plan_machine(struct network_trainer *t)
     return status;
 }
 
+/* Intermediate models lie beside the shadow that they became. */
+static sotto_status name_snapshots(char **out, const char *cache, const struct shadow_identity *id)
+{
+    sotto_status status = SOTTO_OK;
+    char path[SHADOW_PATH];
+    TRY(shadow_cache_path(path, cache, id));
+    strcpy(strrchr(path, '.'), ".snapshots"); /* shorter than .safetensors */
+    NEW_TEXT(*out, path);
+done:
+    return status;
+}
+
 /* What the cache has goes into the pool, what this shard must train onto the list. */
 static sotto_status take_stock(struct network_trainer *t)
 {
@@ -260,6 +276,8 @@ static sotto_status take_stock(struct network_trainer *t)
     for (size_t m = 0; m < p->models; m++) {
         bool found = false;
         TRY(identity(&id, t, m));
+        if (t->pool->snapshots)
+            TRY(name_snapshots(&t->pool->snapshots[m], p->cache, &id));
         if (p->cache)
             TRY(fetch(&found, t, m, &id));
         if (!found && (p->shards < 2 || m % p->shards == p->shard))
@@ -277,6 +295,8 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
     struct network_trainer t = {.plan = p, .pool = s};
     NEW(t.todo, s->models);
     NEW(s->networks, s->models);
+    if (p->network->snapshot_every)
+        NEW(s->snapshots, s->models);
     TRY(plan_machine(&t));
     if (p->cache)
         head_data_sha256(t.data_sha256, p->data);

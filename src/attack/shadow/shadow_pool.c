@@ -313,6 +313,9 @@ void shadow_pool_clear(struct shadow_pool *s)
     for (size_t m = 0; s->networks && m < s->models; m++)
         sotto_network_free(s->networks[m]);
     base_free(s->networks);
+    for (size_t m = 0; s->snapshots && m < s->models; m++)
+        base_free(s->snapshots[m]);
+    base_free(s->snapshots);
     *s = (struct shadow_pool){0};
 }
 

@@ -19,7 +19,8 @@ struct shadow_plan {
     size_t models;
     const struct sotto_head_recipe *recipe;    /* of heads, checked; or */
     const struct sotto_train_options *network; /* of networks, checked, without files; dtype resolved; backend
-                                                  NULL, "auto": the first that there is, not measured */
+                                                  NULL, "auto": the first that there is, not measured;
+                                                  snapshot_every needs the cache */
     const struct sotto_train_privacy *privacy; /* of networks trained by DP-SGD, else NULL */
     bool known_start; /* all with the recipe's own seed, which is the target's: the worst case */
     size_t shard, shards;
@@ -36,6 +37,9 @@ struct shadow_pool {
     size_t trained, reused, missing, repeats;
     struct sotto_head *shape;        /* a head of the right shape to load weights into */
     struct sotto_network **networks; /* (models), NULL where not ready; the pool itself NULL of heads */
+    char **
+        snapshots; /* (models): folders in the cache with the intermediate models of each, for network->snapshot_every;
+                         NULL: none are kept */
 };
 /* EINVAL: a shadow that sees no record, or classes; EDIVERGED, ESTOPPED, ENOMEM; EFORMAT: a damaged file in
  * the cache, or one that was made in another way than its name says. */

@@ -95,6 +95,8 @@ static sotto_status end_epoch(struct training_loop *l, struct metric_log *log)
     TRY(metric_log_write(log, p->step, "train", rate, training_loop_rate(l), seconds));
     if (l->step.log)
         TRY(l->step.log(l->step.state, log, p->step, seconds));
+    if (l->step.after_epoch)
+        TRY(l->step.after_epoch(l->step.state, p->step / l->steps_per_epoch));
 done:
     return status;
 }

@@ -28,6 +28,8 @@ struct training_step {
     sotto_status (*update)(void *state, double lr, uint64_t step);
     /** At the end of an epoch, further metrics beside the loop's own (log may be NULL); NULL: none. */
     sotto_status (*log)(void *state, struct metric_log *log, uint64_t step, double seconds);
+    /** At the end of an epoch 1, 2, ..., before its checkpoint; NULL: nothing to do. */
+    sotto_status (*after_epoch)(void *state, uint64_t epoch);
 };
 
 struct training_loop {

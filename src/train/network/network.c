@@ -119,6 +119,8 @@ void network_take_recipe(struct sotto_network *n, const struct sotto_train_optio
     n->has_recipe = true;
     n->recipe = *o;
     n->recipe.checkpoint = n->recipe.metrics = n->recipe.from = n->recipe.standardise = NULL;
+    n->recipe.snapshots = NULL;
+    n->recipe.snapshot_every = 0;
     n->stated = n->recipe;
     options_state(&n->stated, sotto_train_option_table());
 }

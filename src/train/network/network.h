@@ -26,6 +26,10 @@ struct sotto_network {
 };
 /* Fact of a network with a map between embedding and last layer: SHA-256 over the map's numbers. A reader builds it. */
 #define TRAIN_STANDARDISE_KEY "standardise"
+/* Fact of an intermediate model: the epoch, counted from 1, after which it was kept. */
+#define TRAIN_EPOCH_KEY "epoch"
+/** Path of the model of an epoch in the folder of intermediate models. */
+sotto_status network_snapshot_path(char *out, size_t capacity, const char *folder, size_t epoch);
 /** Takes the model over, also on failure. EDIVERGED: a weight is not finite. */
 sotto_status network_wrap(struct sotto_network **out, struct nn_model *model,
                           const struct nn_model_config *config, struct nn_shape record);

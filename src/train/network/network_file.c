@@ -3,6 +3,8 @@
  * so equal runs give equal bytes. */
 #include "train/network/network.h"
 
+#include "base/file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +69,13 @@ static sotto_status network_tensors(struct sotto_tensors *t, const struct sotto_
         TRY(sotto_tensors_set_metadata(t, n->facts[2 * i], n->facts[2 * i + 1]));
 done:
     return status;
+}
+
+sotto_status network_snapshot_path(char *out, size_t capacity, const char *folder, size_t epoch)
+{
+    char name[48];
+    snprintf(name, sizeof name, "epoch-%06zu.safetensors", epoch);
+    return path_join(out, capacity, folder, name);
 }
 
 sotto_status sotto_network_save(const char *path, const struct sotto_network *n)

@@ -85,6 +85,19 @@ static sotto_status check_freeze(struct sotto_train_options *o)
                         "none, norm, all, or a number of blocks from 1 to 32");
 }
 
+static sotto_status check_snapshots(const struct sotto_train_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    REQUIRE(!o->snapshots || o->snapshot_every, "snapshots: no model is kept; give snapshot_every");
+    REQUIRE(!o->snapshot_every || o->snapshots,
+            "snapshot_every needs a folder for the models; give snapshots");
+    REQUIRE(!o->snapshot_every || o->snapshot_every < o->epochs,
+            "snapshot_every: %zu epochs leave no model before the last of %zu epochs; expected fewer",
+            o->snapshot_every, o->epochs);
+done:
+    return status;
+}
+
 sotto_status train_options_check(struct sotto_train_options *o)
 {
     sotto_status status = SOTTO_OK;
@@ -109,6 +122,7 @@ sotto_status train_options_check(struct sotto_train_options *o)
             o->model);
     o->flip = o->flip != 0;
     TRY(check_residual(o));
+    TRY(check_snapshots(o));
 done:
     return status;
 }

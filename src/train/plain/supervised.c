@@ -4,6 +4,7 @@
 #include "train/plain/supervised.h"
 
 #include "base/cpu.h"
+#include "base/file.h"
 #include "io/provenance/statement.h"
 #include "par/par.h"
 #include "ssl/encoder.h"
@@ -330,17 +331,15 @@ void supervised_loop(struct training_loop *out, struct supervised *t)
                                   .ctx = t->ctx};
 }
 
-/* ---- after the last step ---- */
+/* ---- the network that comes out ---- */
 
-sotto_status supervised_finish(struct sotto_network **out, struct supervised *t, const char *statement)
+/* Takes the model over. */
+static sotto_status network_of(struct sotto_network **out, struct supervised *t, struct nn_model *model,
+                               const char *statement)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_network *n = NULL;
-    struct nn_model *model = t->model;
     char records[32];
-    leaves_free(t->leaves); /* they point into the model, which the network takes over */
-    t->leaves = NULL;
-    t->model = NULL;
     TRY(network_wrap(&n, model, &t->config, t->record));
     network_take_recipe(n, &t->options);
     snprintf(records, sizeof records, "%zu", t->n);
@@ -368,6 +367,45 @@ sotto_status supervised_finish(struct sotto_network **out, struct supervised *t,
 done:
     sotto_network_free(n);
     return status;
+}
+
+/* The model as it is now, to a file of its own. */
+static sotto_status keep_snapshot(void *state, uint64_t epoch)
+{
+    sotto_status status = SOTTO_OK;
+    struct supervised *t = state;
+    const size_t every = t->options.snapshot_every;
+    struct sotto_tensors tensors = {0};
+    struct nn_model *copy = NULL;
+    struct sotto_network *n = NULL;
+    char path[4096], text[24];
+    if (!every || epoch % every != 0 || epoch == t->options.epochs)
+        goto done;
+    TRY(nn_model_export(&tensors, t->model, "", 1));
+    TRY(nn_model_create(&copy, &t->config, 0));
+    TRY(nn_model_import(copy, &tensors, "", 1));
+    status = network_of(&n, t, copy, STATEMENT_NONE_NETWORK);
+    copy = NULL; /* the network has it, or it is gone */
+    TRY(status);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)epoch);
+    TRY(network_add_fact(n, TRAIN_EPOCH_KEY, text));
+    TRY(folder_make(t->options.snapshots));
+    TRY(network_snapshot_path(path, sizeof path, t->options.snapshots, (size_t)epoch));
+    TRY(sotto_network_save(path, n));
+done:
+    sotto_tensors_clear(&tensors);
+    nn_model_free(copy);
+    sotto_network_free(n);
+    return status;
+}
+
+sotto_status supervised_finish(struct sotto_network **out, struct supervised *t, const char *statement)
+{
+    struct nn_model *model = t->model;
+    leaves_free(t->leaves); /* they point into the model, which the network takes over */
+    t->leaves = NULL;
+    t->model = NULL;
+    return network_of(out, t, model, statement);
 }
 
 void supervised_clear(struct supervised *t)
@@ -428,6 +466,7 @@ sotto_status supervised_train(struct sotto_network **out, struct sotto_train_res
     TRY(check_values(data, t.rows, n));
     TRY(supervised_plan(&t));
     supervised_loop(&loop, &t);
+    loop.step.after_epoch = keep_snapshot;
     TRY(training_loop_resume(&loop));
     supervised_announce(&t, &loop);
     TRY(training_loop_run(&loop));

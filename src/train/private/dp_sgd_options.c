@@ -88,6 +88,9 @@ sotto_status dp_sgd_resolve(struct sotto_train_privacy *p, const struct sotto_tr
     REQUIRE(n <= UINT32_MAX, "%zu records are too many; expected at most %u", n, UINT32_MAX);
     REQUIRE(!o->metrics, "metrics: private training writes no losses and accuracies, which would reveal "
                          "records; omit metrics");
+    REQUIRE(
+        !o->snapshot_every,
+        "snapshot_every: the certificate of DP-SGD is for the file of the last model; omit snapshot_every");
     p->target.delta = spend_delta(p->target.delta, sotto_default_delta(n));
     if (!p->steps)
         p->steps = (size_t)ceil((double)o->epochs * (double)n / (double)o->batch);
