@@ -15,6 +15,13 @@ double tree_sum(double *x, size_t leaves)
     return x[0];
 }
 
+void tree_merge(double *x, size_t leaves, size_t width, tree_merge_rows *merge)
+{
+    for (size_t step = 1; step < leaves; step *= 2)
+        for (size_t i = 0; i + step < leaves; i += 2 * step)
+            merge(x + i * width, x + (i + step) * width, width);
+}
+
 bool tree_siblings(size_t first, size_t middle, size_t end, size_t leaves)
 {
     const size_t width = middle - first, both = first + 2 * width;

@@ -12,6 +12,7 @@
 #define NN_LAYER_LAYER_H
 
 #include "nn/nn.h"
+#include "par/tree.h"
 
 struct kernels; /* nn/kernel/kernels.h: our own vector kernels of the best instruction set */
 
@@ -92,17 +93,33 @@ struct layer_run {
     int need_diff_src; /* 0: src->diff is never read; skip it */
     int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
     struct activation *src, *dst;
-    struct nn_parameter *parameters;    /* in the order of layer->parameters */
-    void *state;                        /* the layer's own; made by plan(), freed by release() */
-    double *noise_parts;                /* relative noise: partial sums, placed by plan_memory() */
+    struct nn_parameter *parameters; /* in the order of layer->parameters */
+    const double *crossed; /* of a leaf: the step's sums for its next half (struct layer_cross); else NULL */
+    void *state;           /* the layer's own; made by plan(), freed by release() */
+    double *noise_parts;   /* relative noise: partial sums, placed by plan_memory() */
     double noise_mean, noise_deviation; /* of the result before its noise, from the last forward pass */
 };
 /** What changes from step to step. */
 struct pass {
     int training; /* batch statistics, dropout */
     uint64_t seed, step;
-    size_t leaf;    /* of the step; random numbers are drawn by the place in the whole step */
+    size_t leaf; /* of the step; random numbers are drawn by the place in the whole step */
+    /* the leaf's rows are so many views of equal room, and in each the first `used` are records; 0: all rows are */
+    size_t views, used;
     int input_only; /* backward: gradients of parameters are not read, and may be left out */
+};
+
+/** Of a layer that computes with sums over all records of a step. Where a step is cut into leaves, each pass of such a layer
+ * has two halves: all leaves gather (width doubles each), the tree merges, and then forward() or backward() of each leaf finds
+ * the step's sums in run->crossed. */
+struct layer_cross {
+    size_t (*width)(const struct layer_run *run);
+    void (*gather_forward)(struct layer_run *run, const struct pass *pass, double *out);
+    /** Reads dst->diff as backward() does; its own parameters' diff is the leaf's share, and is written here, not there. */
+    void (*gather_backward)(struct layer_run *run, const struct pass *pass, double *out);
+    tree_merge_rows *merge_forward, *merge_backward;
+    /** Once in a step, with the merged sums of the way forward: what the layer remembers of it. */
+    void (*remember)(struct layer_run *run, const double *crossed);
 };
 
 struct layer {
@@ -141,6 +158,7 @@ struct layer {
      * dst->diff. */
     void (*example_sum)(struct layer_run *run, double *sum, const double *factor, size_t examples,
                         const struct nn_chains *chains);
+    const struct layer_cross *cross; /* NULL: its rows know nothing of each other */
     /** Why there is no gradient of a single example, and what to use instead; or NULL. */
     const char *cross_example_reason;
     void (*release)(struct layer_run *run);

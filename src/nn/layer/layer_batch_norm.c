@@ -13,22 +13,36 @@
  * finds its own mean and squares around it while it is in cache; chunks are merged in order in double (Chan
  * et al. 1979), so neither large means nor the thread count matter.
  *
+ * In a step of several leaves a leaf's count, mean and squares are merged in the same way by the tree, and so are s and t; rows
+ * behind the last record stay out of them, and get no gradient.
+ *
  * A frozen batch norm (struct nn_freeze) uses the running moments in training too, and its weight and bias get no
  * gradient: each channel goes through one affine map, diff_src = weight r g, and no record acts on another. */
 #include "nn/layer/layer_norm_parts.h"
 
+#include "nn/kernel/kernels.h"
 #include "nn/kernel/norm_kernels.h"
 #include "par/par.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { CHUNK_VALUES = 16384, WEIGHT = 0, BIAS, RUNNING_MEAN, RUNNING_VARIANCE };
+enum {
+    NUMBERS = 3 /* of a channel, that cross leaves */,
+    CHUNK_VALUES = 16384,
+    WEIGHT = 0,
+    BIAS,
+    RUNNING_MEAN,
+    RUNNING_VARIANCE
+};
 
 struct batch_norm {
     const struct norm_kernels *kernels;
-    size_t rows, channels, chunk_rows, chunks;
+    /* points: values of a channel in one record; chunks: at most. What counts, of the running pass: `used` rows each `room` */
+    size_t rows, channels, points, chunk_rows, chunks, room, used;
+    double count;          /* values of a channel in the whole step, of the last forward */
     float *mean, *inverse; /* (C), of the last forward */
     float *first, *second; /* (chunks, C): partial sums */
     float *scale, *shift;  /* (C), of the last forward: dst = src * scale + shift */
@@ -61,7 +75,8 @@ static sotto_status plan(struct layer_run *run)
     b->channels = run->src->shape.channels;
     b->rows = run->src->count / b->channels;
     b->chunk_rows = b->channels < CHUNK_VALUES ? CHUNK_VALUES / b->channels : 1;
-    b->chunks = (b->rows + b->chunk_rows - 1) / b->chunk_rows;
+    b->points = b->rows / run->batch;
+    b->chunks = (b->rows + b->chunk_rows - 1) / b->chunk_rows + run->batch; /* views end chunks too */
     run->state = b;
 done:
     return status;
@@ -86,9 +101,36 @@ static const void *at(const struct activation *t, const void *data, size_t row)
     return (const char *)data + row * t->shape.channels * (t->dtype == NN_BF16 ? 2 : 4);
 }
 
+/* Chunks are cut from the rows that are records, view by view. */
+static void see_records(struct batch_norm *b, const struct pass *pass)
+{
+    b->room = pass->used ? b->rows / pass->views : b->rows;
+    b->used = pass->used ? pass->used * b->points : b->rows;
+}
+
+static void see_all(struct batch_norm *b)
+{
+    b->room = b->used = b->rows;
+}
+
+static size_t chunks_of_view(const struct batch_norm *b)
+{
+    return (b->used + b->chunk_rows - 1) / b->chunk_rows;
+}
+
+static size_t chunk_count(const struct batch_norm *b)
+{
+    return b->rows / b->room * chunks_of_view(b);
+}
+
+static size_t first_of(const struct batch_norm *b, size_t chunk)
+{
+    return chunk / chunks_of_view(b) * b->room + chunk % chunks_of_view(b) * b->chunk_rows;
+}
+
 static size_t rows_of(const struct batch_norm *b, size_t chunk)
 {
-    size_t left = b->rows - chunk * b->chunk_rows;
+    size_t left = b->used - chunk % chunks_of_view(b) * b->chunk_rows;
     return left < b->chunk_rows ? left : b->chunk_rows;
 }
 
@@ -100,7 +142,7 @@ static sotto_status moments_of_chunk(void *arg, size_t chunk, int thread)
     struct layer_run *run = arg;
     struct batch_norm *b = run->state;
     float *mean = b->first + chunk * b->channels, *squares = b->second + chunk * b->channels;
-    const void *x = at(run->src, run->src->data, chunk * b->chunk_rows);
+    const void *x = at(run->src, run->src->data, first_of(b, chunk));
     size_t rows = rows_of(b, chunk);
     b->kernels->sums[run->src->dtype](mean, x, rows, b->channels);
     for (size_t c = 0; c < b->channels; c++)
@@ -109,34 +151,47 @@ static sotto_status moments_of_chunk(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-/** Merges the chunks' means and squares into the batch's mean and the sum of squares around it. */
-static void merge_chunks(double *mean, double *squares, const struct batch_norm *b, size_t c)
+/* Of a channel: how many values, their mean, the sum of squares around it. */
+struct moments {
+    double count, mean, squares;
+};
+
+static void merge(struct moments *to, double count, double mean, double squares)
 {
-    double m = 0, s = 0, n = 0;
-    for (size_t chunk = 0; chunk < b->chunks; chunk++) {
-        double rows = (double)rows_of(b, chunk), delta = (double)b->first[chunk * b->channels + c] - m;
-        s += (double)b->second[chunk * b->channels + c] + delta * delta * n * rows / (n + rows);
-        m += delta * rows / (n + rows);
-        n += rows;
-    }
-    *mean = m;
-    *squares = s;
+    const double delta = mean - to->mean, n = to->count;
+    to->squares += squares + delta * delta * n * count / (n + count);
+    to->mean += delta * count / (n + count);
+    to->count += count;
 }
 
-static void use_batch_moments(struct layer_run *run)
+static struct moments merge_chunks(const struct batch_norm *b, size_t c)
 {
-    struct batch_norm *b = run->state;
-    float *running_mean = run->parameters[RUNNING_MEAN].value,
-          *running_variance = run->parameters[RUNNING_VARIANCE].value;
-    for (size_t c = 0; c < b->channels; c++) {
-        double mean, squares, count = (double)b->rows;
-        merge_chunks(&mean, &squares, b, c);
-        b->mean[c] = (float)mean;
-        b->inverse[c] = (float)(1 / sqrt(squares / count + NORM_EPSILON));
-        running_mean[c] = (float)((1 - NORM_MOMENTUM) * running_mean[c] + NORM_MOMENTUM * mean);
-        running_variance[c] =
-            (float)((1 - NORM_MOMENTUM) * running_variance[c] + NORM_MOMENTUM * squares / (count - 1));
-    }
+    struct moments m = {0};
+    for (size_t chunk = 0; chunk < chunk_count(b); chunk++)
+        merge(&m, (double)rows_of(b, chunk), (double)b->first[chunk * b->channels + c],
+              (double)b->second[chunk * b->channels + c]);
+    return m;
+}
+
+static struct moments crossed_moments(const double *crossed, size_t c)
+{
+    const double *m = crossed + NUMBERS * c;
+    return (struct moments){m[0], m[1], m[2]};
+}
+
+static void use_moments(struct batch_norm *b, size_t c, struct moments m)
+{
+    b->count = m.count;
+    b->mean[c] = (float)m.mean;
+    b->inverse[c] = (float)(1 / sqrt(m.squares / m.count + NORM_EPSILON));
+}
+
+static void remember_moments(struct layer_run *run, size_t c, struct moments m)
+{
+    float *mean = &run->parameters[RUNNING_MEAN].value[c],
+          *variance = &run->parameters[RUNNING_VARIANCE].value[c];
+    *mean = (float)((1 - NORM_MOMENTUM) * *mean + NORM_MOMENTUM * m.mean);
+    *variance = (float)((1 - NORM_MOMENTUM) * *variance + NORM_MOMENTUM * m.squares / (m.count - 1));
 }
 
 static void use_running_moments(struct layer_run *run)
@@ -153,7 +208,7 @@ static sotto_status apply_to_chunk(void *arg, size_t chunk, int thread)
     (void)thread;
     struct layer_run *run = arg;
     struct batch_norm *b = run->state;
-    size_t row = chunk * b->chunk_rows;
+    size_t row = first_of(b, chunk);
     b->kernels->apply[run->src->dtype]((void *)at(run->dst, run->dst->data, row),
                                        at(run->src, run->src->data, row), b->scale, b->shift, norm_most(run),
                                        rows_of(b, chunk), b->channels);
@@ -163,7 +218,7 @@ static sotto_status apply_to_chunk(void *arg, size_t chunk, int thread)
 static void over_chunks(par_body body, struct layer_run *run)
 {
     struct batch_norm *b = run->state;
-    sotto_status status = par_shares(b->chunks, run->threads, run->stop, body, run);
+    sotto_status status = par_shares(chunk_count(b), run->threads, run->stop, body, run);
     assert(status == SOTTO_OK); /* no body can fail */
     (void)status;
 }
@@ -174,18 +229,32 @@ static bool of_batch(const struct layer_run *run, const struct pass *pass)
     return pass->training && !run->spec->frozen;
 }
 
+static void use_batch_moments(struct layer_run *run, const struct pass *pass)
+{
+    struct batch_norm *b = run->state;
+    see_records(b, pass);
+    over_chunks(moments_of_chunk, run);
+    for (size_t c = 0; c < b->channels; c++) {
+        const struct moments m = merge_chunks(b, c);
+        use_moments(b, c, m);
+        remember_moments(run, c, m);
+    }
+}
+
 static void forward(struct layer_run *run, const struct pass *pass)
 {
     struct batch_norm *b = run->state;
-    if (of_batch(run, pass)) {
-        over_chunks(moments_of_chunk, run);
-        use_batch_moments(run);
-    } else
+    if (!of_batch(run, pass))
         use_running_moments(run);
+    else if (!run->crossed)
+        use_batch_moments(run, pass);
+    for (size_t c = 0; run->crossed && c < b->channels; c++)
+        use_moments(b, c, crossed_moments(run->crossed, c));
     for (size_t c = 0; c < b->channels; c++) {
         b->scale[c] = run->parameters[WEIGHT].value[c] * b->inverse[c];
         b->shift[c] = run->parameters[BIAS].value[c] - b->mean[c] * b->scale[c];
     }
+    see_all(b); /* zeros behind the last record become finite numbers */
     over_chunks(apply_to_chunk, run);
 }
 
@@ -197,7 +266,7 @@ static sotto_status sums_of_chunk(void *arg, size_t chunk, int thread)
     struct layer_run *run = arg;
     struct batch_norm *b = run->state;
     struct norm_gate gate = {b->scale, b->shift, norm_most(run)};
-    size_t row = chunk * b->chunk_rows;
+    size_t row = first_of(b, chunk);
     b->kernels->back_sums[run->src->dtype](
         b->first + chunk * b->channels, b->second + chunk * b->channels, at(run->dst, run->dst->diff, row),
         at(run->src, run->src->data, row), b->mean, run->relu ? &gate : NULL, rows_of(b, chunk), b->channels);
@@ -211,39 +280,136 @@ static sotto_status diff_of_chunk(void *arg, size_t chunk, int thread)
     struct batch_norm *b = run->state;
     struct norm_gate gate = {b->scale, b->shift, norm_most(run)};
     struct norm_slopes slopes = {b->a, b->b, b->d};
-    size_t row = chunk * b->chunk_rows;
+    size_t row = first_of(b, chunk);
     b->kernels->back_apply[run->src->dtype](
         (void *)at(run->src, run->src->diff, row), run->add_diff_src, at(run->dst, run->dst->diff, row),
         at(run->src, run->src->data, row), &slopes, run->relu ? &gate : NULL, rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
 
+/* s and t of a channel. */
+struct slopes {
+    double sum, product;
+};
+
+static struct slopes crossed_slopes(const double *crossed, size_t c)
+{
+    return (struct slopes){crossed[NUMBERS * c], crossed[NUMBERS * c + 1]};
+}
+
+static struct slopes sum_chunks(const struct batch_norm *b, size_t c)
+{
+    struct slopes s = {0};
+    for (size_t chunk = 0; chunk < chunk_count(b); chunk++) {
+        s.sum += (double)b->first[chunk * b->channels + c];
+        s.product += (double)b->second[chunk * b->channels + c];
+    }
+    return s;
+}
+
+static void write_diffs(struct layer_run *run, size_t c, struct slopes s)
+{
+    const struct batch_norm *b = run->state;
+    run->parameters[BIAS].diff[c] = (float)s.sum;
+    run->parameters[WEIGHT].diff[c] = (float)(s.product * (double)b->inverse[c]);
+}
+
+/* With running moments the moments do not depend on src, and only `a` is left. */
+static void use_slopes(struct layer_run *run, const struct pass *pass, size_t c, struct slopes s)
+{
+    struct batch_norm *b = run->state;
+    const bool batch = of_batch(run, pass);
+    double inverse = (double)b->inverse[c], a = (double)run->parameters[WEIGHT].value[c] * inverse;
+    double slope = batch ? -a * inverse * inverse * s.product / b->count : 0;
+    b->a[c] = (float)a;
+    b->b[c] = (float)slope;
+    b->d[c] = (float)(batch ? -a * s.sum / b->count - slope * (double)b->mean[c] : 0);
+}
+
+/* Rows behind the last record of each view. */
+static void clear_rest(struct layer_run *run)
+{
+    const struct batch_norm *b = run->state;
+    for (size_t first = b->used; !run->add_diff_src && first < b->rows; first += b->room)
+        memset((void *)at(run->src, run->src->diff, first), 0,
+               (b->room - b->used) * b->channels * dtype_size(run->src->dtype));
+}
+
 static void backward(struct layer_run *run, const struct pass *pass)
 {
     struct batch_norm *b = run->state;
-    const bool frozen = run->spec->frozen, batch = of_batch(run, pass);
-    if (!frozen)
+    see_records(b, pass);
+    if (!run->spec->frozen && !run->crossed)
         over_chunks(sums_of_chunk, run);
     for (size_t c = 0; c < b->channels; c++) {
-        double sum = 0, product = 0, inverse = (double)b->inverse[c];
-        for (size_t chunk = 0; !frozen && chunk < b->chunks; chunk++) {
-            sum += (double)b->first[chunk * b->channels + c];
-            product += (double)b->second[chunk * b->channels + c];
-        }
-        if (!frozen && !pass->input_only) {
-            run->parameters[BIAS].diff[c] = (float)sum;
-            run->parameters[WEIGHT].diff[c] = (float)(product * inverse);
-        }
-        /* With running moments the moments do not depend on src, and only `a` is left. */
-        double a = (double)run->parameters[WEIGHT].value[c] * inverse, m = (double)b->rows;
-        double slope = batch ? -a * inverse * inverse * product / m : 0;
-        b->a[c] = (float)a;
-        b->b[c] = (float)slope;
-        b->d[c] = (float)(batch ? -a * sum / m - slope * (double)b->mean[c] : 0);
+        struct slopes s = {0};
+        if (run->crossed)
+            s = crossed_slopes(run->crossed, c);
+        else if (!run->spec->frozen)
+            s = sum_chunks(b, c);
+        if (!run->spec->frozen && !run->crossed && !pass->input_only)
+            write_diffs(run, c, s);
+        use_slopes(run, pass, c, s);
     }
-    if (run->need_diff_src)
-        over_chunks(diff_of_chunk, run);
+    if (!run->need_diff_src)
+        return;
+    over_chunks(diff_of_chunk, run);
+    clear_rest(run);
 }
+
+/* ---- a step in leaves: three numbers a channel forward, two backward ---- */
+
+static size_t cross_width(const struct layer_run *run)
+{
+    return NUMBERS * run->src->shape.channels;
+}
+
+static void gather_forward(struct layer_run *run, const struct pass *pass, double *out)
+{
+    struct batch_norm *b = run->state;
+    see_records(b, pass);
+    over_chunks(moments_of_chunk, run);
+    for (size_t c = 0; c < b->channels; c++, out += NUMBERS) {
+        const struct moments m = merge_chunks(b, c);
+        out[0] = m.count, out[1] = m.mean, out[2] = m.squares;
+    }
+}
+
+static void merge_forward(double *to, const double *from, size_t width)
+{
+    for (size_t i = 0; i < width; i += NUMBERS) {
+        struct moments m = {to[i], to[i + 1], to[i + 2]};
+        merge(&m, from[i], from[i + 1], from[i + 2]);
+        to[i] = m.count, to[i + 1] = m.mean, to[i + 2] = m.squares;
+    }
+}
+
+static void remember(struct layer_run *run, const double *crossed)
+{
+    for (size_t c = 0; c < run->src->shape.channels; c++)
+        remember_moments(run, c, crossed_moments(crossed, c));
+}
+
+static void gather_backward(struct layer_run *run, const struct pass *pass, double *out)
+{
+    struct batch_norm *b = run->state;
+    see_records(b, pass);
+    over_chunks(sums_of_chunk, run);
+    for (size_t c = 0; c < b->channels; c++, out += NUMBERS) {
+        const struct slopes s = sum_chunks(b, c);
+        write_diffs(run, c, s);
+        out[0] = s.sum, out[1] = s.product, out[2] = 0;
+    }
+}
+
+static void merge_backward(double *to, const double *from, size_t width)
+{
+    for (size_t i = 0; i < width; i++)
+        to[i] += from[i];
+}
+
+static const struct layer_cross cross = {cross_width,   gather_forward, gather_backward,
+                                         merge_forward, merge_backward, remember};
 
 static void release(struct layer_run *run)
 {
@@ -257,6 +423,7 @@ const struct layer layer_batch_norm = {
     .applies_own_relu_mask = 1,
     .in_place = 1,
     .adds = 1,
+    .cross = &cross,
     .shape = norm_shape,
     .parameters = parameters,
     .plan = plan,

@@ -330,18 +330,16 @@ sotto_status nn_model_size(size_t *values, double *work, const struct nn_model_c
     return SOTTO_OK;
 }
 
-sotto_status nn_model_crosses(char out[NN_CROSSES_TEXT], const struct nn_model_config *config)
+sotto_status nn_model_crosses(struct nn_crossing *out, const struct nn_model_config *config)
 {
     struct nn_model *m = NULL;
     sotto_status status = build_rows(&m, config);
-    out[0] = '\0';
-    for (size_t i = 0; m && !out[0] && i < m->row_count; i++) {
+    *out = (struct nn_crossing){0};
+    for (size_t i = 0; m && i < m->row_count; i++) {
         const struct layer_spec *row = &m->rows[i];
-        if (row->layer == &layer_batch_norm && !row->frozen)
-            snprintf(out, NN_CROSSES_TEXT, "batch norm (%s) uses the moments of all records of a step",
-                     row->path);
-        else if (row->noise.relative)
-            snprintf(out, NN_CROSSES_TEXT, "relative noise (%s) is scaled by all records of a step",
+        out->waits |= row->layer->cross && !row->frozen;
+        if (row->noise.relative && !out->why[0])
+            snprintf(out->why, sizeof out->why, "relative noise (%s) is scaled by all records of a step",
                      row->path);
     }
     nn_model_free(m);

@@ -28,22 +28,12 @@ static size_t choose_leaf(size_t records, size_t least)
     return (records + leaves - 1) / leaves;
 }
 
-/* Why it cannot be exact; "" if it can. */
-static sotto_status find_reason(char out[NN_CROSSES_TEXT], const struct nn_model_config *model,
-                                const char *why_not)
-{
-    if (!why_not)
-        return nn_model_crosses(out, model);
-    snprintf(out, NN_CROSSES_TEXT, "%s", why_not);
-    return SOTTO_OK;
-}
-
 sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_t leaf,
                                 const struct nn_model_config *model, size_t records, size_t views,
                                 const char *why_not)
 {
     sotto_status status = SOTTO_OK;
-    char reason[NN_CROSSES_TEXT];
+    struct nn_crossing crossing;
     size_t values;
     double work;
     const bool is_auto = !asked || strcmp(asked, "auto") == 0,
@@ -54,10 +44,12 @@ sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_
     *out = (struct leaf_order){false, records};
     if (!is_auto && !exact)
         goto done;
-    TRY(find_reason(reason, model, why_not));
-    if (exact && reason[0])
-        FAIL(SOTTO_ENOTSUP, "order exact: %s; use order fast", reason);
-    if (reason[0])
+    TRY(nn_model_crosses(&crossing, model));
+    if (!why_not && crossing.why[0])
+        why_not = crossing.why;
+    if (exact && why_not)
+        FAIL(SOTTO_ENOTSUP, "order exact: %s; use order fast", why_not);
+    if (why_not || (is_auto && crossing.waits))
         goto done;
     TRY(nn_model_size(&values, &work, model));
     const size_t least = (size_t)ceil(WORK_WORTH * (double)values / (work * (double)views));
@@ -89,12 +81,17 @@ struct leaves {
     size_t count, workers, rows, width, inputs; /* rows: of a leaf; width, inputs: floats of a row */
     struct nn_plan **plans;                     /* (workers) */
     struct arena *memory;                       /* (count) */
-    struct tree_sums *sums;
+    /* The rows that cross leaves, in ascending order, cut a pass into phases: phase k begins with the second half of
+     * crossing k - 1 and ends with the first half of crossing k. */
+    size_t crossings, *crossing, widest;
+    double *gathered, *crossed;  /* (count, widest), (widest) */
+    struct tree_sums **sums;     /* (crossings + 1) gradients of each phase's rows; NULL: it has none */
     float *output, *diff_output; /* of the whole step; one leaf: its plan's own */
     double *values;              /* (count) */
     /* of the running pass */
     int training;
     uint64_t seed, step;
+    size_t phase;
     leaf_fill *fill;
     void *state;
 };
@@ -121,6 +118,50 @@ done:
     return status;
 }
 
+static const struct layer_cross *cross_of(const struct nn_plan *p, size_t row)
+{
+    return p->model->rows[row].layer->cross;
+}
+
+static sotto_status find_crossings(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_plan *p = l->plans[0];
+    NEW(l->crossing, p->row_count);
+    for (size_t i = 0; i < p->row_count; i++)
+        if (plan_crosses(p, i)) {
+            const size_t width = cross_of(p, i)->width(&p->runs[i]);
+            l->widest = width > l->widest ? width : l->widest;
+            l->crossing[l->crossings++] = i;
+        }
+    NEW_ROWS(l->gathered, l->count, l->widest);
+    NEW(l->crossed, l->widest);
+done:
+    return status;
+}
+
+/* Where the trained values of the phase's rows begin. A row that crosses leaves has some of its own. */
+static size_t first_value(const struct leaves *l, size_t phase)
+{
+    const struct nn_model *m = l->model;
+    if (phase == 0 || phase > l->crossings)
+        return phase == 0 ? 0 : m->trainable;
+    return (size_t)(m->parameters[m->first_parameter[l->crossing[phase - 1]]].value - m->values);
+}
+
+static sotto_status make_sums(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    NEW(l->sums, l->crossings + 1);
+    for (size_t k = 0; k <= l->crossings; k++) {
+        const size_t first = first_value(l, k), width = first_value(l, k + 1) - first;
+        if (width)
+            TRY(tree_sums_create(&l->sums[k], l->model->diffs + first, width, l->count, l->workers));
+    }
+done:
+    return status;
+}
+
 /* A worker's first leaf has the memory that its plan was made with. */
 static sotto_status make_memory(struct leaves *l)
 {
@@ -134,7 +175,8 @@ static sotto_status make_memory(struct leaves *l)
         l->memory[i].peak = l->plans[0]->keep.capacity;
         TRY(arena_reserve_asking(&l->memory[i], "leaf of a training step", l->config.ctx));
     }
-    TRY(tree_sums_create(&l->sums, l->model->diffs, l->model->trainable, l->count, l->workers));
+    TRY(find_crossings(l));
+    TRY(make_sums(l));
     NEW_ROWS(l->output, l->config.views * l->config.records, l->width);
     NEW_ROWS(l->diff_output, l->config.views * l->config.records, l->width);
 done:
@@ -179,7 +221,12 @@ void leaves_free(struct leaves *l)
     }
     for (size_t i = 0; l->memory && i < l->count; i++)
         arena_clear(&l->memory[i]);
-    tree_sums_free(l->sums);
+    for (size_t k = 0; l->sums && k <= l->crossings; k++)
+        tree_sums_free(l->sums[k]);
+    base_free(l->sums);
+    base_free(l->crossing);
+    base_free(l->gathered);
+    base_free(l->crossed);
     base_free(l->plans);
     base_free(l->memory);
     base_free(l->output);
@@ -202,8 +249,12 @@ size_t leaves_bytes(const struct leaves *l)
 {
     if (is_fast(l))
         return nn_plan_bytes(l->plans[0]);
-    return l->workers * l->plans[0]->scratch.capacity + l->count * l->memory[0].capacity +
-           tree_sums_bytes(l->sums) + 2 * l->config.views * l->config.records * l->width * sizeof(float);
+    size_t bytes = l->workers * l->plans[0]->scratch.capacity + l->count * l->memory[0].capacity +
+                   2 * l->config.views * l->config.records * l->width * sizeof(float) +
+                   (l->count + 1) * l->widest * sizeof(double);
+    for (size_t k = 0; k <= l->crossings; k++)
+        bytes += l->sums[k] ? tree_sums_bytes(l->sums[k]) : 0;
+    return bytes;
 }
 
 void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit)
@@ -259,28 +310,92 @@ static void clear_rest(float *rows, size_t width, const struct leaves *l, const 
                (leaf->room - leaf->count) * width * sizeof *rows);
 }
 
+/* The worker's plan, on this leaf. */
+static struct nn_plan *bind(struct leaves *l, const struct leaf *leaf)
+{
+    struct nn_plan *p = l->plans[leaf->worker];
+    plan_bind(p, &l->memory[leaf->number],
+              &(struct pass){.training = l->training,
+                             .seed = l->seed,
+                             .step = l->step,
+                             .leaf = leaf->number,
+                             .views = l->config.views,
+                             .used = leaf->count});
+    return p;
+}
+
+/* Where the leaf gathers for crossing k. */
+static double *gathered(const struct leaves *l, const struct leaf *leaf, size_t k)
+{
+    const struct nn_plan *p = l->plans[0];
+    return l->gathered + leaf->number * cross_of(p, l->crossing[k])->width(&p->runs[l->crossing[k]]);
+}
+
+/* In use no row crosses leaves: one phase. */
+static bool last_phase(const struct leaves *l)
+{
+    return !l->training || l->phase == l->crossings;
+}
+
 static sotto_status forward_leaf(struct leaves *l, const struct leaf *leaf)
 {
     sotto_status status = SOTTO_OK;
-    struct nn_plan *p = l->plans[leaf->worker];
-    plan_bind(p, &l->memory[leaf->number], leaf->number, NULL);
-    TRY(l->fill(nn_plan_input(p), l->state, leaf));
-    clear_rest(nn_plan_input(p), l->inputs, l, leaf);
-    TRY(nn_plan_forward(p, l->training, l->seed, l->step));
-    move_rows(l->output, p->output, l, leaf, GATHER);
+    struct nn_plan *p = bind(l, leaf);
+    const size_t k = l->phase, from = k ? l->crossing[k - 1] : 0,
+                 to = last_phase(l) ? p->row_count : l->crossing[k];
+    if (k == 0) {
+        TRY(l->fill(nn_plan_input(p), l->state, leaf));
+        clear_rest(nn_plan_input(p), l->inputs, l, leaf);
+        plan_forward_begin(p);
+    } else
+        p->runs[from].crossed = l->crossed;
+    status = plan_forward_rows(p, from, to);
+    p->runs[from].crossed = NULL;
+    TRY(status);
+    if (last_phase(l)) {
+        plan_forward_end(p);
+        move_rows(l->output, p->output, l, leaf, GATHER);
+    } else
+        cross_of(p, to)->gather_forward(&p->runs[to], &p->pass, gathered(l, leaf, k));
+    TRY(plan_go_on(p));
 done:
     return status;
+}
+
+/* Rows below it are not trained now, so the way back ends here. */
+static bool first_phase(const struct leaves *l)
+{
+    return l->phase == 0 || l->crossing[l->phase - 1] < l->plans[0]->first;
 }
 
 static sotto_status backward_leaf(struct leaves *l, const struct leaf *leaf)
 {
     sotto_status status = SOTTO_OK;
-    struct nn_plan *p = l->plans[leaf->worker];
-    plan_bind(p, &l->memory[leaf->number], leaf->number, tree_sums_next(l->sums, leaf->worker));
-    move_rows(l->diff_output, p->diff_output, l, leaf, SCATTER);
-    clear_rest(p->diff_output, l->width, l, leaf);
-    TRY(nn_plan_backward(p));
-    tree_sums_add(l->sums, leaf->worker);
+    struct nn_plan *p = bind(l, leaf);
+    const size_t k = l->phase, to = k < l->crossings ? l->crossing[k] : p->row_count;
+    if (l->sums[k])
+        plan_write_gradients(p, tree_sums_next(l->sums[k], leaf->worker), first_value(l, k),
+                             first_value(l, k + 1));
+    if (k == l->crossings) {
+        move_rows(l->diff_output, p->diff_output, l, leaf, SCATTER);
+        clear_rest(p->diff_output, l->width, l, leaf);
+        plan_backward_begin(p);
+    } else {
+        p->runs[to].crossed = l->crossed;
+        plan_backward_source(p, to);
+        p->runs[to].crossed = NULL;
+    }
+    if (first_phase(l))
+        TRY(plan_backward_rows(p, p->first, to));
+    else {
+        const size_t from = l->crossing[k - 1];
+        TRY(plan_backward_rows(p, from + 1, to));
+        plan_backward_result(p, from);
+        cross_of(p, from)->gather_backward(&p->runs[from], &p->pass, gathered(l, leaf, k - 1));
+        TRY(plan_go_on(p));
+    }
+    if (l->sums[k])
+        tree_sums_add(l->sums[k], leaf->worker);
 done:
     return status;
 }
@@ -308,7 +423,8 @@ static sotto_status backward_worker(void *arg, size_t worker, int thread)
 {
     struct leaves *l = arg;
     (void)thread;
-    tree_sums_begin(l->sums, worker);
+    if (l->sums[l->phase])
+        tree_sums_begin(l->sums[l->phase], worker);
     return run_worker(l, worker, backward_leaf);
 }
 
@@ -318,6 +434,46 @@ static sotto_status on_workers(struct leaves *l, par_body body)
     const int pool = par_set_threads(1);
     const sotto_status status = par_shares(l->workers, (int)l->workers, NULL, body, l);
     par_set_threads(pool);
+    return status;
+}
+
+/* What all leaves have gathered for crossing k, as the next phase needs it. */
+static void merge_gathered(struct leaves *l, size_t k, bool forward)
+{
+    struct layer_run *run = &l->plans[0]->runs[l->crossing[k]];
+    const struct layer_cross *cross = run->spec->layer->cross;
+    const size_t width = cross->width(run);
+    tree_merge(l->gathered, l->count, width, forward ? cross->merge_forward : cross->merge_backward);
+    memcpy(l->crossed, l->gathered, width * sizeof *l->crossed);
+    if (forward)
+        cross->remember(run, l->crossed);
+}
+
+static sotto_status forward_in_phases(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    for (l->phase = 0;; l->phase++) {
+        TRY(on_workers(l, forward_worker));
+        if (last_phase(l))
+            break;
+        merge_gathered(l, l->phase, true);
+    }
+done:
+    return status;
+}
+
+static sotto_status backward_in_phases(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    for (l->phase = l->crossings;; l->phase--) {
+        TRY(on_workers(l, backward_worker));
+        if (l->sums[l->phase])
+            tree_sums_join(l->sums[l->phase], l->config.threads);
+        if (first_phase(l))
+            break;
+        merge_gathered(l, l->phase - 1, false);
+    }
+done:
     return status;
 }
 
@@ -336,7 +492,7 @@ sotto_status leaves_forward(struct leaves *l, int training, uint64_t seed, uint6
 {
     l->training = training, l->seed = seed, l->step = step;
     l->fill = fill, l->state = state;
-    return is_fast(l) ? forward_at_once(l) : on_workers(l, forward_worker);
+    return is_fast(l) ? forward_at_once(l) : forward_in_phases(l);
 }
 
 const float *leaves_output(const struct leaves *l)
@@ -351,13 +507,7 @@ float *leaves_diff_output(struct leaves *l)
 
 sotto_status leaves_backward(struct leaves *l)
 {
-    sotto_status status = SOTTO_OK;
-    if (is_fast(l))
-        return nn_plan_backward(l->plans[0]);
-    TRY(on_workers(l, backward_worker));
-    tree_sums_join(l->sums, l->config.threads);
-done:
-    return status;
+    return is_fast(l) ? nn_plan_backward(l->plans[0]) : backward_in_phases(l);
 }
 
 double leaves_sum(struct leaves *l, leaf_value *of, void *state)
@@ -383,9 +533,9 @@ static sotto_status run_canary(struct sha256 *hash, struct leaves *l)
     sotto_status status = SOTTO_OK;
     struct nn_plan *p = l->plans[0];
     const size_t outputs = l->rows * l->width;
-    tree_sums_begin(l->sums, 0);
-    float *gradient = tree_sums_next(l->sums, 0);
-    plan_bind(p, &l->memory[0], 0, gradient);
+    float *gradient = l->model->diffs;
+    plan_bind(p, &l->memory[0], &(struct pass){0});
+    plan_write_gradients(p, gradient, 0, l->model->trainable);
     memset(p->input, 0, l->rows * l->inputs * sizeof *p->input);
     make_up(p->input, l->rows * l->inputs, 1, 0);
     TRY(nn_plan_forward(p, 1, 0, 0));
@@ -403,21 +553,25 @@ static sotto_status canary(char out[SHA256_HEX], struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
     struct sha256 hash;
-    float *weights = NULL, *values = l->model->values;
-    const size_t n = l->model->trainable;
+    struct nn_model *m = l->model;
+    float *weights = NULL, *values = m->values, *statistics = NULL;
+    const size_t n = m->trainable;
     const int pool = par_set_threads(1);
     sha256_init(&hash);
     NEW(weights, n);
+    NEW(statistics, m->statistic_count);
     memcpy(weights, values, n * sizeof *weights);
+    memcpy(statistics, m->statistics, m->statistic_count * sizeof *statistics);
     make_up(values, n, 0.1, 2);
     status = run_canary(&hash, l);
     memcpy(values, weights, n * sizeof *weights);
-    memset(l->model->diffs, 0,
-           n * sizeof *l->model->diffs); /* passes over the top alone leave the others at that */
+    memcpy(m->statistics, statistics, m->statistic_count * sizeof *statistics);
+    memset(m->diffs, 0, n * sizeof *m->diffs); /* passes over the top alone leave the others at that */
     sha256_hex(&hash, out);
 done:
     par_set_threads(pool);
     base_free(weights);
+    base_free(statistics);
     return status;
 }
 

@@ -2,7 +2,8 @@
  *
  * The records of a step are cut into leaves: leaf i has records i k to i k + k - 1 of the step's order, with all their views.
  * A leaf has always the same shape (the last one is filled up with rows of zeros, whose gradient is 0) and is worked on by one
- * thread, by a plan that was made for one thread. All sums over leaves go by the tree of par/tree.h. So weights depend on k,
+ * thread, by a plan that was made for one thread. All sums over leaves go by the tree of par/tree.h. At a batch norm all leaves
+ * wait for the moments of all, forward and backward (struct layer_cross). So weights depend on k,
  * which is part of a run's recipe, and not on threads. Workers own runs of neighbouring leaves; processes can do the same.
  *
  * Order `fast` is one leaf, the whole step, on all threads: the same bits for this number of threads only. */
@@ -20,7 +21,7 @@ struct leaf_order {
  *       leaf     records in a leaf; 0: chosen
  *       records  in a step, of so many views each
  *       why_not  a reason against `exact` that the caller has; NULL: none
- *  Out: *out     auto is exact where the network has it and its cost is small (leaves.c)
+ *  Out: *out     auto is exact where the network has it and its cost is small (leaves.c), which it is not with batch norm
  *  Returns: EINVAL, unknown, or a leaf without exact; ENOTSUP: exact was asked for, but the network or why_not has sums across records */
 sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_t leaf,
                                 const struct nn_model_config *model, size_t records, size_t views,

@@ -251,47 +251,73 @@ static void read_block(struct nn_plan *p, const struct nn_block_reader *reader, 
             reader->read(reader->user, b, plan_activation(p, (int)i)->data);
 }
 
-static sotto_status forward(struct nn_plan *p, struct pass pass, const struct nn_block_reader *reader)
+void plan_forward_begin(struct nn_plan *p)
 {
-    sotto_status status = SOTTO_OK;
-    struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
-
-    p->pass = pass;
+    struct activation *input = plan_activation(p, SOURCE_INPUT);
     if (input->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, input->data, p->input, input->count, p->threads, &p->stop);
-    for (size_t i = 0; i < p->row_count; i++) {
+}
+
+sotto_status plan_forward_rows(struct nn_plan *p, size_t from, size_t to)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = from; i < to; i++) {
         TRY(plan_go_on(p));
         plan_forward_row(p, i);
-        if (reader)
-            read_block(p, reader, i);
     }
     TRY(plan_go_on(p));
-    if (output->dtype == NN_BF16)
-        tensor_to_f32(p->kernels, p->output, output->data, output->count, p->threads, &p->stop);
 done:
     return status;
 }
 
-sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
+void plan_forward_end(struct nn_plan *p)
 {
-    return forward(p, (struct pass){.training = training, .seed = seed, .step = step, .leaf = p->pass.leaf},
-                   NULL);
+    struct activation *output = plan_output(p);
+    if (output->dtype == NN_BF16)
+        tensor_to_f32(p->kernels, p->output, output->data, output->count, p->threads, &p->stop);
 }
 
-void plan_bind(struct nn_plan *p, struct arena *keep, size_t leaf, float *gradients)
+sotto_status nn_plan_forward(struct nn_plan *p, int training, uint64_t seed, uint64_t step)
 {
-    assert(p->config.leaves && keep->capacity == p->keep.capacity);
-    p->keep = *keep;
-    plan_place_again(p);
-    p->pass.leaf = leaf;
-    for (size_t i = 0; gradients && i < p->model->parameter_count; i++)
-        if (!p->parameters[i].statistic)
-            p->parameters[i].diff = gradients + (p->parameters[i].value - p->model->values);
+    sotto_status status = SOTTO_OK;
+    p->pass = (struct pass){.training = training, .seed = seed, .step = step, .leaf = p->pass.leaf};
+    plan_forward_begin(p);
+    TRY(plan_forward_rows(p, 0, p->row_count));
+    plan_forward_end(p);
+done:
+    return status;
 }
 
 sotto_status nn_plan_forward_blocks(struct nn_plan *p, const struct nn_block_reader *reader)
 {
-    return forward(p, (struct pass){.training = 0}, reader);
+    sotto_status status = SOTTO_OK;
+    p->pass = (struct pass){.training = 0};
+    plan_forward_begin(p);
+    for (size_t i = 0; i < p->row_count; i++) {
+        TRY(plan_forward_rows(p, i, i + 1));
+        read_block(p, reader, i);
+    }
+    plan_forward_end(p);
+done:
+    return status;
+}
+
+void plan_bind(struct nn_plan *p, struct arena *keep, const struct pass *pass)
+{
+    assert(p->config.leaves && keep->capacity == p->keep.capacity);
+    p->keep = *keep;
+    plan_place_again(p);
+    p->pass = *pass;
+}
+
+void plan_write_gradients(struct nn_plan *p, float *gradients, size_t first, size_t end)
+{
+    for (size_t i = 0; i < p->model->parameter_count; i++) {
+        struct nn_parameter *parameter = &p->parameters[i];
+        const size_t place = parameter->statistic ? end : (size_t)(parameter->value - p->model->values);
+        if (place >= first && place < end)
+            parameter->diff = gradients + (place - first);
+    }
 }
 
 /* The row's gradient also belongs to its residual source: the sum passes it on unchanged, in the same memory
@@ -329,7 +355,7 @@ static void backward_layer(struct nn_plan *p, size_t i)
         tensor_add(p->kernels, src->dtype, src->diff, p->spare, src->count, p->threads, &p->stop);
 }
 
-void plan_backward_row(struct nn_plan *p, size_t i)
+void plan_backward_result(struct nn_plan *p, size_t i)
 {
     struct activation *dst = p->runs[i].dst;
     if (dst->relu && p->flow[i].mask)
@@ -337,6 +363,11 @@ void plan_backward_row(struct nn_plan *p, size_t i)
     if (p->runs[i].spec->noise.relative)
         residual_noise_backward_relative(&p->runs[i], &p->pass);
     backward_residual(p, i);
+}
+
+void plan_backward_source(struct nn_plan *p, size_t i)
+{
+    struct activation *dst = p->runs[i].dst;
     backward_layer(p, i);
     struct activation *source = noise_source(p, i);
     if (p->runs[i].spec->noise.kind == NN_NOISE_MULTIPLICATIVE && p->runs[i].spec->residual >= 0 &&
@@ -344,20 +375,40 @@ void plan_backward_row(struct nn_plan *p, size_t i)
         residual_noise_backward(&p->runs[i], source, RESIDUAL_SHARED, &p->pass);
 }
 
-static sotto_status backward(struct nn_plan *p, int input_only)
+void plan_backward_row(struct nn_plan *p, size_t i)
 {
-    sotto_status status = SOTTO_OK;
-    struct activation *input = plan_activation(p, SOURCE_INPUT), *output = plan_output(p);
+    plan_backward_result(p, i);
+    plan_backward_source(p, i);
+}
 
+void plan_backward_begin(struct nn_plan *p)
+{
+    struct activation *output = plan_output(p);
     assert(!p->config.views); /* nn_plan_clipped_sum() */
-    p->pass.input_only = input_only;
+    p->pass.input_only = 0;
     if (output->dtype == NN_BF16)
         tensor_to_bf16(p->kernels, output->diff, p->diff_output, output->count, p->threads, &p->stop);
-    for (size_t i = p->row_count; i-- > p->first;) {
+}
+
+sotto_status plan_backward_rows(struct nn_plan *p, size_t from, size_t to)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = to; i-- > from;) {
         TRY(plan_go_on(p));
         plan_backward_row(p, i);
     }
     TRY(plan_go_on(p));
+done:
+    return status;
+}
+
+static sotto_status backward(struct nn_plan *p, int input_only)
+{
+    sotto_status status = SOTTO_OK;
+    struct activation *input = plan_activation(p, SOURCE_INPUT);
+    plan_backward_begin(p);
+    p->pass.input_only = input_only;
+    TRY(plan_backward_rows(p, p->first, p->row_count));
     if (p->diff_input && input->dtype == NN_BF16)
         tensor_to_f32(p->kernels, p->diff_input, input->diff, input->count, p->threads, &p->stop);
 done:

@@ -47,6 +47,13 @@ static inline struct activation *plan_activation(struct nn_plan *p, int row)
     return &p->activations[row + 1];
 }
 
+/** Does the row compute with sums over all leaves of a step? */
+static inline bool plan_crosses(const struct nn_plan *p, size_t row)
+{
+    const struct layer_spec *spec = &p->model->rows[row];
+    return p->config.leaves && spec->layer->cross && !spec->frozen;
+}
+
 /** A loss stands on this row's result. */
 static inline int plan_ends(const struct nn_plan *p, int row)
 {
@@ -61,13 +68,23 @@ static inline struct activation *plan_output(struct nn_plan *p)
 sotto_status plan_go_on(struct nn_plan *p);
 /** One row's part of nn_plan_forward(). */
 void plan_forward_row(struct nn_plan *p, size_t i);
-/** One row's part of nn_plan_backward(). */
+/** One row's part of nn_plan_backward(), and its halves: until the gradient of the row's result is there, and from then on. */
 void plan_backward_row(struct nn_plan *p, size_t i);
+void plan_backward_result(struct nn_plan *p, size_t i);
+void plan_backward_source(struct nn_plan *p, size_t i);
+/** The parts of nn_plan_forward() and nn_plan_backward(): what comes before the rows, rows `from` to `to` - 1 (backward in
+ * descending order), and what comes after them. ESTOPPED. */
+void plan_forward_begin(struct nn_plan *p);
+sotto_status plan_forward_rows(struct nn_plan *p, size_t from, size_t to);
+void plan_forward_end(struct nn_plan *p);
+void plan_backward_begin(struct nn_plan *p);
+sotto_status plan_backward_rows(struct nn_plan *p, size_t from, size_t to);
 /** Decides the gradient flow and places every tensor and layer in the two arenas. */
 sotto_status plan_memory(struct nn_plan *p);
-/** With config.leaves: passes from now on are of this leaf, in its memory (of the capacity of p->keep, borrowed), and backward
- * writes gradients where `gradients` says, laid out as nn_model.diffs (NULL: as before). */
-void plan_bind(struct nn_plan *p, struct arena *keep, size_t leaf, float *gradients);
+/** With config.leaves: from now on the pass is this one, of a leaf whose memory this is (of the capacity of p->keep, borrowed). */
+void plan_bind(struct nn_plan *p, struct arena *keep, const struct pass *pass);
+/** Backward writes gradients of the values first .. end - 1 of nn_model.values to gradients[0] and so on. */
+void plan_write_gradients(struct nn_plan *p, float *gradients, size_t first, size_t end);
 /** Places all of them again, after p->keep was exchanged for another of its size. */
 void plan_place_again(struct nn_plan *p);
 

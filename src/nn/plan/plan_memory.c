@@ -7,7 +7,8 @@
 #include "nn/layer/residual_noise.h"
 
 enum { SLOTS_MAX = 64 };
-/* What is alive within one pass only; a plan that works in several memories has it once. */
+/* What is alive within one pass only; a plan that works in several memories has it once, but for a network with rows that
+ * cross leaves: their passes wait for each other half-way. */
 struct slots {
     size_t bytes[SLOTS_MAX];
     int users[SLOTS_MAX];
@@ -146,14 +147,23 @@ static void place_norms(struct nn_plan *p)
     p->norm = arena_take(&p->keep, examples, sizeof *p->norm);
 }
 
+static bool crosses(const struct nn_plan *p)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (plan_crosses(p, i))
+            return true;
+    return false;
+}
+
 static void place(struct nn_plan *p)
 {
     const struct assignment *a = p->assignment;
+    struct arena *alive = crosses(p) ? &p->keep : &p->scratch;
     void *slots[SLOTS_MAX];
     int last = (int)p->row_count - 1;
     struct activation *in = plan_activation(p, SOURCE_INPUT), *out = plan_output(p);
     for (size_t s = 0; s < a->slots.count; s++)
-        slots[s] = arena_take(&p->scratch, a->slots.bytes[s], 1);
+        slots[s] = arena_take(alive, a->slots.bytes[s], 1);
     p->spare = arena_take(&p->scratch, a->spare, 1);
     in->data = arena_take(&p->keep, activation_bytes(in), 1);
     p->input = in->dtype == NN_F32 ? in->data : arena_take(&p->keep, in->count, sizeof(float));
