@@ -51,6 +51,8 @@ sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_
         FAIL(SOTTO_ENOTSUP, "order exact: %s; use order fast", why_not);
     if (why_not || (is_auto && crossing.waits))
         goto done;
+    REQUIRE(!crossing.waits || leaf * views != 1,
+            "leaf: batch normalisation needs leaves of at least 2 records (got 1)");
     TRY(nn_model_size(&values, &work, model));
     const size_t least = (size_t)ceil(WORK_WORTH * (double)values / (work * (double)views));
     *out = (struct leaf_order){true, choose_leaf(records, exact ? FEWEST : least)};

@@ -227,6 +227,10 @@ static void auto_does_not_wait_for_moments(void **state)
     assert_true(o.exact && o.leaf == 32);
     assert_int_equal(leaf_order_resolve(&o, "auto", 0, &batch, 256, 2, NULL), SOTTO_OK);
     assert_true(!o.exact && o.leaf == 256);
+    assert_int_equal(leaf_order_resolve(&o, "exact", 1, &batch, 256, 1, NULL), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "leaf: batch normalisation needs leaves of at least 2 records (got 1)");
+    assert_int_equal(leaf_order_resolve(&o, "exact", 1, &batch, 256, 2, NULL), SOTTO_OK);
     batch.freeze.norms = 1;
     assert_int_equal(leaf_order_resolve(&o, "auto", 0, &batch, 256, 2, NULL), SOTTO_OK);
     assert_true(o.exact);
