@@ -53,9 +53,19 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
   [ "$status" -eq 1 ]
 }
 
+@test "the ledger's contact is on the page" {
+  "$SOTTO" ledger init --dataset-id synthetic-images-n60 --budget 5,1e-2 --contact "privacy <office>" --ledger l.jsonl > /dev/null
+  release
+  "$SOTTO" certificate h.safetensors --ledger l.jsonl > page
+  says "Responsible" "privacy <office>"
+  says "Budget" "epsilon 5, delta 0.01"
+  "$SOTTO" certificate h.safetensors --ledger l.jsonl --html | grep -qF "privacy &lt;office&gt;"
+}
+
 @test "without a ledger the page says what is not known" {
   release
   "$SOTTO" certificate h.safetensors > page
+  says "Responsible" "not known: no ledger was given"
   says "Budget" "not known: no ledger was given"
   says "not made" "the ledger, as none was given"
 }

@@ -274,17 +274,32 @@ static void put_model(struct sheet *s, const struct sotto_tensors *t)
         sheet_line(s, "Model", "none: values as they were released, or the file is not at hand");
 }
 
+/* The last that a budget of the ledger names; empty: none. */
+static const char *contact_of(const struct json *ledger)
+{
+    const struct json *entries = ledger ? json_find(ledger, "entries") : NULL;
+    const char *contact = "";
+    for (size_t i = 0; entries && i < json_count(entries); i++) {
+        const char *named = text_of(json_at(entries, i), "contact");
+        contact = named[0] ? named : contact;
+    }
+    return contact;
+}
+
 static void put_release(struct sheet *s, const struct facts *f)
 {
     const struct json *c = f->certificate;
-    const char *purpose = text_of(c, "purpose"), *contact = f->ledger ? text_of(f->ledger, "contact") : "",
+    const char *purpose = text_of(c, "purpose"), *contact = contact_of(f->ledger),
                *id = f->ledger ? text_of(f->ledger, "dataset_id") : "";
     sheet_section(s, "What was released");
     put_model(s, &f->released);
     sheet_line(s, "File", "SHA-256 %s", text_of(c, "output_sha256"));
     sheet_line(s, "Time, purpose", "%s%s%s", text_of(c, "time"), purpose[0] ? ", " : "", purpose);
     sheet_line(s, "Data set", "%s", id[0] ? id : "not named here; the ledger names it");
-    sheet_line(s, "Responsible", "%s", contact[0] ? contact : "no contact is recorded");
+    sheet_line(s, "Responsible", "%s",
+               contact[0]  ? contact
+               : f->ledger ? "no contact is recorded"
+                           : "not known: no ledger was given");
     sheet_line(s, "Ledger entry", "%.0f, %s", number_of(c, "ledger.index"), text_of(c, "ledger.hash"));
     sheet_line(s, "Software", "sotto %s", text_of(c, "version"));
 }
