@@ -138,8 +138,9 @@ sotto_status members_train(struct sotto_network **out, struct sotto_train_result
     struct sotto_train_result sum = {0}, one;
     struct supervised t;
     struct nn_model *model = NULL;
-    REQUIRE(!all.snapshot_every, "snapshot_every: members that are trained independently have no common models "
-                                 "to keep; omit snapshot_every");
+    REQUIRE(!all.snapshot_every,
+            "snapshot_every: members that are trained independently have no common models "
+            "to keep; omit snapshot_every");
     TRY(choose(&all, &sum.choice, run));
     TRY(supervised_resolve(&t, run->data, run->rows, run->n, &all, run->ctx));
     TRY(supervised_choose(&t));
