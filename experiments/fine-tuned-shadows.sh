@@ -37,6 +37,12 @@ train() {
   "$sotto" train --data $set --indices "$(rows member)" "${how[@]}" --seed "$seed" --threads "$threads" --quiet -o "$out/$1-$seed.safetensors" > /dev/null
 }
 
+areas() { # of each attack: area, TPR at FPR 1 %, both with 95 % intervals
+  sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' | grep '^{"name":"[a-z-]*","title' |
+    sed -E 's/^\{"name":"([a-z-]*)".*"auc":(\{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*).*"tpr_at_fpr":\{[^{]*"0.01":(\{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*).*/\1 auc \2 tpr at .01 \3/' |
+    tr -d '"{'
+}
+
 # attack WAY NAME OPTIONS...
 attack() {
   local to=$out/$1-$seed-$2 way=$1 name=$2 members=member
@@ -46,8 +52,7 @@ attack() {
     --member-labels "$parts/$members-labels.npy" --nonmember-features "$parts/nonmember-features.npy" --nonmember-labels "$parts/nonmember-labels.npy" \
     --attacker-features "$parts/attacker-features.npy" --attacker-labels "$parts/attacker-labels.npy" --shadows "$shadows" --cache "$out/shadows" \
     --seed "$seed" --threads "$threads" --quiet "$@" -o "$to" > /dev/null
-  sed 's/.*"attacks":\[//; s/{"name":"/\n&/g' "$to/result.json" | grep '^{"name":"[a-z-]*","title' | grep -o '^{"name":"[a-z-]*"\|,"auc":{"estimate":[0-9.]*,"lower":[0-9.]*,"upper":[0-9.]*' | sed 's|^,||' |
-    tr -d '"{' | paste -sd ' ' | sed "s/^/$way $seed $name: /; s/name:/\n  /g"
+  areas < "$to/result.json" | sed "s/^/$way $seed $name: /"
 }
 
 for way; do
