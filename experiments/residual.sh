@@ -62,9 +62,12 @@ train() {
     how=(--dp-sgd --noise-multiplier 1.1 --max-grad-norm 1 --adjacency zero-out --delta 1e-5 "${how[@]}")
     classes=$("$sotto" data info "$set" --json | grep -o '"classes": *[0-9]*' | head -n 1 | grep -o '[0-9]*$')
     how+=(--classes "$classes")
-    # an experiment, not a release: neither the set nor its ledger is among the user's own
+    # an experiment, not a release: neither the set nor its ledger is among the user's own; the set that it was cut from must be at hand
+    local sets=${SOTTO_DATA_DIR:-${XDG_DATA_HOME:-$HOME/.local/share}/sotto/data}
     local -x SOTTO_DATA_DIR=$folder/sets XDG_DATA_HOME=$folder/home
     rm -rf "${folder:?}/sets" "${folder:?}/home"
+    mkdir -p "$folder/sets"
+    [ ! -e "$sets/$set" ] || ln -s "$(realpath "$sets/$set")" "$folder/sets/$set"
     "$sotto" data import "$data" --name members --quiet > /dev/null
     data=members
   else
