@@ -183,7 +183,7 @@ static sotto_status name_snapshots(struct sotto_train_options *t, char standard[
                : cli_fail(SOTTO_EUSAGE, "the path of --output is too long");
 }
 
-/* Intermediate models say whose records trained them, as the last one does. */
+/* Intermediate models say which records trained them, as the last one does. */
 static sotto_status save_snapshot_provenance(const struct sotto_train_options *t,
                                              const struct sotto_dataset *data,
                                              const struct sotto_array *chosen)

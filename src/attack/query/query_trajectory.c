@@ -120,7 +120,7 @@ static void put_answers(float *rows, size_t width, const float *answers, const s
         m->put(rows + i * width, answers + i * data->classes, data->y[i], data->classes);
 }
 
-/* rows (n, width): metrics under the models before the last, then under the last, whose answers (n, classes) are given. */
+/* rows (n, width): metrics under the models before the last, then under the last, of which answers (n, classes) are given. */
 static sotto_status trajectories(float *rows, const struct head_data *data, const float *answers,
                                  const struct course *c, const struct metrics *m,
                                  const struct sotto_context *ctx)

@@ -81,7 +81,7 @@ void plan_backward_begin(struct nn_plan *p);
 sotto_status plan_backward_rows(struct nn_plan *p, size_t from, size_t to);
 /** Decides the gradient flow and places every tensor and layer in the two arenas. */
 sotto_status plan_memory(struct nn_plan *p);
-/** With config.leaves: from now on the pass is this one, of a leaf whose memory this is (of the capacity of p->keep, borrowed). */
+/** With config.leaves: from now on the pass is this one, of a leaf, in the leaf's memory (of the capacity of p->keep, borrowed). */
 void plan_bind(struct nn_plan *p, struct arena *keep, const struct pass *pass);
 /** Backward writes gradients of the values first .. end - 1 of nn_model.values to gradients[0] and so on. */
 void plan_write_gradients(struct nn_plan *p, float *gradients, size_t first, size_t end);
