@@ -5,6 +5,7 @@
 #include "inputs/attack_inputs.h"
 #include "inputs/head_inputs.h"
 #include "inputs/image_inputs.h"
+#include "inputs/shard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_attack_option_table, "image|views|layers|explain|queries|shadows|shadow-records|"
                                             "disjoint|shadow-data|synthetic-records|flip"),
     OPTION_TABLE(sotto_shadow_option_table, NULL),
-    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|known-start|poison|cache|shard"),
+    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|known-start|poison|cache|shard|worker"),
     OPTION_TABLE(sotto_disguise_option_table, NULL),
     {"cover", OPTION_TEXT, "ARRAY", NULL,
      "benign rows that --dilute and --decoys send, in this order, again from the first one after the last"},
@@ -66,18 +67,17 @@ enum { MAX_RATES = 8 };
 
 static sotto_status read_shard(struct sotto_attack_options *out, const struct options *o)
 {
-    const char *text = option_text(o, "shard");
-    unsigned long i, n;
-    char rest;
-    if (!text)
-        return SOTTO_OK;
-    if (sscanf(text, "%lu/%lu%c", &i, &n, &rest) != 2 || i < 1 || i > n || text[0] < '0' || text[0] > '9')
-        return cli_fail(SOTTO_EUSAGE, "--shard: '%s' is not a part; expected I/N such as 2/4", text);
-    if (n > 1 && !out->cache)
-        return cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, the folder that all parts share");
-    out->shard = i - 1;
-    out->shards = n;
-    return SOTTO_OK;
+    sotto_status status = shard_read(&out->shard, &out->shards, o);
+    if (status == SOTTO_OK && out->worker && option_given(o, "shard"))
+        status = cli_fail(SOTTO_EUSAGE, "attack: --worker takes any open shadow model; omit --shard");
+    if (status == SOTTO_OK && out->shards > 1 && !out->cache)
+        status = cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, the folder that all parts share");
+    if (status == SOTTO_OK && out->worker && !out->cache)
+        status = cli_fail(SOTTO_EUSAGE, "attack: --worker needs --cache, the folder that all workers share");
+    if (status == SOTTO_OK && out->worker && option_given(o, "output"))
+        status = cli_fail(SOTTO_EUSAGE,
+                          "attack: --worker trains shadow models and writes no report; omit --output");
+    return status;
 }
 
 static sotto_status read_image(struct sotto_attack_options *out, const struct options *o)

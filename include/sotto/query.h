@@ -240,8 +240,11 @@ struct sotto_attack_options {
      *  have them who trained it or were sent every epoch. Shadows then keep theirs, in `cache`, and no student is
      *  trained [NULL: the target is distilled]. */
     const char *snapshots;
+    /** 1: train the shadows in `cache` that no other process works on, until none is open; *finished is then 0. Any number of
+     *  processes may do so at the same time, on machines that share the folder; a call without it merges [0]. */
+    int worker;
     /** Zeros: room for later members. */
-    uint64_t reserved[3];
+    uint64_t reserved[2];
 };
 /** Out: every member of *o gets the default in brackets. */
 SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);
@@ -250,7 +253,7 @@ SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);
  *  Out: scores     (n_member + n_nonmember), members first, HIGHER = MORE MEMBER-LIKE
  *       out        its first attack is this one; then baselines that need the answers alone. Its document has a member
  *                  "model_attack" (docs/FORMATS.md). Free with sotto_audit_result_free().
- *       *finished  0: `shards` > 1 and other shards are not done; out->pending is 1 then and scores are untouched
+ *       *finished  0: `worker`, or `shards` > 1 and other shards are not done; out->pending is 1 then and scores are untouched
  *
  *  Returns: EUSAGE   there is no such attack, or an input that it needs is missing
  *           EINVAL   shapes, labels, too few records

@@ -1,5 +1,6 @@
 /* Atomic replacement: temporary name beside the target, fsync, rename, fsync of the folder. A killed process
- * leaves either the old file or the new one; at worst a ".tmp-PID" file that no reader looks at. */
+ * leaves either the old file or the new one; at worst a ".tmp-XXXXXX" file that no reader looks at (random, as two machines
+ * with one shared folder may have equal process numbers). */
 #include "base/file.h"
 
 #include <errno.h>
@@ -130,12 +131,15 @@ sotto_status atomic_open(struct atomic_file *f, const char *path)
     size_t capacity = strlen(path) + 32;
     NEW_TEXT(f->path, path);
     NEW(f->temporary, capacity);
-    snprintf(f->temporary, capacity, "%s.tmp-%ld", path, (long)getpid());
+    snprintf(f->temporary, capacity, "%s.tmp-XXXXXX", path);
     if (file_is_folder(path))
         FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);
-    int fd = open(f->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(errno));
+    int fd = mkostemp(f->temporary, O_CLOEXEC);
+    if (fd < 0) {
+        int why = errno;
+        f->temporary[0] = '\0';
+        FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(why));
+    }
     f->stream = fdopen(fd, "wb");
     if (!f->stream) {
         close(fd);
@@ -173,19 +177,33 @@ done:
     return status;
 }
 
-sotto_status atomic_commit(struct atomic_file *f)
+/* link() refuses a name that is taken, which rename() cannot; some file systems have no links. */
+static int put_in_place(struct atomic_file *f, bool keep_old)
+{
+    int failed = keep_old && link(f->temporary, f->path) != 0 ? errno : 0;
+    if (failed == EEXIST || (keep_old && !failed))
+        return 0; /* atomic_discard() removes the other name */
+    if (rename(f->temporary, f->path) != 0)
+        return errno;
+    f->temporary[0] = '\0';
+    return 0;
+}
+
+static sotto_status commit(struct atomic_file *f, bool keep_old)
 {
     sotto_status status = SOTTO_OK;
+    int failed;
     if (ferror(f->stream) || fflush(f->stream) != 0 || fsync(fileno(f->stream)) != 0)
         FAIL(SOTTO_EIO, "%s: write failed: %s", f->path, strerror(errno));
     int closed = fclose(f->stream);
     f->stream = NULL;
     if (closed != 0)
         FAIL(SOTTO_EIO, "%s: write failed: %s", f->path, strerror(errno));
-    TRY(retire_certificate(f->path));
-    if (rename(f->temporary, f->path) != 0)
-        FAIL(SOTTO_ECREATE, "%s: cannot rename into place: %s", f->path, strerror(errno));
-    f->temporary[0] = '\0';
+    if (!keep_old)
+        TRY(retire_certificate(f->path));
+    failed = put_in_place(f, keep_old);
+    if (failed)
+        FAIL(SOTTO_ECREATE, "%s: cannot rename into place: %s", f->path, strerror(failed));
     char *slash = strrchr(f->path, '/');
     if (slash)
         *slash = '\0';
@@ -193,6 +211,16 @@ sotto_status atomic_commit(struct atomic_file *f)
 done:
     atomic_discard(f);
     return status;
+}
+
+sotto_status atomic_commit(struct atomic_file *f)
+{
+    return commit(f, false);
+}
+
+sotto_status atomic_commit_once(struct atomic_file *f)
+{
+    return commit(f, true);
 }
 
 void atomic_discard(struct atomic_file *f)
@@ -213,6 +241,17 @@ sotto_status file_write(const char *path, const void *data, size_t bytes)
     TRY(atomic_open(&f, path));
     atomic_write(&f, data, bytes);
     TRY(atomic_commit(&f));
+done:
+    return status;
+}
+
+sotto_status file_write_once(const char *path, const void *data, size_t bytes)
+{
+    sotto_status status = SOTTO_OK;
+    struct atomic_file f;
+    TRY(atomic_open(&f, path));
+    atomic_write(&f, data, bytes);
+    TRY(atomic_commit_once(&f));
 done:
     return status;
 }

@@ -31,10 +31,15 @@ sotto_status atomic_open(struct atomic_file *f, const char *path);
 /** Writes; an error is kept by the stream and reported by atomic_commit(). */
 void atomic_write(struct atomic_file *f, const void *data, size_t bytes);
 sotto_status atomic_commit(struct atomic_file *f);
+/** The same, but a file that is there is kept as it is, which is no error: for results of which several processes may make
+ *  equal ones. */
+sotto_status atomic_commit_once(struct atomic_file *f);
 /** Removes the temporary file of an uncommitted write; harmless after a commit. Call at every `done:`. */
 void atomic_discard(struct atomic_file *f);
 /** Open, write, commit. */
 sotto_status file_write(const char *path, const void *data, size_t bytes);
+/** Open, write, commit once. */
+sotto_status file_write_once(const char *path, const void *data, size_t bytes);
 
 /** Room for a file that will be written later: proof that its folder can be written to, and `bytes` that are taken
  * on the disk until file_release(). Initialise with {0}. */

@@ -106,7 +106,13 @@ static const struct sotto_option attack_rows[] = {
     {"cache", TEXT(cache, "DIR"), .group = "Shadow models",
      .help = "folder in which shadow models are kept and reused"},
     {"shard", INPUT(shard, "I/N"), .group = "Shadow models",
-     .help = "part I of N of the shadow models to train (needs --cache)"},
+     .help = "part I of N of the shadow models to train (needs --cache); auto: by the scheduler's job array "
+             "or the rank; "
+             "auto/N: of N, for PBS"},
+    {"worker", FLAG(worker), .value = "0", .group = "Shadow models",
+     .help = "train shadow models of --cache that no other process works on, until none is open, and write "
+             "no report; any "
+             "number of these at any time, then the same command without it"},
     {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Shadow models",
      .help = "parts in which the shadow models are trained"},
     {"shuffle", FLAG(shuffle), .value = "0", .group = DISGUISE,

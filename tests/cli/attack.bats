@@ -117,8 +117,7 @@ refused() {
   rm "$(ls c/*.json | head -n 1)" # as if killed before the manifest
   run own shokri --shadows 4 --cache c --json
   [ "$status" -eq 0 ]
-  [[ "$output" == *'"trained":1,"reused":3'* ]]
-  own shokri --shadows 4 --json > fresh.json 2>/dev/null
+  [[ "$output" == *'shadow models: 1 trained, 3 from the cache, 0 missing'* ]]
   own shokri --shadows 4 --cache c -o from-cache >/dev/null 2>&1
   own shokri --shadows 4 -o from-scratch >/dev/null 2>&1
   cmp from-cache/scores.npy from-scratch/scores.npy
@@ -136,10 +135,86 @@ refused() {
   wait $pid 2> /dev/null || true
   own shokri --shadows 60 --cache killed -o after-kill > result.txt 2>&1
   local reused
-  reused=$(grep -o '"reused":[0-9]*' after-kill/result.json | grep -o '[0-9]*$')
+  reused=$(sed -n 's/.* trained, \([0-9]*\) from the cache.*/\1/p' result.txt)
   [ "$reused" -ge 3 ]
   own shokri --shadows 60 -o no-kill > /dev/null 2>&1
   cmp after-kill/scores.npy no-kill/scores.npy
+}
+
+@test "workers share one cache: the report has the same bytes as without them" {
+  for place in serial shared; do
+    mkdir "$place"
+    cp -r b t.safetensors "$place"
+  done
+  (cd serial && own lira --shadows 12 --cache c -o out > /dev/null 2>&1) || return 1
+  cd shared
+  for i in 1 2 3; do
+    own lira --shadows 12 --cache c --worker > worker$i.json 2> worker$i.txt &
+    pids[i]=$!
+  done
+  pkill -9 -P "${pids[2]}" 2> /dev/null || true # at any moment
+  for i in 1 3; do wait "${pids[i]}"; done
+  wait "${pids[2]}" || true
+  grep -q '"schema":"sotto.shadows/1"' worker1.json
+  own lira --shadows 12 --cache c -o out > /dev/null 2>&1
+  cd ..
+  for f in report.json report.html result.json scores.npy membership.npy; do
+    cmp "serial/out/$f" "shared/out/$f"
+  done
+  [ -z "$(find shared/c -name '*.claim' -o -name '.clock*' -o -name '*.tmp-*')" ]
+}
+
+@test "claims: another machine's is left alone, an old one and that of a dead process are taken over" {
+  own shokri --shadows 4 --cache d > /dev/null 2>&1
+  local key
+  key=$(basename "$(find d -name '*.json' | head -n 1)" .json)
+  cp "d/$key.safetensors" kept
+  rm "d/$key.safetensors" "d/$key.json"
+  echo "node7 4242 boot/space 2026-01-01T00:00:00Z" > "d/$key.claim"
+  run own shokri --shadows 4 --cache d --worker --json
+  [[ "$output" == *'"trained":0,"reused":3,"missing":1'* ]]
+  [[ "$(< "d/$key.claim")" == "node7 4242"* ]]
+  touch -d '16 minutes ago' "d/$key.claim"
+  run own shokri --shadows 4 --cache d --worker --json
+  [[ "$output" == *'"trained":1,"reused":3,"missing":0'* ]]
+  [ ! -e "d/$key.claim" ]
+  cmp kept "d/$key.safetensors" # the same bits whoever trains it
+  rm "d/$key.json"
+  echo newer > "d/$key.safetensors" # never overwritten, so a damaged file is found by its name
+  run own shokri --shadows 4 --cache d --worker
+  [ "$status" -eq 0 ]
+  [ "$(< "d/$key.safetensors")" = newer ]
+  rm "d/$key.safetensors" "d/$key.json"
+  sleep 0 & # a process that is gone, in this boot
+  wait $!
+  echo "$(hostname) $! $(< /proc/sys/kernel/random/boot_id)/$(readlink /proc/self/ns/pid) 2026-01-01T00:00:00Z" > "d/$key.claim"
+  run own shokri --shadows 4 --cache d
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'shadow models: 1 trained, 3 from the cache, 0 missing'* ]]
+  [ "$(find d -type f | wc -l)" -eq 8 ]
+}
+
+@test "--shard auto: what the scheduler or launcher says" {
+  unset SLURM_ARRAY_TASK_ID PBS_ARRAY_INDEX SGE_TASK_ID OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
+  auto() { own shokri --shadows 4 --cache e --shard "${shard:-auto}" "$@"; }
+  run auto
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"is set, so there is no part to take"*"hint: start it as a job array"* ]]
+  SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=6 SLURM_ARRAY_TASK_COUNT=4 run auto --json
+  [[ "$output" == *'"trained":1,"reused":0,"missing":3'* ]]
+  SGE_TASK_ID=3 SGE_TASK_FIRST=1 SGE_TASK_LAST=3 SGE_TASK_STEPSIZE=2 run auto --json
+  [[ "$output" == *'"trained":1,"reused":1,"missing":2'* ]] # part 2 of 2, of which one is there
+  PBS_ARRAY_INDEX=0 shard=auto/4 run auto --json
+  [[ "$output" == *'"trained":1,"reused":2,"missing":1'* ]]
+  OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 run auto --json
+  [[ "$output" == *"no MPI support"* ]]
+  rm -r e
+  OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=2 run auto --alone
+  [[ "$output" == *'"trained":1,"reused":0,"missing":3'* ]] # rank 1 of 2 in task 0 of 2: part 2 of 4
+  PBS_ARRAY_INDEX=0 refused 64 "give --shard auto/N" auto
+  PBS_ARRAY_INDEX=4 shard=auto/4 refused 64 "this is task 4, counted from 0; expected an array from 0 to 3" auto
+  SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=4 refused 64 "SLURM_ARRAY_TASK_ID is 7, which is not one of 4 tasks" auto
+  SLURM_ARRAY_TASK_ID=x refused 64 "SLURM_ARRAY_TASK_ID is 'x'; expected a whole number" auto
 }
 
 @test "bad input is one clear line" {
@@ -156,8 +231,12 @@ refused() {
   refused 64 "give --mismatch to allow this" own shokri --hidden 16
   refused 65 "shadows: 3 models; expected an even number >= 4" own lira --shadows 3
   refused 77 "would exceed the budget of 100" own shokri --budget 100
-  refused 64 "--shard: '3/2' is not a part; expected I/N such as 2/4" own shokri --shard 3/2
+  refused 64 "--shard: '3/2' is not a part; expected I/N such as 2/4, or auto" own shokri --shard 3/2
   refused 64 "--shard needs --cache" own shokri --shard 1/2
+  refused 64 "--worker needs --cache" own shokri --worker
+  refused 64 "omit --shard" own shokri --worker --cache c --shard 1/2
+  refused 64 "omit --output" own shokri --worker --cache c -o no
+  refused 64 "attack: ml-leaks-3 trains no shadow models, so a worker has nothing to do" attack ml-leaks-3 --worker --cache c
   refused 64 "--shadow-data must be real, synthesis, marginals, class-marginals or noisy (got 'fake')" own shokri --shadow-data fake
   refused 64 "attack: --flip must be at least 0 and at most 1 (got 2)" own shokri --flip 2
 }
@@ -182,17 +261,17 @@ refused() {
     shift
     "$SOTTO" attack "$name" --target net.safetensors --member-features b/member-features.npy --member-labels b/member-labels.npy \
       --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy \
-      --attacker-features b/attacker-features.npy --attacker-labels b/attacker-labels.npy --threads 1 --quiet "$@"
+      --attacker-features b/attacker-features.npy --attacker-labels b/attacker-labels.npy --threads 1 "$@"
   }
   "$SOTTO" train --data b/member-features.npy:b/member-labels.npy --model mlp --hidden 32 --epochs 60 --batch 20 --dtype f32 --backend dnnl --threads 1 --quiet -o net.safetensors
-  network lira --shadows 4 --cache nets -o net1 > /dev/null
-  network lira --shadows 4 --cache nets -o net2 > /dev/null
-  grep -q '"trained":4,"reused":0' net1/result.json
-  grep -q '"trained":0,"reused":4' net2/result.json
+  network lira --shadows 4 --cache nets -o net1 > /dev/null 2> net1.txt
+  network lira --shadows 4 --cache nets -o net2 > /dev/null 2> net2.txt
+  grep -q '4 trained, 0 from the cache' net1.txt
+  grep -q '0 trained, 4 from the cache' net2.txt
   cmp net1/scores.npy net2/scores.npy
   grep -q '"start":"seeds of their own"' net1/result.json
-  network lira --shadows 4 --cache nets --known-start -o net3 > /dev/null
-  grep -q '"trained":4,"reused":0' net3/result.json # other shadows
+  network lira --shadows 4 --cache nets --known-start -o net3 > /dev/null 2> net3.txt
+  grep -q '4 trained, 0 from the cache' net3.txt # other shadows
   grep -q '"start":"the target.s own seed"' net3/result.json
   grep -q 'started as the target was' net3/report.html
   for name in shokri gradient-norm white-box rmia-offline; do
@@ -217,8 +296,8 @@ refused() {
   target=w own loss-trajectory --snapshots w.safetensors.snapshots --cache watched --quiet -o w1 > /dev/null
   grep -q '"snapshots":2,"snapshot_every":8' w1/result.json
   grep -q 'by its own intermediate models' w1/report.html
-  target=w own metric-trajectory --snapshots w.safetensors.snapshots --cache watched --quiet -o w2 > /dev/null
-  grep -q '"trained":0,"reused":1' w2/result.json
+  target=w own metric-trajectory --snapshots w.safetensors.snapshots --cache watched -o w2 > /dev/null 2> w2.txt
+  grep -q '0 trained, 1 from the cache' w2.txt
   target=w refused 64 "attack: --snapshots needs --cache" own loss-trajectory --snapshots w.safetensors.snapshots
   refused 64 "needs a network of 'sotto train' as --target FILE" own loss-trajectory --snapshots w.safetensors.snapshots --cache watched
   refused 65 "snapshot_every: 20 epochs leave no model before the last of 20 epochs" "$SOTTO" train "${watched[@]}" --snapshot-every 20 -o no.safetensors

@@ -116,6 +116,7 @@ class AttackOptions(TypedDict, total=False):
     known_start: bool | None
     poison: int | None
     cache: str | PathLike[str] | None
+    worker: bool | None
     shuffle: bool | None
     seed: int | None
     fpr: float | Sequence[float] | None

@@ -96,7 +96,7 @@ static sotto_status run(double *scores, struct query_result *result, const struc
         shadow_set_clear(&shadows);
         TRY(in->network ? make_networks(&shadows, in, i == 1) : make_heads(&shadows, in, i == 1));
         shadow_pool_describe(fact_group(shadows_trained, NULL), &shadows.pool, &shadows.plan);
-        pending |= shadows.pool.missing > 0;
+        pending |= shadows.pool.partial;
         if (!pending)
             TRY(output_table_add(&answers, &shadows, width, in->ctx));
     }

@@ -105,6 +105,7 @@ sotto_status shadow_cache_find(bool *found, struct shadow_facts *facts, char wei
     TRY(json_get_text(&recorded, doc, path, "weights_sha256"));
     TRY(json_get_real(&f.train_accuracy, doc, path, "train_accuracy"));
     TRY(json_get_real_or_null(&f.test_accuracy, doc, path, "test_accuracy"));
+    f.seconds = json_number(json_member(doc, "seconds")); /* of 0.2.0 and later */
     TRY(sha256_file(hash, weights));
     if (strcmp(hash, recorded) != 0)
         FAIL(SOTTO_EFORMAT, "%s: its SHA-256 differs from the one in %s; remove both files", weights, path);
@@ -122,19 +123,27 @@ sotto_status shadow_cache_path(char weights[SHADOW_PATH], const char *folder,
     return paths(weights, facts, folder, id);
 }
 
+bool shadow_cache_has(const char *folder, const struct shadow_identity *id)
+{
+    char weights[SHADOW_PATH], path[SHADOW_PATH];
+    return paths(weights, path, folder, id) == SOTTO_OK && file_exists(path) && file_exists(weights);
+}
+
 sotto_status shadow_cache_add(const char *folder, const struct shadow_identity *id,
-                              const struct shadow_facts *facts)
+                              const struct shadow_facts *facts, const void *bytes, size_t size)
 {
     sotto_status status = SOTTO_OK;
     char weights[SHADOW_PATH], path[SHADOW_PATH], hash[SHA256_HEX];
     struct json *doc = NULL;
     TRY(paths(weights, path, folder, id));
-    TRY(sha256_file(hash, weights));
+    TRY(file_write_once(weights, bytes, size));
+    TRY(sha256_file(hash, weights)); /* of the file that is there */
     TRY(manifest(&doc, id));
     json_put_text(&doc, "weights_sha256", hash);
     json_put_real(&doc, "train_accuracy", facts->train_accuracy);
     json_put_real(&doc, "test_accuracy", facts->test_accuracy);
-    TRY(json_write_file(path, doc, JSON_PRETTY));
+    json_put_real(&doc, "seconds", facts->seconds);
+    TRY(json_write_once(path, doc, JSON_PRETTY));
 done:
     json_free(doc);
     return status;

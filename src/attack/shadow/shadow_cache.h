@@ -22,16 +22,20 @@ struct shadow_identity {
 };
 struct shadow_facts {
     double train_accuracy, test_accuracy;
+    double seconds; /* that the training took on one thread or more; NAN: not known */
 };
 void shadow_cache_key(char key[SHA256_HEX], const struct shadow_identity *id);
 /* *found false: not there. Else its facts, and the file of its weights, which are those that were saved.
  * EFORMAT: there, but damaged or of another making. */
 sotto_status shadow_cache_find(bool *found, struct shadow_facts *facts, char weights[SHADOW_PATH],
                                const char *folder, const struct shadow_identity *id);
-/* Where to save the weights; then shadow_cache_add() makes them a member of the cache. */
+/* Is it there? Its files are not looked into. */
+bool shadow_cache_has(const char *folder, const struct shadow_identity *id);
+/* Where the weights are. */
 sotto_status shadow_cache_path(char weights[SHADOW_PATH], const char *folder,
                                const struct shadow_identity *id);
+/* Puts a finished shadow into the cache, as the bytes of its file; one that is there is kept. */
 sotto_status shadow_cache_add(const char *folder, const struct shadow_identity *id,
-                              const struct shadow_facts *facts);
+                              const struct shadow_facts *facts, const void *bytes, size_t size);
 
 #endif

@@ -2,8 +2,7 @@
  * large one gains nothing from sharing (bench/LOG.md). Only a pool with fewer networks than threads trains
  * them one after the other on all threads. Each is sotto_train() on its IN records, or the same by DP-SGD;
  * the bits depend on threads and backend, so these are part of a shadow's name in the cache. */
-#include "attack/shadow/shadow_cache.h"
-#include "attack/shadow/shadow_pool.h"
+#include "attack/shadow/shadow_share.h"
 
 #include "base/file.h"
 #include "nn/nn.h"
@@ -27,7 +26,9 @@ struct network_trainer {
     int lanes;                 /* networks that train side by side */
     /* of one network: threads; quiet, as the caller's sinks need not be thread-safe */
     struct sotto_context own;
-    size_t *todo, count;
+    struct shadow_share share;
+    const size_t *todo;
+    size_t count;
     atomic_size_t finished;
 };
 
@@ -50,9 +51,10 @@ static uint64_t noise_seed_of(const struct shadow_plan *p, size_t model)
     return rng_u64(&draw);
 }
 
-static sotto_status identity(struct shadow_identity *out, const struct network_trainer *t, size_t model)
+static sotto_status identify(struct shadow_identity *out, const void *arg, size_t model)
 {
     sotto_status status = SOTTO_OK;
+    const struct network_trainer *t = arg;
     const struct shadow_plan *p = t->plan;
     struct sotto_train_options o = options_of(t, model);
     char text[TRAIN_RECIPE_TEXT], privately[DP_SGD_TEXT] = "", kept[48] = "";
@@ -165,36 +167,44 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     struct shadow_facts facts;
     struct sotto_network *n = NULL;
     struct head_data own;
-    char path[SHADOW_PATH];
     float *x = NULL;
     int64_t *y = NULL;
+    void *bytes = NULL;
+    size_t size;
+    bool mine;
+    const double started = shadow_clock();
+    TRY(share_take(&mine, &t->share, model));
+    if (!mine)
+        goto done;
     TRY(shadow_records(&x, &y, &own, p, model, SHADOW_IN));
     TRY(shadow_network_train(&n, &own, &o, p->privacy, noise_seed_of(p, model), &t->own));
     TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, n));
     TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, n));
+    facts.seconds = shadow_clock() - started;
     if (p->cache) {
-        TRY(identity(&id, t, model));
-        TRY(shadow_cache_path(path, p->cache, &id));
-        TRY(sotto_network_save(path, n));
-        TRY(shadow_cache_add(p->cache, &id, &facts));
+        TRY(identify(&id, t, model));
+        TRY(sotto_network_save_bytes(&bytes, &size, n));
+        TRY(shadow_cache_add(p->cache, &id, &facts, bytes, size));
     }
     keep(t->pool, model, n, &facts);
     n = NULL;
+    share_drop(&t->share, model);
     size_t finished = atomic_fetch_add(&t->finished, 1) + 1;
     if (thread == 0)
         context_progress(p->ctx, "shadows", finished, t->count, "models");
 done:
     sotto_network_free(n);
+    sotto_bytes_free(bytes);
     base_free(x);
     base_free(y);
     return status;
 }
 
 /* From the cache into the pool. */
-static sotto_status fetch(bool *found, struct network_trainer *t, size_t model,
-                          const struct shadow_identity *id)
+static sotto_status fetch(bool *found, void *arg, size_t model, const struct shadow_identity *id)
 {
     sotto_status status = SOTTO_OK;
+    struct network_trainer *t = arg;
     char path[SHADOW_PATH];
     struct shadow_facts facts;
     struct sotto_network *n = NULL;
@@ -267,25 +277,26 @@ done:
     return status;
 }
 
-/* What the cache has goes into the pool, what this shard must train onto the list. */
-static sotto_status take_stock(struct network_trainer *t)
+static sotto_status name_all_snapshots(struct network_trainer *t)
 {
     sotto_status status = SOTTO_OK;
-    const struct shadow_plan *p = t->plan;
     struct shadow_identity id;
-    for (size_t m = 0; m < p->models; m++) {
-        bool found = false;
-        TRY(identity(&id, t, m));
-        if (t->pool->snapshots)
-            TRY(name_snapshots(&t->pool->snapshots[m], p->cache, &id));
-        if (p->cache)
-            TRY(fetch(&found, t, m, &id));
-        if (!found && (p->shards < 2 || m % p->shards == p->shard))
-            t->todo[t->count++] = m;
-        else if (!found)
-            t->pool->missing++;
+    for (size_t m = 0; t->pool->snapshots && m < t->plan->models; m++) {
+        TRY(identify(&id, t, m));
+        TRY(name_snapshots(&t->pool->snapshots[m], t->plan->cache, &id));
     }
 done:
+    return status;
+}
+
+static sotto_status train(void *arg, const size_t *model, size_t count)
+{
+    struct network_trainer *t = arg;
+    t->todo = model;
+    t->count = count;
+    atomic_store(&t->finished, 0);
+    sotto_status status = par_chunks(count, t->lanes, train_one, t);
+    t->pool->trained += atomic_load(&t->finished);
     return status;
 }
 
@@ -293,7 +304,8 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
 {
     sotto_status status = SOTTO_OK;
     struct network_trainer t = {.plan = p, .pool = s};
-    NEW(t.todo, s->models);
+    t.share = (struct shadow_share){
+        .plan = p, .pool = s, .identify = identify, .fetch = fetch, .train = train, .arg = &t};
     NEW(s->networks, s->models);
     if (p->network->snapshot_every)
         NEW(s->snapshots, s->models);
@@ -304,10 +316,8 @@ sotto_status shadow_networks_make(struct shadow_pool *s, const struct shadow_pla
         TRY(sha256_file_asking(t.start[0], p->network->from, p->ctx));
     if (p->cache && p->network->standardise)
         TRY(sha256_file_asking(t.start[1], p->network->standardise, p->ctx));
-    TRY(take_stock(&t));
-    TRY(par_chunks(t.count, t.lanes, train_one, &t));
-    s->trained = t.count;
+    TRY(name_all_snapshots(&t));
+    TRY(shadow_share_run(&t.share));
 done:
-    base_free(t.todo);
     return status;
 }

@@ -1,6 +1,6 @@
 #include "attack/shadow/shadow_pool.h"
 
-#include "attack/shadow/shadow_cache.h"
+#include "attack/shadow/shadow_share.h"
 #include "audit/score/posterior.h"
 #include "base/file.h"
 #include "head/kernel/head_bits.h"
@@ -26,6 +26,7 @@ struct trainer {
     uint64_t *bits;     /* of MLPs: the records, once for all models, if they are bits (head_bits.h) */
     const size_t *todo; /* models to train */
     size_t count;
+    struct shadow_share share;
     struct sotto_context quiet; /* the caller's, without its sinks: those need not be thread-safe */
     atomic_size_t finished;
 };
@@ -57,17 +58,18 @@ static struct sotto_head_recipe block_recipe(const struct shadow_plan *p)
     return r;
 }
 
-static struct shadow_identity identity(const struct trainer *t, size_t model)
+static sotto_status identify(struct shadow_identity *out, const void *arg, size_t model)
 {
+    const struct trainer *t = arg;
     const struct shadow_plan *p = t->plan;
-    struct shadow_identity id = {.data_sha256 = t->data_sha256,
-                                 .use = p->use + model * p->data->n,
-                                 .n = p->data->n,
-                                 .shape = t->shape,
-                                 .split_seed = p->seed};
+    *out = (struct shadow_identity){.data_sha256 = t->data_sha256,
+                                    .use = p->use + model * p->data->n,
+                                    .n = p->data->n,
+                                    .shape = t->shape,
+                                    .split_seed = p->seed};
     struct sotto_head_recipe recipe = in_blocks(p) ? t->block : shadow_recipe(p, model);
-    head_recipe_text(id.recipe, &recipe, p->data->d, p->data->classes);
-    return id;
+    head_recipe_text(out->recipe, &recipe, p->data->d, p->data->classes);
+    return SOTTO_OK;
 }
 
 /* The records of one kind that a shadow uses, where they lie. Free *record with base_free(). */
@@ -103,25 +105,28 @@ done:
 }
 
 /* A trained shadow: into the pool, and into the cache. `h` has the weights. */
-static sotto_status deliver(struct trainer *t, size_t model, struct sotto_head *h)
+static sotto_status deliver(struct trainer *t, size_t model, struct sotto_head *h, double seconds)
 {
     sotto_status status = SOTTO_OK;
     struct shadow_pool *s = t->pool;
-    struct shadow_facts facts;
+    struct shadow_facts facts = {.seconds = seconds};
+    void *bytes = NULL;
+    size_t size;
     TRY(accuracy(&facts.train_accuracy, t, model, SHADOW_IN, h));
     TRY(accuracy(&facts.test_accuracy, t, model, SHADOW_OUT, h));
     if (t->plan->cache) {
-        struct shadow_identity id = identity(t, model);
-        char path[SHADOW_PATH];
-        TRY(shadow_cache_path(path, t->plan->cache, &id));
-        TRY(sotto_head_save(path, h));
-        TRY(shadow_cache_add(t->plan->cache, &id, &facts));
+        struct shadow_identity id;
+        TRY(identify(&id, t, model));
+        TRY(sotto_head_save_bytes(&bytes, &size, h));
+        TRY(shadow_cache_add(t->plan->cache, &id, &facts, bytes, size));
     }
     memcpy(s->weights + model * s->parameters, h->parameters, s->parameters * sizeof *s->weights);
     s->train_accuracy[model] = facts.train_accuracy;
     s->test_accuracy[model] = facts.test_accuracy;
     s->ready[model] = 1;
+    share_drop(&t->share, model);
 done:
+    sotto_bytes_free(bytes);
     return status;
 }
 
@@ -137,6 +142,11 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     struct head_part own;
     struct sotto_head *h = NULL;
     size_t *record = NULL;
+    bool mine;
+    const double started = shadow_clock();
+    TRY(share_take(&mine, &t->share, model));
+    if (!mine)
+        goto done;
     TRY(part_of(&own, &record, t, model, SHADOW_IN));
     TRY(head_part_check(&own, &t->quiet));
     TRY(head_plain_plan_part(&trainer, &own, &recipe));
@@ -145,7 +155,7 @@ static sotto_status train_one(void *arg, size_t chunk, int thread)
     head_plain_export(&trainer, h->parameters);
     head_take_recipe(h, &recipe);
     head_recipe_hash(h->recipe_hash, &recipe, p->data->d, p->data->classes);
-    TRY(deliver(t, model, h));
+    TRY(deliver(t, model, h, shadow_clock() - started));
     size_t finished = atomic_fetch_add(&t->finished, 1) + 1;
     if (thread == 0)
         context_progress(p->ctx, "shadows", finished, t->count, "models");
@@ -156,7 +166,7 @@ done:
     return status;
 }
 
-static sotto_status train_block(struct trainer *t, size_t first, size_t count)
+static sotto_status train_block(struct trainer *t, const size_t *model, size_t count)
 {
     sotto_status status = SOTTO_OK;
     const struct shadow_plan *p = t->plan;
@@ -165,18 +175,19 @@ static sotto_status train_block(struct trainer *t, size_t first, size_t count)
     struct sotto_head *h = NULL;
     uint8_t *member = NULL;
     float *weights = NULL;
+    const double started = shadow_clock();
     NEW_ROWS(member, n, count);
     NEW(weights, count * size);
     for (size_t i = 0; i < n; i++)
         for (size_t m = 0; m < count; m++)
-            member[i * count + m] = p->use[t->todo[first + m] * n + i] == SHADOW_IN;
+            member[i * count + m] = p->use[model[m] * n + i] == SHADOW_IN;
     TRY(head_many_train(weights, p->data, &recipe, member, count, &t->quiet));
     TRY(sotto_head_copy(&h, t->pool->shape));
     for (size_t m = 0; m < count; m++) {
         memcpy(h->parameters, weights + m * size, size * sizeof *weights);
-        TRY(deliver(t, t->todo[first + m], h));
+        TRY(deliver(t, model[m], h, (shadow_clock() - started) / (double)count));
     }
-    context_progress(p->ctx, "shadows", first + count, t->count, "models");
+    context_progress(p->ctx, "shadows", atomic_fetch_add(&t->finished, count) + count, t->count, "models");
 done:
     sotto_head_free(h);
     base_free(member);
@@ -185,14 +196,15 @@ done:
 }
 
 /* From the cache into the pool. */
-static sotto_status fetch(bool *found, struct shadow_pool *s, size_t model, const char *folder,
-                          const struct shadow_identity *id)
+static sotto_status fetch(bool *found, void *arg, size_t model, const struct shadow_identity *id)
 {
     sotto_status status = SOTTO_OK;
+    const struct trainer *t = arg;
+    struct shadow_pool *s = t->pool;
     char path[SHADOW_PATH];
     struct shadow_facts facts;
     struct sotto_head *h = NULL;
-    TRY(shadow_cache_find(found, &facts, path, folder, id));
+    TRY(shadow_cache_find(found, &facts, path, t->plan->cache, id));
     if (!*found)
         goto done;
     TRY(sotto_head_load(&h, path));
@@ -208,26 +220,33 @@ done:
     return status;
 }
 
-/* What the cache has, and what is left for this shard. */
-static sotto_status look_up(struct trainer *t, size_t *todo)
+/* Linear heads: blocks of what this process gets. */
+static sotto_status train_blocks(struct trainer *t)
 {
     sotto_status status = SOTTO_OK;
-    const struct shadow_plan *p = t->plan;
-    struct shadow_pool *s = t->pool;
-    for (size_t m = 0; m < s->models; m++) {
-        bool found = false;
-        if (p->cache) {
-            struct shadow_identity id = identity(t, m);
-            TRY(fetch(&found, s, m, p->cache, &id));
+    size_t own[BLOCK], count = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        bool mine;
+        TRY(share_take(&mine, &t->share, t->todo[i]));
+        if (mine)
+            own[count++] = t->todo[i];
+        if (count == BLOCK || (count > 0 && i + 1 == t->count)) {
+            TRY(train_block(t, own, count));
+            count = 0;
         }
-        if (found)
-            continue;
-        if (p->shards < 2 || m % p->shards == p->shard)
-            todo[t->count++] = m;
-        else
-            s->missing++;
     }
 done:
+    return status;
+}
+
+static sotto_status train(void *arg, const size_t *model, size_t count)
+{
+    struct trainer *t = arg;
+    t->todo = model;
+    t->count = count;
+    atomic_store(&t->finished, 0);
+    sotto_status status = in_blocks(t->plan) ? train_blocks(t) : par_each(count, t->plan->ctx, train_one, t);
+    t->pool->trained += atomic_load(&t->finished);
     return status;
 }
 
@@ -264,27 +283,19 @@ static sotto_status make_heads(struct shadow_pool *s, const struct shadow_plan *
 {
     sotto_status status = SOTTO_OK;
     struct trainer t = {.plan = p, .pool = s, .shape = in_blocks(p) ? "block" : "one"};
-    size_t *todo = NULL;
-    NEW(todo, p->models);
-    t.todo = todo;
+    t.share = (struct shadow_share){
+        .plan = p, .pool = s, .identify = identify, .fetch = fetch, .train = train, .arg = &t};
     t.block = block_recipe(p);
     t.quiet = context_quiet(p->ctx, 0);
     TRY(head_data_check(p->data, head_recipe_convex(p->recipe), p->ctx));
     TRY(make_weights(s, p));
     if (p->cache)
         head_data_sha256(t.data_sha256, p->data);
-    TRY(look_up(&t, todo));
-    if (in_blocks(p)) {
-        for (size_t first = 0; first < t.count; first += BLOCK)
-            TRY(train_block(&t, first, t.count - first < BLOCK ? t.count - first : BLOCK));
-    } else {
+    if (!in_blocks(p))
         TRY(head_bits_make(&t.bits, p->data->x, p->data->n, p->data->d));
-        TRY(par_each(t.count, p->ctx, train_one, &t));
-    }
-    s->trained = t.count;
+    TRY(shadow_share_run(&t.share));
 done:
     base_free(t.bits);
-    base_free(todo);
     return status;
 }
 
@@ -411,9 +422,12 @@ sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, c
 static double mean_of(const double *x, const struct shadow_pool *s)
 {
     double sum = 0;
-    for (size_t m = 0; m < s->models; m++)
+    size_t ready = 0;
+    for (size_t m = 0; m < s->models; m++) {
         sum += s->ready[m] ? x[m] : 0;
-    return sum / (double)(s->models - s->missing);
+        ready += s->ready[m];
+    }
+    return ready ? sum / (double)ready : NAN;
 }
 
 void shadow_pool_describe(struct facts *out, const struct shadow_pool *s, const struct shadow_plan *p)
@@ -424,9 +438,11 @@ void shadow_pool_describe(struct facts *out, const struct shadow_pool *s, const 
     else if (train_recipe_text(recipe, p->network) != SOTTO_OK)
         recipe[0] = 0;
     fact_count(out, "models", s->models);
-    fact_count(out, "trained", s->trained);
-    fact_count(out, "reused", s->reused);
-    fact_count(out, "missing", s->missing);
+    if (s->partial) {
+        fact_count(out, "trained", s->trained);
+        fact_count(out, "reused", s->reused);
+        fact_count(out, "missing", s->missing);
+    }
     fact_real(out, "train_accuracy", mean_of(s->train_accuracy, s));
     fact_real(out, "test_accuracy", mean_of(s->test_accuracy, s));
     fact_text(out, "start", p->known_start ? "the target's own seed" : "seeds of their own");

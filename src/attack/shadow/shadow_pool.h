@@ -24,9 +24,11 @@ struct shadow_plan {
     const struct sotto_train_privacy *privacy; /* of networks trained by DP-SGD, else NULL */
     bool known_start; /* all with the recipe's own seed, which is the target's: the worst case */
     size_t shard, shards;
-    const char *cache; /* folder, or NULL */
-    uint64_t seed;     /* that made `use`; of the shadows' own seeds */
-    size_t repeats;    /* networks with noise: posteriors averaged for an answer; 0 and 1: one */
+    const char *cache; /* folder, or NULL; other processes may fill it at the same time (shadow_share.h) */
+    bool
+        worker; /* train what no process does, load nothing, and do not wait for the others; needs the cache */
+    uint64_t seed;  /* that made `use`; of the shadows' own seeds */
+    size_t repeats; /* networks with noise: posteriors averaged for an answer; 0 and 1: one */
     const struct sotto_context *ctx;
 };
 struct shadow_pool {
@@ -35,6 +37,7 @@ struct shadow_pool {
     double *train_accuracy, *test_accuracy; /* (models); NAN without OUT records */
     uint8_t *ready;                         /* (models): 0 where another shard has not delivered */
     size_t trained, reused, missing, repeats;
+    bool partial;                    /* a worker's, or some are missing: nothing to ask */
     struct sotto_head *shape;        /* a head of the right shape to load weights into */
     struct sotto_network **networks; /* (models), NULL where not ready; the pool itself NULL of heads */
     char **
@@ -65,7 +68,8 @@ struct shadow_noise {
  * they are. ENOMEM, EINVAL. */
 sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, const struct head_data *data,
                                  const struct shadow_noise *noise, const struct sotto_context *ctx);
-/* Adds how many, trained and reused, mean accuracies, what is missing. */
+/* Adds how many, mean accuracies; of a partial pool how many were trained, reused and are missing: who trained a
+ * shadow of a whole pool changes nothing, so reports do not say it. */
 void shadow_pool_describe(struct facts *out, const struct shadow_pool *s, const struct shadow_plan *plan);
 
 /* ---- for shadow_networks.c ---- */

@@ -88,6 +88,7 @@ static sotto_status train_shadows(struct shadow_set *a, const struct query_input
                                    .shard = o->shard,
                                    .shards = o->shards,
                                    .cache = o->cache,
+                                   .worker = o->worker != 0,
                                    .seed = o->seed,
                                    .repeats = o->repeats,
                                    .ctx = in->ctx};
@@ -199,7 +200,7 @@ void shadow_set_report(struct query_result *result, const struct shadow_set *a)
     if (a->made.x)
         synthetic_describe(fact_group(&result->facts, "synthetic"), &a->made, a->data.classes);
     shadow_pool_describe(fact_group(&result->facts, "shadows"), &a->pool, &a->plan);
-    result->pending = a->pool.missing > 0;
+    result->pending = a->pool.partial;
 }
 
 void answer_top(float *out, size_t width, const float *p, size_t classes)

@@ -23,7 +23,7 @@ static void remove_folder(const char *folder)
     DIR *dir = opendir(folder);
     char path[4600];
     for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
-        for (size_t i = 0; i < sizeof files / sizeof *files; i++) { /* and their ".tmp-PID" */
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) { /* and their ".tmp-XXXXXX" */
             if (strncmp(e->d_name, files[i], strlen(files[i])) != 0)
                 continue;
             snprintf(path, sizeof path, "%.4000s/%s", folder, e->d_name);

@@ -115,5 +115,7 @@ enum json_style {
 sotto_status json_dump(char **text, const struct json *j, int style);
 /** Atomic; ends in a newline. */
 sotto_status json_write_file(const char *path, const struct json *j, int style);
+/** A file that is there is kept as it is, which is no error. */
+sotto_status json_write_once(const char *path, const struct json *j, int style);
 
 #endif

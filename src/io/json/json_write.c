@@ -24,7 +24,8 @@ done:
     return status;
 }
 
-sotto_status json_write_file(const char *path, const struct json *j, int style)
+static sotto_status write_file(const char *path, const struct json *j, int style,
+                               sotto_status (*commit)(struct atomic_file *))
 {
     sotto_status status = SOTTO_OK;
     char *text = NULL;
@@ -33,11 +34,21 @@ sotto_status json_write_file(const char *path, const struct json *j, int style)
     TRY(atomic_open(&f, path));
     atomic_write(&f, text, strlen(text));
     atomic_write(&f, "\n", 1);
-    TRY(atomic_commit(&f));
+    TRY(commit(&f));
 done:
     atomic_discard(&f);
     sotto_text_free(text);
     return status;
+}
+
+sotto_status json_write_file(const char *path, const struct json *j, int style)
+{
+    return write_file(path, j, style, atomic_commit);
+}
+
+sotto_status json_write_once(const char *path, const struct json *j, int style)
+{
+    return write_file(path, j, style, atomic_commit_once);
 }
 
 void sotto_text_free(char *text)
