@@ -33,6 +33,18 @@ static void on_signal(int number)
     (void)ignored;
 }
 
+/* The images of an imported set lie in their file while they are used (base/file.h: struct file_map). */
+static void on_lost_file(int number)
+{
+    static const char text[] = "\nsotto: error: a data file was cut, or its disk was lost, while it was "
+                               "read; expected it to stay as it is\n"
+                               "  hint: 'sotto data verify NAME' tells whether a set is whole; what was "
+                               "charged before stays charged\n";
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)number, (void)ignored;
+    _exit(74);
+}
+
 static int exit_code(sotto_status status)
 {
     static const int codes[] = {0, 64, 65, 65, 66, 69, 70, 71, 73, 74, 75, 77, 78, 65, 65, 130, 1};
@@ -165,6 +177,7 @@ static int run_verb(const char *name, int argc, char **argv)
         terminal_start(options, verb);
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
+        signal(SIGBUS, on_lost_file);
         struct sotto_context ctx = {.threads = (int)option_count(options, "threads"),
                                     .stop = &stop,
                                     .progress = terminal_progress,

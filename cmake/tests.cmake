@@ -138,6 +138,10 @@ if(BATS)
   add_test(NAME slow/planted COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/planted.bats)
   set_tests_properties(slow/planted PROPERTIES LABELS slow TIMEOUT 7200
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_PLANTED_TIMES=20")
+  # Images that are more than memory: 27.6 GB on disk, or skipped.
+  add_test(NAME slow/large_store COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/large_store.bats)
+  set_tests_properties(slow/large_store PROPERTIES LABELS slow TIMEOUT 7200
+    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_LARGE_IMAGES=1000000")
 endif()
 # The Python package against the library just built, without pip or network. (A sanitizer would have to be in the interpreter.)
 if(NOT SOTTO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)

@@ -48,6 +48,8 @@ struct sotto_dataset {
 /** Opens a set.
  *  In:      name_or_path: a registered or imported name, or a path in one of the layouts of `sotto data list`
  *  Out:     *out: free with sotto_dataset_free()
+ *           Images of an imported set stay in their file and are read as they are used: a file that is cut meanwhile ends the
+ *           process by SIGBUS; one that is removed stays readable.
  *  Returns: ENOENT   "data set 'x' not found", with a hint
  *           EFORMAT  names the file and what is wrong in it
  *           EINVAL, EIO, ENOMEM, ESTOPPED */

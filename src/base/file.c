@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,22 @@ sotto_status file_open(int *out, size_t *size, bool *regular, const char *path)
     *out = fd;
 done:
     return status;
+}
+
+sotto_status file_map(struct file_map *out, int fd, size_t bytes, const char *path)
+{
+    void *base = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (base == MAP_FAILED)
+        return status_fail(SOTTO_EIO, "%s: cannot be mapped: %s", path, strerror(errno));
+    *out = (struct file_map){base, bytes};
+    return SOTTO_OK;
+}
+
+void file_unmap(struct file_map *map)
+{
+    if (map->base)
+        munmap(map->base, map->bytes);
+    *map = (struct file_map){0};
 }
 
 /* Waits until something can be read, or the other end is closed. */

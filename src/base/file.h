@@ -20,6 +20,17 @@ sotto_status file_read(unsigned char **data, size_t *size, const char *path, siz
 sotto_status file_read_asking(unsigned char **data, size_t *size, const char *path, size_t limit,
                               const struct sotto_context *ctx);
 
+/** Bytes of an open file as memory that is read-only: pages are read when they are touched. A file that is cut meanwhile ends
+ * the process by SIGBUS; one that is removed or replaced stays as it was. Initialise with {0}. */
+struct file_map {
+    void *base; /* NULL: nothing is mapped */
+    size_t bytes;
+};
+/** EIO: this file system maps none, or the address space is used up. */
+sotto_status file_map(struct file_map *out, int fd, size_t bytes, const char *path);
+/** Harmless on {0}. */
+void file_unmap(struct file_map *map);
+
 /** A file that appears under its name only once it is whole: written to a temporary name in the same folder,
  *  fsynced, renamed, folder fsynced. Mode 0600. A certificate beside it (PATH.certificate.json) speaks of the bytes
  *  that go: it is renamed to PATH.certificate.json.old first. */

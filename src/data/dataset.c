@@ -42,7 +42,9 @@ void dataset_discard(struct dataset *d)
         return;
     free_names(d->class_names, d->set.classes);
     free_names(d->value_names, d->set.values);
-    base_free(d->images);
+    if (!d->map.base)
+        base_free(d->images);
+    file_unmap(&d->map);
     base_free(d->features);
     base_free(d->labels);
     base_free(d->attribute);
@@ -102,6 +104,18 @@ sotto_status dataset_reserve_images(struct dataset *d, size_t n, size_t channels
     if (!d->images)
         FAIL(SOTTO_ENOMEM, "cannot allocate %zu bytes for %zu images", bytes, n);
     d->set.images = d->images;
+done:
+    return status;
+}
+
+sotto_status dataset_lend_images(struct dataset *d, const uint8_t *images, size_t n, size_t channels,
+                                 size_t height, size_t width, bool labelled)
+{
+    sotto_status status = SOTTO_OK;
+    size_t bytes;
+    TRY(set_shape(d, &bytes, n, channels, height, width, labelled));
+    d->images = (uint8_t *)images;
+    d->set.images = images;
 done:
     return status;
 }

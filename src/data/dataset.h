@@ -5,6 +5,7 @@
 #ifndef DATA_DATASET_H
 #define DATA_DATASET_H
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "sotto/data.h"
 
@@ -29,15 +30,16 @@ struct table_facts {
 /** What stands behind a struct sotto_dataset: the same arrays, writable while the set is built. */
 struct dataset {
     struct sotto_dataset set; /* set.memory points back here */
-    uint8_t *images;          /* (N, C, H, W) */
-    float *features;          /* (N, D) */
-    int64_t *labels;          /* (N) */
-    char **class_names;       /* set.classes strings, or NULL */
-    int64_t *attribute;       /* (N), or NULL */
-    char **value_names;       /* set.values strings, or NULL */
-    bool recorded;            /* set.sha256 comes from a dataset.json */
-    char licence[256];        /* one line, "" if unknown */
-    size_t column_count;      /* set.columns, or 0: not described */
+    uint8_t *images;          /* (N, C, H, W); read-only if they lie in `map` */
+    struct file_map map;
+    float *features;     /* (N, D) */
+    int64_t *labels;     /* (N) */
+    char **class_names;  /* set.classes strings, or NULL */
+    int64_t *attribute;  /* (N), or NULL */
+    char **value_names;  /* set.values strings, or NULL */
+    bool recorded;       /* set.sha256 comes from a dataset.json */
+    char licence[256];   /* one line, "" if unknown */
+    size_t column_count; /* set.columns, or 0: not described */
     struct table_column *columns;
     struct table_facts table;
     char label_column[128]; /* of a table: its name; "": unknown */
@@ -76,6 +78,9 @@ void dataset_discard(struct dataset *d);
 /** Zeroed arrays; `labelled`: labels too. EFORMAT: a size is zero or too large; ENOMEM. */
 sotto_status dataset_reserve_images(struct dataset *d, size_t n, size_t channels, size_t height, size_t width,
                                     bool labelled);
+/** Instead of dataset_reserve_images(): `images` lie in d->map. */
+sotto_status dataset_lend_images(struct dataset *d, const uint8_t *images, size_t n, size_t channels,
+                                 size_t height, size_t width, bool labelled);
 sotto_status dataset_reserve_features(struct dataset *d, size_t n, size_t columns, bool labelled);
 /** Instead of dataset_reserve_images(), if d->may_stream: labels and shape only. Takes `stream`, also on
  * failure. */

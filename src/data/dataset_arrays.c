@@ -14,6 +14,9 @@ static sotto_status take_images(struct dataset *d, const struct sotto_array *a, 
         FAIL(SOTTO_EFORMAT,
              "images have shape (%zu, %zu, %zu, %zu); expected (N, C, H, W) with 1 or 3 channels",
              a->shape[0], a->shape[1], a->shape[2], a->shape[3]);
+    if (d->map.base)
+        return dataset_lend_images(d, a->data, a->shape[0], channels, a->shape[a->ndim - 2],
+                                   a->shape[a->ndim - 1], labelled);
     TRY(dataset_reserve_images(d, a->shape[0], channels, a->shape[a->ndim - 2], a->shape[a->ndim - 1],
                                labelled));
     memcpy(d->images, a->data, a->count);

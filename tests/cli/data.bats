@@ -197,3 +197,19 @@ sotto: error: missing.tar: No such file or directory" ]
   sotto data verify cifar10
   [ "$status" -eq 0 ]
 }
+
+@test "images that are cut while they are read end the command with one text" {
+  head -c 6144000 /dev/urandom > bytes
+  { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (2000, 3, 32, 32), }"; cat bytes; } > i.npy
+  sotto data import i.npy --name cut --quiet
+  [ "$status" -eq 0 ]
+  images=$(find . -path '*/cut/images.npy')
+  "$SOTTO" pretrain --data cut --epochs 1000 --batch 100 --metrics m.jsonl --quiet -o m.safetensors 2> err.txt &
+  pid=$!
+  while kill -0 $pid && [ ! -s m.jsonl ]; do sleep 0.05; done
+  truncate -s 4096 "$images"
+  code=0
+  wait $pid || code=$?
+  [ "$code" -eq 74 ]
+  grep -q 'error: a data file was cut' err.txt
+}

@@ -108,6 +108,14 @@ void bytes_clear(struct bytes *b)
     *b = (struct bytes){0};
 }
 
+bool bundle_path(char *out, size_t capacity, const struct bundle *b, size_t entry)
+{
+    const struct bundle_entry *e = &b->entries[entry];
+    int length = b->single || b->colon ? snprintf(out, capacity, "%s", b->single ? b->origin : e->name)
+                                       : snprintf(out, capacity, "%s/%s", b->origin, e->name);
+    return !e->data && !e->left && (size_t)length < capacity;
+}
+
 void bundle_where(char *out, size_t capacity, const struct bundle *b, size_t entry)
 {
     const struct bundle_entry *e = &b->entries[entry];

@@ -9,7 +9,7 @@
 
 struct bundle_entry {
     char *name;          /* path inside, separated by '/', UTF-8, no ".." */
-    unsigned char *data; /* NULL: on disk below the origin, or left in the archive */
+    unsigned char *data; /* NULL: on disk (bundle_path()), or left in the archive */
     size_t size;         /* of data, or of what was left in the archive */
     bool left;           /* too large for memory: read again from the archive when it is needed */
 };
@@ -78,6 +78,8 @@ sotto_status bytes_gunzip(struct bytes *b, size_t limit, const struct sotto_cont
 sotto_status bytes_inflate(struct bytes *out, const unsigned char *data, size_t size, size_t limit,
                            const struct sotto_context *ctx);
 
+/** The file on disk that is this entry; false: it lies in memory or in an archive, or its path is too long. */
+bool bundle_path(char *out, size_t capacity, const struct bundle *b, size_t entry);
 /** How messages name an entry: "folder/name", "archive.tar: name", or "file.csv". */
 void bundle_where(char *out, size_t capacity, const struct bundle *b, size_t entry);
 /** status_prefix() with the above. */

@@ -24,7 +24,8 @@ static sotto_status open_file(struct entry_stream *s)
     sotto_status status = SOTTO_OK;
     char path[4096];
     struct stat info;
-    TRY(path_join(path, sizeof path, s->bundle->origin, s->bundle->entries[s->entry].name));
+    if (!bundle_path(path, sizeof path, s->bundle, s->entry))
+        FAIL(SOTTO_ENOENT, "%.60s...: the path is too long", s->bundle->origin);
     s->file = fopen(path, "rbe");
     if (!s->file || fstat(fileno(s->file), &info) != 0)
         FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
@@ -122,7 +123,8 @@ sotto_status bundle_load(struct bytes *out, const struct bundle *b, size_t entry
     if (e->left)
         return load_left(out, b, entry);
     char path[4096];
-    TRY(path_join(path, sizeof path, b->origin, e->name));
+    if (!bundle_path(path, sizeof path, b, entry))
+        FAIL(SOTTO_ENOENT, "%.60s...: the path is too long", b->origin);
     TRY(file_read_asking(&out->owned, &out->size, path, (size_t)1 << FILE_LIMIT_SHIFT, b->ctx));
     out->data = out->owned;
 done:

@@ -69,6 +69,20 @@ done:
     return status;
 }
 
+/* An array is read where it lies: it may be larger than memory. */
+static sotto_status open_array(struct bundle *out, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct bundle b = {.single = true};
+    NEW_TEXT(b.origin, path);
+    TRY(bundle_add(&b, path_base(path), NULL, 0));
+    *out = b;
+    b = (struct bundle){0};
+done:
+    bundle_clear(&b);
+    return status;
+}
+
 sotto_status bundle_open(struct bundle *out, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -76,6 +90,8 @@ sotto_status bundle_open(struct bundle *out, const char *path, const struct sott
         TRY(open_folder(out, path));
     else if (!file_exists(path))
         FAIL(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
+    else if (name_ends(path, ".npy") && !file_is_pipe(path))
+        TRY(open_array(out, path));
     else
         TRY(bundle_from_archive(out, path, &bundle_default_limits, ctx));
     out->ctx = ctx;

@@ -57,12 +57,29 @@ static sotto_status load(struct sotto_array *out, const struct bundle *b, size_t
     char where[700];
     if (b->colon)
         return sotto_array_load(out, b->entries[entry].name, 0, b->ctx);
+    char path[4096];
+    if (bundle_path(path, sizeof path, b, entry))
+        return npy_load_asking(out, path, b->ctx);
     bundle_where(where, sizeof where, b, entry);
     TRY(bundle_load(&bytes, b, entry));
     TRY(npy_from_memory(out, bytes.data, bytes.size, where));
 done:
     bytes_clear(&bytes);
     return status;
+}
+
+/* An import writes images of a file from there, so that they need not lie in memory; all else is loaded. */
+static sotto_status load_values(struct sotto_array *out, struct dataset *d, const struct bundle *b,
+                                size_t entry)
+{
+    char path[4096];
+    if (d->may_stream && bundle_path(path, sizeof path, b, entry) &&
+        npy_map(out, &d->map, path) == SOTTO_OK) {
+        if (out->ndim == 3 || out->ndim == 4)
+            return SOTTO_OK;
+        file_unmap(&d->map);
+    }
+    return load(out, b, entry);
 }
 
 /* The source of the records, as side files state it; an archive has none. */
@@ -83,7 +100,7 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
     (void)ctx;
     find_files(&files, b);
     size_t blamed = files.values;
-    TRY(load(&values, b, files.values));
+    TRY(load_values(&values, d, b, files.values));
     status = dataset_take_values(d, &values, files.has_labels);
     if (status == SOTTO_OK && files.has_labels) {
         blamed = files.labels;
@@ -101,6 +118,8 @@ static sotto_status read_arrays(struct dataset *d, const struct bundle *b,
     }
     TRY(take_identity(d, b, &files));
 done:
+    if (d->map.base)
+        values.data = NULL; /* of the map */
     sotto_array_clear(&values);
     sotto_array_clear(&labels);
     sotto_array_clear(&attribute);

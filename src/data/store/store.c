@@ -273,6 +273,30 @@ done:
     return status;
 }
 
+/* Images stay in their file, however many there are; read whole where the file system maps none. */
+static sotto_status read_images(struct dataset *d, const char *folder)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_array a;
+    char path[4096];
+    const size_t shape[4] = {d->set.n, d->set.channels, d->set.height, d->set.width};
+    TRY(path_join(path, sizeof path, folder, "images.npy"));
+    status = npy_map(&a, &d->map, path);
+    if (status == SOTTO_EIO) {
+        void *data;
+        TRY(read_array(&data, d, folder, "images.npy", SOTTO_U1, 4, shape));
+        d->images = data;
+        goto done;
+    }
+    TRY(status);
+    if (a.ndim != 4 || memcmp(a.shape, shape, sizeof shape) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: shape differs from dataset.json; import the set again", path);
+    d->images = a.data;
+done:
+    d->set.images = d->images;
+    return status;
+}
+
 /* Its codes, borrowed from the document; *codes stays NULL where the column has none. */
 static sotto_status read_column(struct dataset *d, size_t j, const struct json *column, const char *path)
 {
@@ -431,9 +455,7 @@ sotto_status store_read(struct dataset *d, const char *folder)
         TRY(json_get_size(&s->channels, doc, path, "images.channels"));
         TRY(json_get_size(&s->height, doc, path, "images.height"));
         TRY(json_get_size(&s->width, doc, path, "images.width"));
-        const size_t shape[4] = {s->n, s->channels, s->height, s->width};
-        TRY(read_array(&data, d, folder, "images.npy", SOTTO_U1, 4, shape));
-        s->images = d->images = data;
+        TRY(read_images(d, folder));
     } else {
         TRY(json_get_size(&s->columns, doc, path, "features.columns"));
         const size_t shape[2] = {s->n, s->columns};

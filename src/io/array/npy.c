@@ -281,21 +281,31 @@ done:
     return status;
 }
 
+/* A header whose data end with the source. */
+static sotto_status read_whole_header(struct sotto_array *header, struct npy_layout *layout, size_t *data_at,
+                                      const struct source *s)
+{
+    sotto_status status = SOTTO_OK;
+    char shown[256];
+    TRY(npy_header_parse(header, layout, data_at, s));
+    size_t have = s->size - *data_at, bytes = header->count * sotto_dtype_size(header->dtype);
+    if (bytes != have)
+        FAIL(SOTTO_EFORMAT,
+             "%s: header states %s = %zu bytes of data but the file has %zu; the file is cut or damaged",
+             s->name, array_describe(shown, header->dtype, header->ndim, header->shape), bytes, have);
+done:
+    return status;
+}
+
 sotto_status npy_read(struct sotto_array *out, const struct source *s)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_array header, a = {0};
     struct npy_layout layout;
-    char shown[256];
     size_t at = 0;
-    TRY(npy_header_parse(&header, &layout, &at, s));
-    size_t have = s->size - at, bytes = header.count * sotto_dtype_size(header.dtype);
-    if (bytes != have)
-        FAIL(SOTTO_EFORMAT,
-             "%s: header states %s = %zu bytes of data but the file has %zu; the file is cut or damaged",
-             s->name, array_describe(shown, header.dtype, header.ndim, header.shape), bytes, have);
+    TRY(read_whole_header(&header, &layout, &at, s));
     TRY(sotto_array_make(&a, header.dtype, header.ndim, header.shape));
-    TRY(source_read(s, a.data, at, bytes));
+    TRY(source_read(s, a.data, at, s->size - at));
     TRY(npy_settle(&a, &layout, s->name, s->ctx));
     *out = a;
     a = (struct sotto_array){0};
@@ -321,6 +331,30 @@ sotto_status npy_load_asking(struct sotto_array *out, const char *path, const st
     struct source s = {.fd = -1};
     TRY(source_open(&s, path, ctx));
     TRY(npy_read(out, &s));
+done:
+    source_close(&s);
+    return status;
+}
+
+sotto_status npy_map(struct sotto_array *out, struct file_map *map, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    struct source s = {.fd = -1};
+    struct sotto_array header;
+    struct npy_layout layout;
+    char shown[256];
+    size_t at = 0;
+    TRY(source_open(&s, path, NULL));
+    if (s.fd < 0)
+        FAIL(SOTTO_EFORMAT, "%s: is no regular file", path);
+    TRY(read_whole_header(&header, &layout, &at, &s));
+    if (header.dtype != SOTTO_U1 || (layout.fortran && header.ndim > 1))
+        FAIL(SOTTO_EFORMAT, "%s: holds %s%s; expected u1, last index fastest", path,
+             array_describe(shown, header.dtype, header.ndim, header.shape),
+             layout.fortran ? ", first index fastest" : "");
+    TRY(file_map(map, s.fd, s.size, path));
+    *out = header;
+    out->data = (unsigned char *)map->base + at;
 done:
     source_close(&s);
     return status;

@@ -3,6 +3,7 @@
 #ifndef IO_ARRAY_NPY_H
 #define IO_ARRAY_NPY_H
 
+#include "base/file.h"
 #include "io/array/array.h"
 #include "io/text/source.h"
 
@@ -24,6 +25,10 @@ sotto_status npy_read(struct sotto_array *out, const struct source *s);
 sotto_status npy_load_asking(struct sotto_array *out, const char *path, const struct sotto_context *ctx);
 /** sotto_npy_save(), likewise. */
 sotto_status npy_save_asking(const char *path, const struct sotto_array *a, const struct sotto_context *ctx);
+/** sotto_npy_load() of bytes (u1, row-major) as a map: pages are read when they are touched, and processes share them.
+ *  out->data is read-only and out owns nothing; end with file_unmap(). EFORMAT: another type, order or length, or no file;
+ *  EIO: this file system maps none. */
+sotto_status npy_map(struct sotto_array *out, struct file_map *map, const char *path);
 sotto_status npy_from_memory(struct sotto_array *out, const void *data, size_t size, const char *name);
 
 enum { NPY_HEADER_LIMIT = 384 };

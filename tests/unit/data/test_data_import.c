@@ -338,6 +338,41 @@ static void verification_notices_one_byte(void **state)
     expect_error(verify("mine"), SOTTO_EGATE, "mine: contents have SHA-256 ");
 }
 
+/* However many there are: nothing of them is read before it is used, and a set that is open outlives its removal. */
+static void imported_images_stay_in_their_file(void **state)
+{
+    (void)state;
+    struct sotto_dataset *made = open_set("synthetic-images-n40"), *d = NULL;
+    const size_t bytes = made->n * made->channels * made->height * made->width;
+    const size_t shape[4] = {made->n, made->channels, made->height, made->width};
+    const struct sotto_array a = {.dtype = SOTTO_U1,
+                                  .ndim = 4,
+                                  .shape = {shape[0], shape[1], shape[2], shape[3]},
+                                  .count = bytes,
+                                  .data = (void *)made->images};
+    assert_int_equal(sotto_npy_save(in_folder("i.npy"), &a), SOTTO_OK);
+    assert_int_equal(import("i.npy", "mine", NULL), SOTTO_OK);
+    const char *path = in_folder("data/mine/images.npy");
+    d = open_set("mine");
+    const struct file_map *map = &dataset_behind(d)->map;
+    assert_non_null(map->base);
+    assert_ptr_equal(d->images, (const uint8_t *)map->base + map->bytes - bytes);
+    assert_int_equal(unlink(path), 0);
+    assert_memory_equal(d->images, made->images, bytes);
+    sotto_dataset_free(d);
+    d = NULL;
+    expect_error(sotto_dataset_open(&d, "mine", NULL), SOTTO_ENOENT, "images.npy");
+    files_write(folder, "data/mine/images.npy", "\x93NUMPY", 6);
+    expect_error(sotto_dataset_open(&d, "mine", NULL), SOTTO_EFORMAT, "too short for a .npy file");
+    const int64_t whole[40] = {0};
+    const struct sotto_array other = {
+        .dtype = SOTTO_I8, .ndim = 1, .shape = {40}, .count = 40, .data = (void *)whole};
+    assert_int_equal(sotto_npy_save(path, &other), SOTTO_OK);
+    expect_error(sotto_dataset_open(&d, "mine", NULL), SOTTO_EFORMAT, "expected u1");
+    assert_null(d);
+    sotto_dataset_free(made);
+}
+
 /* Debian's files with one changed byte: the sums of the unpacked contents must notice. */
 static void fashion_mnist_with_other_contents_fails_verification(void **state)
 {
@@ -503,6 +538,7 @@ static void running_out_of_memory_is_clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(imported_images_stay_in_their_file),
         TEST(label_first_is_recognised),
         TEST(adult_form_is_read),
         TEST(labels_can_be_named),
