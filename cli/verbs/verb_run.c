@@ -1,3 +1,4 @@
+#include "inputs/shard.h"
 #include "options/options.h"
 
 #include <math.h>
@@ -6,9 +7,12 @@
 
 static const struct option_row rows[] = {OPTION_TABLE(sotto_run_option_table, NULL), OPTION_END};
 
-static sotto_status print_folder(char *folder, int json)
+static sotto_status print_folder(char *folder, int worker, int json)
 {
-    if (json)
+    if (worker && !json)
+        printf("%s: nothing is left for a worker; the same command without --worker and --shard merges\n",
+               folder);
+    else if (json)
         printf("{\"schema\": \"sotto.run/1\", \"folder\": \"%s\"}\n", folder);
     else
         printf("%s/report.html\n", folder);
@@ -26,8 +30,12 @@ static sotto_status execute(const char *config, const char *text, const char *na
     sotto_status status = option_members(&options, sotto_run_option_table(), o);
     options.overrides = overrides;
     if (status == SOTTO_OK)
+        status = shard_read(&options.shard, &options.shards, o);
+    if (status == SOTTO_OK && options.worker && options.shards > 1)
+        status = cli_fail(SOTTO_EUSAGE, "run: --worker takes any open shadow model; omit --shard");
+    if (status == SOTTO_OK)
         status = sotto_run(&folder, config, text, name, &options, ctx);
-    return status == SOTTO_OK ? print_folder(folder, json) : status;
+    return status == SOTTO_OK ? print_folder(folder, options.worker || options.shards > 1, json) : status;
 }
 
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)

@@ -20,8 +20,13 @@ struct sotto_run_options {
     uint64_t insecure_seed;
     /** Recorded in run.json; NULL: nothing is. */
     const char *command_line;
+    /** 1: do what no other process does of this experiment, without its releases and its report: any number of such calls, on
+     *  machines that share the folder, at the same time. A call without it merges what they made [0]. */
+    int worker;
+    /** Likewise, of the shadow models only those with number % shards == shard [0 of 1: not likewise]. */
+    size_t shard, shards;
     /** Zeros: room for later members. */
-    uint64_t reserved[4];
+    uint64_t reserved[1];
 };
 /** Runs an experiment. Finished stages with an unchanged hash are reused.
  *

@@ -211,6 +211,14 @@ static const struct sotto_option run_rows[] = {
     {"fresh", FLAG(fresh), .value = "0", .group = "Run", .help = "new run folder instead of continuing"},
     {"insecure-noise-seed", ANY_SEED(insecure_seed), .group = "Run",
      .help = "seed of the noise, for tests only: NO PRIVACY; recorded in every output"},
+    {"worker", FLAG(worker), .value = "0", .group = "Run",
+     .help = "do what no other process does of the experiment, without its releases and its report; any "
+             "number of these at any "
+             "time, then the same command without it"},
+    {"shard", INPUT(shard, "I/N"), .group = "Run",
+     .help = "a worker that trains only part I of N of the shadow models; auto: by the scheduler's job array "
+             "or the rank; "
+             "auto/N: of N, for PBS"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_run_option_table(void)

@@ -16,6 +16,27 @@ const char *sotto_demo_config(void)
     return run_demo_yaml;
 }
 
+/* All processes of a folder work on one experiment. */
+static sotto_status check_config(const struct run *r, const char *resolved)
+{
+    sotto_status status = SOTTO_OK;
+    char path[RUN_PATH];
+    unsigned char *there = NULL;
+    size_t size;
+    TRY(run_folder_path(path, &r->folder, "config.resolved.yaml"));
+    TRY(file_write_once(path, resolved, strlen(resolved)));
+    TRY(file_read(&there, &size, path, 1 << 20));
+    if (strcmp((const char *)there, resolved) != 0)
+        FAIL(SOTTO_ECONFIG,
+             "%s: states another experiment than this configuration; give all workers the same file and "
+             "options, "
+             "or another --output",
+             path);
+done:
+    base_free(there);
+    return status;
+}
+
 /* runs/NAME, or with --fresh the first of runs/NAME-2, runs/NAME-3, ... that does not exist. */
 static sotto_status choose_folder(char out[RUN_PATH], const struct run_config *config,
                                   const struct sotto_run_options *options)
@@ -90,7 +111,37 @@ done:
     return status;
 }
 
-static sotto_status run_stages(struct run *r)
+/* What of a case is independent of releases. *blocked: something can be done only when other processes are ready. */
+static sotto_status work_on_case(bool *blocked, struct run *r, size_t index)
+{
+    sotto_status status = SOTTO_OK;
+    const struct run_case *c = &r->config.cases[index];
+    const size_t before = r->folder.busy;
+    struct run_model m;
+    TRY(c->fine_tune ? run_stage_fine_tune(r, index) : run_stage_head(r, index));
+    if (r->folder.busy > before) {
+        *blocked = true;
+        goto done;
+    }
+    if (run_has_sensitivity(c))
+        TRY(run_stage_sensitivity(r, index));
+    if (run_has_shadow(r, index))
+        TRY(run_stage_shadow(r, index));
+    if (r->folder.busy > before) {
+        *blocked |= r->options->shards < 2; /* a part is done with its own shadow models */
+        goto done;
+    }
+    run_model_name(&m, r, index, -1);
+    TRY(run_stage_measure(r, &m));
+    if (r->folder.busy > before)
+        *blocked |= r->options->shards < 2;
+    else
+        TRY(run_stage_sweep(r, index));
+done:
+    return status;
+}
+
+static sotto_status prepare(struct run *r)
 {
     sotto_status status = SOTTO_OK;
     TRY(run_stage_split(r));
@@ -98,6 +149,32 @@ static sotto_status run_stages(struct run *r)
     TRY(run_check_networks(r));
     TRY(run_stage_pretrain(r));
     TRY(run_stage_embed(r));
+done:
+    return status;
+}
+
+static sotto_status work(struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(prepare(r));
+    for (unsigned turn = 0;; turn++) {
+        bool blocked = false;
+        if (r->config.evaluate_encoder)
+            TRY(run_stage_encoder(r));
+        for (size_t i = 0; i < r->config.case_count; i++)
+            TRY(work_on_case(&blocked, r, i));
+        if (!blocked)
+            break;
+        TRY(claim_wait(turn, r->ctx));
+    }
+done:
+    return status;
+}
+
+static sotto_status run_stages(struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(prepare(r));
     if (r->config.evaluate_encoder)
         TRY(run_stage_encoder(r));
     for (size_t i = 0; i < r->config.case_count; i++)
@@ -119,14 +196,19 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
     struct run r = {.options = options, .ctx = ctx, .folder = {.lock = -1}};
     char *resolved = NULL, *kept = NULL;
     char path[RUN_PATH];
+    const bool worker = options->worker || options->shards > 1;
     int pool = par_set_threads(par_threads(ctx));
-    TRY(require_reserved(options->reserved, "run"));
+    TRY(require_reserved_of(options->reserved, sizeof options->reserved / sizeof *options->reserved, "run"));
+    REQUIRE(options->shards == 0 || options->shard < options->shards,
+            "run: shard %zu of %zu; expected 0 .. shards - 1", options->shard, options->shards);
+    if (worker && options->fresh)
+        FAIL(SOTTO_EUSAGE, "run: workers share one folder; omit --fresh");
     TRY(run_config_read(&r.config, &resolved, config_path, config_text, config_name, options->overrides));
     TRY(choose_folder(path, &r.config, options));
-    TRY(run_folder_open(&r.folder, path, ctx));
-    TRY(keep_config(&r, config_path, config_text, resolved));
+    TRY(worker ? run_folder_join(&r.folder, path, ctx) : run_folder_open(&r.folder, path, ctx));
+    TRY(worker ? check_config(&r, resolved) : keep_config(&r, config_path, config_text, resolved));
     context_log(ctx, SOTTO_LOG_INFO, "run folder: %s", path);
-    TRY(run_stages(&r));
+    TRY(worker ? work(&r) : run_stages(&r));
     NEW_TEXT(kept, path);
     *folder = kept;
 done:

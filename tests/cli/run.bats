@@ -167,6 +167,86 @@ Y
   [ "$before" = "$(sha256sum runs/sweep/run.json)" ]
 }
 
+@test "workers share one folder: the report has the same bytes as without them, and a release is the merging run's alone" {
+  export SOURCE_DATE_EPOCH=1767225600 # else a report says when, and how long it took
+  cat > shared.yaml <<'Y'
+name: shared
+data: {set: synthetic-images, public: 64, private: 60, heldout: 60, shadow: 40}
+pretrain: {epochs: 1, batch: 32, dtype: f32, backend: dnnl}
+encoder: {evaluate: false}
+cases:
+  - name: one
+    head: {epochs: 1}
+    records: 60
+    sensitivity: {pairs: 2}
+    shadow: {heads: 8}
+    sweep: {mechanisms: [logistic, laplace], epsilons: [1]}
+  - name: two
+    records: 40
+    head: {epochs: 1, hidden: [8]}
+    shadow: {heads: 8}
+    protect: [{mechanism: logistic, epsilon: 2, delta: 1.0e-5}]
+    sensitivity: {pairs: 2}
+attack: {names: [loss]}
+evaluate: {draws: 2}
+Y
+  mkdir serial shared
+  (cd serial && "$SOTTO" run ../shared.yaml --threads 1 --insecure-noise-seed 3) || return 1
+  cd shared
+  for i in 1 2 3; do
+    "$SOTTO" run ../shared.yaml --threads 1 --insecure-noise-seed 3 --worker > worker$i.txt 2>&1 &
+    pids[i]=$!
+  done
+  kill -9 "${pids[2]}" || true # at any moment
+  for i in 1 3; do wait "${pids[i]}"; done
+  wait "${pids[2]}" || true
+  [ ! -e runs/shared/report.html ]
+  [ ! -e runs/shared/run.json ]
+  [ ! -e runs/shared/protected ]
+  [ -z "$(find . -name '*ledger*')" ]
+  [ ! -e "$XDG_DATA_HOME" ]
+  [ "$(find runs/shared/tasks/shadow -name '*.safetensors' | wc -l)" -eq 16 ]
+  run "$SOTTO" run ../shared.yaml --threads 1 --insecure-noise-seed 3
+  [ "$status" -eq 0 ]
+  [[ "$output" != *" trained, "* ]] # no shadow model was left for it
+  cd ..
+  for f in report.json report.html models shadow attacks splits embeddings; do
+    diff -r "serial/runs/shared/$f" "shared/runs/shared/$f"
+  done
+  [ -z "$(find shared -name '*.claim')" ]
+  cd shared # later workers find nothing to do, and no other experiment gets in
+  run "$SOTTO" run ../shared.yaml --threads 1 --shard 1/2
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"runs/shared: nothing is left for a worker"* ]]
+  run "$SOTTO" run ../shared.yaml -s seed=2 --worker
+  [ "$status" -eq 78 ]
+  [[ "$output" == *"config.resolved.yaml: states another experiment than this configuration"* ]]
+  run "$SOTTO" run ../shared.yaml --worker --fresh
+  [ "$status" -eq 64 ]
+  run "$SOTTO" run ../shared.yaml --worker --shard 1/2
+  [ "$status" -eq 64 ]
+}
+
+@test "parts of a run: each trains its shadow models, and the run merges them" {
+  cat > parts.yaml <<'Y'
+name: parts
+data: {set: synthetic-images, public: 32, private: 40, heldout: 40}
+pretrain: {epochs: 1, batch: 16, dtype: f32, backend: dnnl}
+encoder: {evaluate: false}
+head: {epochs: 1, hidden: [8]}
+shadow: {heads: 6}
+attack: {names: [loss]}
+evaluate: {draws: 0}
+Y
+  "$SOTTO" run parts.yaml --threads 1 --shard 1/3
+  [ "$(find runs/parts/tasks/shadow -name '*.json' | wc -l)" -eq 2 ]
+  SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=3 "$SOTTO" run parts.yaml --threads 1 --shard auto
+  [ "$(find runs/parts/tasks/shadow -name '*.json' | wc -l)" -eq 4 ]
+  run "$SOTTO" run parts.yaml --threads 1
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"shadow models: 2 trained, 4 from the cache, 0 missing"* ]]
+}
+
 @test "bad sweeps and shadow heads are refused" {
   run "$SOTTO" run small.yaml -s shadow.heads=5
   [ "$status" -eq 78 ]

@@ -141,7 +141,7 @@ sotto_status shadow_share_run(struct shadow_share *s)
     }
     s->pool->missing += count;
     s->pool->partial = p->worker || s->pool->missing > 0;
-    if (p->cache)
+    if (p->cache && (!p->worker || s->pool->trained > 0))
         context_log(p->ctx, SOTTO_LOG_INFO, "shadow models: %zu trained, %zu from the cache, %zu missing",
                     s->pool->trained, s->pool->reused, s->pool->missing);
 done:

@@ -39,15 +39,19 @@ done:
     return status;
 }
 
-sotto_status run_folder_open(struct run_folder *f, const char *path, const struct sotto_context *ctx)
+static sotto_status open_folder(struct run_folder *f, const char *path, bool worker,
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     char file[RUN_PATH];
-    *f = (struct run_folder){.lock = -1, .ctx = ctx};
+    *f = (struct run_folder){.lock = -1, .worker = worker, .ctx = ctx};
     if (snprintf(f->path, sizeof f->path, "%s", path) >= (int)sizeof f->path - 256)
         FAIL(SOTTO_EINVAL, "%.40s...: path is too long", path);
     TRY(folder_make(path));
-    TRY(lock(&f->lock, path));
+    if (!worker)
+        TRY(lock(&f->lock, path));
+    if (worker)
+        TRY(run_folder_path(file, f, "tasks/shadow/x"));
     TRY(run_folder_path(file, f, "run.json"));
     if (file_exists(file)) {
         const char *schema;
@@ -66,8 +70,25 @@ done:
     return status;
 }
 
+sotto_status run_folder_open(struct run_folder *f, const char *path, const struct sotto_context *ctx)
+{
+    return open_folder(f, path, false, ctx);
+}
+
+sotto_status run_folder_join(struct run_folder *f, const char *path, const struct sotto_context *ctx)
+{
+    return open_folder(f, path, true, ctx);
+}
+
+bool run_folder_tasks(char out[RUN_PATH], const struct run_folder *f)
+{
+    return path_join(out, RUN_PATH, f->path, "tasks") == SOTTO_OK && file_is_folder(out);
+}
+
 void run_folder_close(struct run_folder *f)
 {
+    claims_close(f->claims);
+    f->claims = NULL;
     json_free(f->document);
     f->document = NULL;
     if (f->lock >= 0)
@@ -151,11 +172,117 @@ done:
     return status;
 }
 
+static void task_name(char out[CLAIM_NAME], const struct run_stage *stage)
+{
+    snprintf(out, CLAIM_NAME, "%.32s", stage->hash);
+}
+
+static sotto_status task_file(char out[RUN_PATH], const struct run_folder *f, const struct run_stage *stage)
+{
+    char name[CLAIM_NAME + 16], short_hash[CLAIM_NAME];
+    task_name(short_hash, stage);
+    snprintf(name, sizeof name, "tasks/%s.json", short_hash);
+    return path_join(out, RUN_PATH, f->path, name);
+}
+
+static void put_stage(struct run_folder *f, const char *name, struct json *entry)
+{
+    struct json *stages = json_clone(json_member(f->document, "stages"));
+    json_put(&stages, name, entry);
+    json_put(&f->document, "stages", stages);
+}
+
+/* What a worker left of this stage, if its files are still as it left them. */
+static sotto_status adopt(struct run_stage *stage, struct run_folder *f)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *entry = NULL;
+    char path[RUN_PATH];
+    bool intact = false;
+    const char *hash;
+    TRY(task_file(path, f, stage));
+    if (stage->reused || !file_exists(path))
+        goto done;
+    TRY(json_read_file(&entry, path));
+    TRY(json_get_text(&hash, entry, path, "hash"));
+    if (strcmp(hash, stage->hash) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: 'hash' does not match the name of the file; remove the file", path);
+    TRY(check_files(&intact, f, entry));
+    if (!intact)
+        goto done;
+    put_stage(f, stage->name, entry);
+    entry = NULL;
+    if (!f->worker)
+        TRY(run_folder_save(f));
+    stage->reused = true;
+    stage->result = json_member(finished(f, stage->name), "result");
+done:
+    json_free(entry);
+    return status;
+}
+
+sotto_status run_stage_find(struct run_stage *stage, struct run_folder *f, const char *name, struct json *key)
+{
+    sotto_status status = run_stage_begin(stage, f, name, key);
+    return status == SOTTO_OK ? adopt(stage, f) : status;
+}
+
+static void say_who(const struct run_stage *stage, const struct run_folder *f, const char *task)
+{
+    char owner[CLAIM_OWNER];
+    claim_owner(owner, f->claims, task);
+    context_log(
+        f->ctx, SOTTO_LOG_INFO,
+        "run: waiting for stage '%s', which another process does%s%s%s; one without a sign of life for 15 "
+        "minutes is replaced",
+        stage->name, owner[0] ? " (" : "", owner, owner[0] ? ")" : "");
+}
+
+/* Waits for the stage's end or for the claim on it. */
+static sotto_status claim_stage(struct run_stage *stage, struct run_folder *f, bool wait)
+{
+    sotto_status status = SOTTO_OK;
+    char folder[RUN_PATH], task[CLAIM_NAME];
+    if (!run_folder_tasks(folder, f))
+        goto done;
+    if (!f->claims)
+        TRY(claims_open(&f->claims, folder));
+    task_name(task, stage);
+    for (unsigned turn = 0;; turn++) {
+        bool mine;
+        TRY(claim_take(&mine, f->claims, task));
+        TRY(adopt(stage, f)); /* finished since the last look */
+        if (mine && stage->reused)
+            claim_drop(f->claims, task);
+        if (mine || stage->reused)
+            break;
+        stage->busy = !wait && f->worker;
+        f->busy += stage->busy;
+        if (stage->busy)
+            break;
+        if (turn == 0)
+            say_who(stage, f, task);
+        TRY(claim_wait(turn, f->ctx));
+    }
+    if (!stage->reused && !stage->busy)
+        stage->started = seconds_now();
+done:
+    return status;
+}
+
+sotto_status run_stage_share(struct run_stage *stage, struct run_folder *f, const char *name,
+                             struct json *key, bool wait)
+{
+    sotto_status status = run_stage_find(stage, f, name, key);
+    return status == SOTTO_OK && !stage->reused ? claim_stage(stage, f, wait) : status;
+}
+
 sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const char *const *outputs,
                            struct json *result)
 {
     sotto_status status = SOTTO_OK;
-    struct json *entry = json_make_object(), *files = json_make_object(), *stages = NULL;
+    struct json *entry = json_make_object(), *files = json_make_object();
+    char record[RUN_PATH], task[CLAIM_NAME];
     for (size_t i = 0; outputs && outputs[i]; i++) {
         char path[RUN_PATH], hex[SHA256_HEX];
         TRY(path_join(path, sizeof path, f->path, outputs[i]));
@@ -168,18 +295,21 @@ sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const 
     files = NULL;
     json_put(&entry, "result", result ? result : json_make_object());
     result = NULL;
-    stages = json_clone(json_member(f->document, "stages"));
-    json_put(&stages, stage->name, entry);
+    if (f->worker) {
+        TRY(task_file(record, f, stage));
+        TRY(json_write_file(record, entry, JSON_PRETTY));
+    }
+    put_stage(f, stage->name, entry);
     entry = NULL;
-    json_put(&f->document, "stages", stages);
-    stages = NULL;
-    TRY(run_folder_save(f));
+    if (!f->worker)
+        TRY(run_folder_save(f));
+    task_name(task, stage);
+    claim_drop(f->claims, task);
     stage->result = json_member(finished(f, stage->name), "result");
 done:
     json_free(result);
     json_free(files);
     json_free(entry);
-    json_free(stages);
     return status;
 }
 

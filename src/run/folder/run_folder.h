@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "io/json/json.h"
+#include "par/claim.h"
 
 #include <stdbool.h>
 
@@ -16,14 +17,22 @@ enum { RUN_PATH = 1024, RUN_FORMAT = 1 /* part of every stage hash: bump when a 
 
 struct run_folder {
     char path[RUN_PATH];
-    struct json *document;           /* run.json */
-    int lock;                        /* descriptor that holds the folder's lock */
+    struct json *document; /* run.json */
+    int lock;              /* descriptor that holds the folder's lock; -1: a worker's */
+    bool worker;           /* one of several processes that leave run.json and the report to a merging one */
+    struct claims *claims; /* NULL until a stage is shared */
+    size_t busy;           /* stages that other processes work on, or that lack what those make */
     const struct sotto_context *ctx; /* asked at the start of each stage */
 };
 
 /** Makes or continues the folder; ctx must outlive it. `document` starts with what run.json already holds about stages.
  *  ECREATE, EFORMAT (a run.json that is not ours), EAGAIN (another process works in it). */
 sotto_status run_folder_open(struct run_folder *f, const char *path, const struct sotto_context *ctx);
+/** The same for a worker, next to any number of others and to one that merges: makes the folder of tasks, where workers leave what
+ *  run.json says of the stages that they finished (tasks/HASH.json) and where shadow models are kept. */
+sotto_status run_folder_join(struct run_folder *f, const char *path, const struct sotto_context *ctx);
+/** Is there a folder of tasks? Out: its path. */
+bool run_folder_tasks(char out[RUN_PATH], const struct run_folder *f);
 void run_folder_close(struct run_folder *f);
 /** "<folder>/<name>", with sub-folders made. */
 sotto_status run_folder_path(char out[RUN_PATH], const struct run_folder *f, const char *name);
@@ -36,10 +45,19 @@ struct run_stage {
     double started;
     const struct json *result; /* of the finished stage when it is reused; borrowed */
     bool reused;
+    bool busy; /* another process works on it: nothing to do now */
 };
 /** Computes the hash of `key` (consumed) and looks for a finished stage with it. ESTOPPED. */
 sotto_status run_stage_begin(struct run_stage *stage, struct run_folder *f, const char *name,
                              struct json *key);
+/** The same for a stage that a worker may do, which neither draws noise for a release nor writes a ledger. Where there are
+ *  workers, the stage is this process's only with a claim; while another one has it, the call waits, or a worker that does not
+ *  `wait` gets stage->busy. */
+sotto_status run_stage_share(struct run_stage *stage, struct run_folder *f, const char *name,
+                             struct json *key, bool wait);
+/** Only looks: reused, also if a worker finished it, or not. */
+sotto_status run_stage_find(struct run_stage *stage, struct run_folder *f, const char *name,
+                            struct json *key);
 /** Records outputs (file names inside the folder, NULL-terminated) and result (consumed), and saves
  * run.json. It does not ask whether to go on: the work is done, and may have been charged to a ledger. */
 sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const char *const *outputs,

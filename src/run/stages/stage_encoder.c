@@ -43,7 +43,7 @@ static sotto_status resolve_auto(struct run *r)
     json_put_text(&key, "encoder", c->pretrain.encoder);
     json_put_integer(&key, "batch", (int64_t)c->pretrain.batch);
     json_put_integer(&key, "epochs", (int64_t)c->pretrain.epochs);
-    TRY(run_stage_begin(&stage, &r->folder, "autotune", key));
+    TRY(run_stage_share(&stage, &r->folder, "autotune", key, true));
     if (!stage.reused) {
         struct sotto_pretrain_options stated = c->pretrain;
         options_state(&stated, sotto_pretrain_option_table());
@@ -97,7 +97,7 @@ sotto_status run_stage_pretrain(struct run *r)
     char path[RUN_PATH], checkpoint[RUN_PATH], metrics[RUN_PATH], name[64];
     static const char *const outputs[] = {"models/encoder.safetensors", NULL};
     TRY(resolve_auto(r));
-    TRY(run_stage_begin(&stage, &r->folder, "pretrain", pretrain_key(r)));
+    TRY(run_stage_share(&stage, &r->folder, "pretrain", pretrain_key(r), true));
     if (stage.reused)
         goto done;
     /* The checkpoint carries the stage's hash in its name, so another recipe never meets this one's. */
@@ -199,7 +199,7 @@ sotto_status run_stage_embed(struct run *r)
     memcpy(made, outputs, (shadow ? 6 : 4) * sizeof *made);
     struct json *key = run_key(r);
     json_put_text(&key, "encoder", run_stage_hash(&r->folder, "pretrain"));
-    TRY(run_stage_begin(&stage, &r->folder, "embed", key));
+    TRY(run_stage_share(&stage, &r->folder, "embed", key, true));
     if (!stage.reused) {
         char path[RUN_PATH];
         TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));
@@ -231,8 +231,8 @@ sotto_status run_stage_encoder(struct run *r)
     struct sotto_head *probe = NULL;
     struct json *key = run_key(r);
     json_put_text(&key, "embed", run_stage_hash(&r->folder, "embed"));
-    TRY(run_stage_begin(&stage, &r->folder, "encoder", key));
-    if (stage.reused)
+    TRY(run_stage_share(&stage, &r->folder, "encoder", key, false));
+    if (stage.reused || stage.busy)
         goto done;
     enum { NEIGHBOURS = 20 };
     size_t n = r->private_x.shape[0], held = r->heldout_x.shape[0];

@@ -93,8 +93,8 @@ sotto_status run_stage_fine_tune(struct run *r, size_t index)
     size_t parameters;
     file_names(&files, r, index);
     snprintf(stage_name, sizeof stage_name, "head/%s", c->name);
-    TRY(run_stage_begin(&stage, &r->folder, stage_name, fine_tune_key(r, index)));
-    if (stage.reused)
+    TRY(run_stage_share(&stage, &r->folder, stage_name, fine_tune_key(r, index), false));
+    if (stage.reused || stage.busy)
         goto done;
     TRY(tune(&encoder, &head, &loss, r, index));
     TRY(run_folder_path(path, &r->folder, files.encoder));

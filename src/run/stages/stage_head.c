@@ -99,8 +99,8 @@ sotto_status run_stage_head(struct run *r, size_t index)
     run_model_name(&model, r, index, -1);
     run_model_file(name, &model);
     snprintf(stage_name, sizeof stage_name, "head/%s", c->name);
-    TRY(run_stage_begin(&stage, &r->folder, stage_name, run_head_key(r, index)));
-    if (stage.reused)
+    TRY(run_stage_share(&stage, &r->folder, stage_name, run_head_key(r, index), false));
+    if (stage.reused || stage.busy)
         goto done;
     const struct sotto_head_recipe recipe = run_stated_recipe(c);
     /* Its warnings are about the records, which what a release prints must not be. */
@@ -179,8 +179,8 @@ sotto_status run_stage_sensitivity(struct run *r, size_t index)
     snprintf(stage_name, sizeof stage_name, "sensitivity/%s", c->name);
     struct json *key = run_head_key(r, index);
     json_put_integer(&key, "pairs", (int64_t)c->pairs);
-    TRY(run_stage_begin(&stage, &r->folder, stage_name, key));
-    if (stage.reused)
+    TRY(run_stage_share(&stage, &r->folder, stage_name, key, false));
+    if (stage.reused || stage.busy)
         goto done;
     TRY(find_sensitivity(&found, &result, r, index));
     TRY(run_folder_path(path, &r->folder, name));

@@ -282,8 +282,8 @@ sotto_status run_stage_measure(struct run *r, const struct run_model *m)
     struct json *result = NULL, *attacks = NULL;
     char path[RUN_PATH], stage_name[RUN_NAME + 32], output[RUN_NAME + 64];
     snprintf(stage_name, sizeof stage_name, "measure/%s", m->name);
-    TRY(run_stage_begin(&stage, &r->folder, stage_name, measure_key(r, m)));
-    if (stage.reused)
+    TRY(run_stage_share(&stage, &r->folder, stage_name, measure_key(r, m), false));
+    if (stage.reused || stage.busy)
         goto done;
     TRY(run_answers_make(&a, r, m->index));
     TRY(ask_model(&a, r, m));

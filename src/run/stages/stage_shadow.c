@@ -68,8 +68,11 @@ done:
     return status;
 }
 
-/* Heads on halves of members and non-members; shadow.known_start: started as the target was, the worst case. */
-static sotto_status train_heads(const char *path, const struct run *r, size_t index)
+/* Heads on halves of members and non-members; shadow.known_start: started as the target was, the worst case.
+ * tasks: the folder that processes share, or "". path NULL: as a worker does, who saves no file of all; *missing: how many the
+ * others still have to train. */
+static sotto_status train_heads(size_t *missing, const char *path, const char *tasks, const struct run *r,
+                                size_t index)
 {
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[index];
@@ -87,10 +90,16 @@ static sotto_status train_heads(const char *path, const struct run *r, size_t in
                                .models = c->references,
                                .recipe = &recipe,
                                .known_start = c->known_start,
-                               .shards = 1,
+                               .shard = path ? 0 : r->options->shard,
+                               .shards = path || r->options->shards == 0 ? 1 : r->options->shards,
+                               .cache = tasks[0] ? tasks : NULL,
+                               .worker = !path,
                                .seed = r->config.seed,
                                .ctx = r->ctx};
     TRY(shadow_pool_make(&s.heads, &plan));
+    *missing = s.heads.missing;
+    if (!path)
+        goto done;
     TRY(turn(&s.trained, use, s.pool.n, c->references));
     TRY(save_heads(path, &s));
 done:
@@ -106,22 +115,36 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
     const struct run_case *c = &r->config.cases[index];
     struct run_stage stage;
     struct sotto_head *own = NULL;
-    char heads_name[RUN_PATH], own_name[RUN_PATH], path[RUN_PATH], stage_name[RUN_NAME + 16];
+    struct json *key = NULL;
+    char heads_name[RUN_PATH], own_name[RUN_PATH], path[RUN_PATH], stage_name[RUN_NAME + 16], tasks[RUN_PATH];
     const char *outputs[3] = {NULL};
-    size_t count = 0;
+    size_t count = 0, missing = 0;
     file_names(heads_name, own_name, r, index);
     snprintf(stage_name, sizeof stage_name, "shadow/%s", c->name);
-    struct json *key = run_head_key(r, index);
+    key = run_head_key(r, index);
     json_put_integer(&key, "references", (int64_t)c->references);
     json_put_text(&key, "engine", "pool"); /* stages of before trained on other halves */
     json_put_text(&key, "start", c->known_start ? "target" : "own"); /* before: always the target's */
     json_put_integer(&key, "own", (int64_t)own_records(r, index));
-    TRY(run_stage_begin(&stage, &r->folder, stage_name, key));
-    if (stage.reused)
+    if (!run_folder_tasks(path, &r->folder) || path_join(tasks, RUN_PATH, path, "shadow") != SOTTO_OK)
+        tasks[0] = 0;
+    TRY(run_stage_find(&stage, &r->folder, stage_name, json_clone(key)));
+    if (!stage.reused && r->folder.worker && c->references > 0)
+        TRY(train_heads(&missing, NULL, tasks, r, index));
+    if (missing > 0) {
+        r->folder.busy++;
+        goto done;
+    }
+    if (!stage.reused) {
+        struct json *consumed = key;
+        key = NULL;
+        TRY(run_stage_share(&stage, &r->folder, stage_name, consumed, false));
+    }
+    if (stage.reused || stage.busy)
         goto done;
     if (c->references > 0) {
         TRY(run_folder_path(path, &r->folder, heads_name));
-        TRY(train_heads(path, r, index));
+        TRY(train_heads(&missing, path, tasks, r, index));
         outputs[count++] = heads_name;
     }
     if (own_records(r, index) > 0) {
@@ -134,6 +157,7 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
     }
     TRY(run_stage_end(&stage, &r->folder, outputs, NULL));
 done:
+    json_free(key);
     sotto_head_free(own);
     return status;
 }

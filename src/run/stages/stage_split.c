@@ -81,7 +81,7 @@ sotto_status run_stage_split(struct run *r)
         json_put_text(&key, "public_data", r->public_data->sha256);
     json_put_integer(&key, "seed", (int64_t)r->config.seed);
     json_put(&key, "sizes", json_make_counts(r->config.sizes, SOTTO_PARTS));
-    TRY(run_stage_begin(&stage, &r->folder, "split", key));
+    TRY(run_stage_share(&stage, &r->folder, "split", key, true));
     if (stage.reused)
         goto done;
     for (int part = 0; part < SOTTO_PARTS; part++) {

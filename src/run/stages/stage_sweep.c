@@ -291,8 +291,8 @@ static sotto_status sweep_stage(struct run *r, size_t index, size_t number, size
     char name[RUN_NAME + 80];
     const char *mechanism = r->config.cases[index].sweep.mechanisms[number];
     run_sweep_name(name, &r->config.cases[index], number, norms);
-    TRY(run_stage_begin(&stage, &r->folder, name, sweep_key(r, index, mechanism, norm_names[norms])));
-    if (stage.reused)
+    TRY(run_stage_share(&stage, &r->folder, name, sweep_key(r, index, mechanism, norm_names[norms]), false));
+    if (stage.reused || stage.busy)
         goto done;
     TRY(open_sweep(&s, &shadow, &head));
     TRY(find_sensitivities(&s, norms == 1));
