@@ -211,6 +211,21 @@ P
   refused "protect[0].canaries has no count" -s 'protect[0].canaries.count='
   refused "protect[1].canaries: 41 guesses on each side of 60 canaries; expected at most 30" -s 'protect[1].canaries.guesses=41'
   refused "access black-box does not fit the kind; expected white-box for dirac alone" -s 'protect[1].canaries.access=black-box'
-  refused "protect[0].canaries: trainer taylor takes none; expected dp-sgd, dp-adam or covariance" -s 'protect[0].trainer=taylor'
+  refused "protect[0].canaries: trainer taylor takes none; expected dp-sgd, dp-adam, dp-gd or covariance" -s 'protect[0].trainer=taylor'
   refused "protect[0].adjacency: trainer covariance has a guarantee for a replaced record only" -s 'protect[0].adjacency=zero-out'
+}
+
+@test "descent and objective perturbation: each with its own law, account and neighbours" {
+  sed -i '/{trainer:/d' private.yaml
+  sed -i 's/^protect:/&\n  - {trainer: dp-gd, epsilon: 1, adjacency: zero-out}\n  - {trainer: objective, epsilon: 2}/' private.yaml
+  "$SOTTO" run private.yaml --quiet
+  "$SOTTO" verify runs/private/protected/head-p1.safetensors --ledger runs/private/ledger.jsonl | grep -q 'epsilon 1 at delta 0.0001, zero-out adjacency (gaussian'
+  "$SOTTO" verify runs/private/protected/head-p2.safetensors --ledger runs/private/ledger.jsonl | grep -q 'epsilon 2 at delta 0, replace-one adjacency (objective-perturbation'
+  for wrong in 'adjacency: zero-out' 'canaries: {count: 20, guesses: 5, kind: dirac}'; do
+    sed "s/objective, epsilon: 2/&, $wrong/" private.yaml > wrong.yaml
+    run "$SOTTO" run wrong.yaml -s name=wrong
+    [ "$status" -eq 78 ]
+    [[ $output == *"trainer objective "* ]]
+    [ ! -e runs/wrong/ledger.jsonl ]
+  done
 }

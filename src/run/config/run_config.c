@@ -52,7 +52,7 @@ static const struct config_row case_rows[] = {
     {"protect[].mechanism", CONFIG_TEXT, .names = "logistic|laplace|gaussian",
      .help = "noise on the trained head"},
     {"protect[].trainer", CONFIG_TEXT,
-     .names = "dp-sgd|dp-adam|covariance|functional|functional-linear|taylor",
+     .names = "dp-sgd|dp-adam|dp-gd|objective|covariance|functional|functional-linear|taylor",
      .help =
          "instead of mechanism: a private training of its own, for epsilon, with the keys from hidden on"},
     {.path = NULL}};
@@ -305,7 +305,7 @@ static sotto_status read_canaries(struct run_protection *p, const struct config 
     if (!given_canaries(c, path)) /* a resolved file names the section all the same */
         goto done;
     if (strncmp(p->mechanism, "dp-", 3) != 0 && strcmp(p->mechanism, "covariance") != 0)
-        TRY(config_fail(c, path, "%s: trainer %s takes none; expected dp-sgd, dp-adam or covariance", path,
+        TRY(config_fail(c, path, "%s: trainer %s takes none; expected dp-sgd, dp-adam, dp-gd or covariance", path,
                         p->mechanism));
     snprintf(inner, sizeof inner, "%scanaries.", section);
     members.section = inner;
