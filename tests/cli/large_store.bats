@@ -24,7 +24,7 @@ hold_to() {
   for at in /sys/fs/cgroup /sys/fs/cgroup/memory; do
     [ -e $at/cgroup.procs ] && mkdir $at/sotto-large.$$ 2> /dev/null || continue
     group=$at/sotto-large.$$
-    echo "$1" > $group/memory.max 2> /dev/null || echo "$1" > $group/memory.limit_in_bytes 2> /dev/null && return
+    { echo "$1" > $group/memory.max; } 2> /dev/null || { echo "$1" > $group/memory.limit_in_bytes; } 2> /dev/null && return
     rmdir $group
     group=
   done
