@@ -29,7 +29,8 @@ static const struct option_row rows[] = {
     OPTION_TABLE(sotto_attack_option_table, "image|views|layers|explain|queries|shadows|shadow-records|"
                                             "disjoint|shadow-data|synthetic-records|flip"),
     OPTION_TABLE(sotto_shadow_option_table, NULL),
-    OPTION_TABLE(sotto_attack_option_table, "mismatch|plain-shadows|known-start|poison|cache|shard|worker"),
+    OPTION_TABLE(sotto_attack_option_table,
+                 "mismatch|plain-shadows|known-start|poison|cache|shard|worker|plan"),
     OPTION_TABLE(sotto_disguise_option_table, NULL),
     {"cover", OPTION_TEXT, "ARRAY", NULL,
      "benign rows that --dilute and --decoys send, in this order, again from the first one after the last"},
@@ -74,6 +75,11 @@ static sotto_status read_shard(struct sotto_attack_options *out, const struct op
         status = cli_fail(SOTTO_EUSAGE, "attack: --shard needs --cache, the folder that all parts share");
     if (status == SOTTO_OK && out->worker && !out->cache)
         status = cli_fail(SOTTO_EUSAGE, "attack: --worker needs --cache, the folder that all workers share");
+    if (status == SOTTO_OK && out->plan && (!out->cache || out->worker || option_given(o, "shard")))
+        status =
+            cli_fail(SOTTO_EUSAGE, "attack: --plan needs --cache, and takes neither --worker nor --shard");
+    if (status == SOTTO_OK && out->plan && option_given(o, "output"))
+        status = cli_fail(SOTTO_EUSAGE, "attack: --plan writes no report; omit --output");
     if (status == SOTTO_OK && out->worker && option_given(o, "output"))
         status = cli_fail(SOTTO_EUSAGE,
                           "attack: --worker trains shadow models and writes no report; omit --output");

@@ -20,6 +20,19 @@ static sotto_status print_folder(char *folder, int worker, int json)
     return SOTTO_OK;
 }
 
+static sotto_status print_plan(const char *config, const char *text, const char *name,
+                               const struct sotto_run_options *options, const struct sotto_context *ctx,
+                               int json)
+{
+    char *document = NULL, *lines = NULL;
+    sotto_status status = sotto_run_plan(&document, &lines, config, text, name, options, ctx);
+    if (status == SOTTO_OK)
+        printf(json ? "%s\n" : "%s", json ? document : lines);
+    sotto_text_free(document);
+    sotto_text_free(lines);
+    return status;
+}
+
 static sotto_status execute(const char *config, const char *text, const char *name,
                             const char *const *overrides, const struct options *o,
                             const struct sotto_context *ctx, int json)
@@ -33,6 +46,8 @@ static sotto_status execute(const char *config, const char *text, const char *na
         status = shard_read(&options.shard, &options.shards, o);
     if (status == SOTTO_OK && options.worker && options.shards > 1)
         status = cli_fail(SOTTO_EUSAGE, "run: --worker takes any open shadow model; omit --shard");
+    if (status == SOTTO_OK && options.plan)
+        return print_plan(config, text, name, &options, ctx, json);
     if (status == SOTTO_OK)
         status = sotto_run(&folder, config, text, name, &options, ctx);
     return status == SOTTO_OK ? print_folder(folder, options.worker || options.shards > 1, json) : status;

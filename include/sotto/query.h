@@ -243,6 +243,9 @@ struct sotto_attack_options {
     /** 1: train the shadows in `cache` that no other process works on, until none is open; *finished is then 0. Any number of
      *  processes may do so at the same time, on machines that share the folder; a call without it merges [0]. */
     int worker;
+    /** 1: a worker that trains one shadow at most, and only if no other one in `cache` tells how long it takes; the result's
+     *  "shadows" then say hours and bytes of those that are missing [0]. */
+    int plan;
     /** Zeros: room for later members. */
     uint64_t reserved[2];
 };
@@ -253,7 +256,7 @@ SOTTO_API void sotto_attack_defaults(struct sotto_attack_options *o);
  *  Out: scores     (n_member + n_nonmember), members first, HIGHER = MORE MEMBER-LIKE
  *       out        its first attack is this one; then baselines that need the answers alone. Its document has a member
  *                  "model_attack" (docs/FORMATS.md). Free with sotto_audit_result_free().
- *       *finished  0: `worker`, or `shards` > 1 and other shards are not done; out->pending is 1 then and scores are untouched
+ *       *finished  0: `worker`, `plan`, or `shards` > 1 and other shards are not done; out->pending is 1 then and scores are untouched
  *
  *  Returns: EUSAGE   there is no such attack, or an input that it needs is missing
  *           EINVAL   shapes, labels, too few records

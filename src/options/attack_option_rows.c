@@ -115,6 +115,10 @@ static const struct sotto_option attack_rows[] = {
              "number of these at any time, then the same command without it"},
     {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Shadow models",
      .help = "parts in which the shadow models are trained"},
+    {"plan", FLAG(plan), .value = "0", .group = "Shadow models",
+     .help = "print how many shadow models are missing in --cache, and the hours they take with 1, 8 and 64 "
+             "workers; one is "
+             "trained if none is there to tell"},
     {"shuffle", FLAG(shuffle), .value = "0", .group = DISGUISE,
      .help = "records asked about in a random order, not members first; how much an attack gets before an "
              "alarm ends the answers then does not depend on the order of the files"},

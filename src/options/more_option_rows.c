@@ -219,6 +219,10 @@ static const struct sotto_option run_rows[] = {
      .help = "a worker that trains only part I of N of the shadow models; auto: by the scheduler's job array "
              "or the rank; "
              "auto/N: of N, for PBS"},
+    {"plan", FLAG(plan), .value = "0", .group = "Run",
+     .help = "print stages and shadow models that are done and missing, and the hours they take with 1, 8 "
+             "and 64 workers; one shadow "
+             "model is trained if none is there to tell"},
     OPTIONS_END};
 
 const struct sotto_option *sotto_run_option_table(void)

@@ -171,6 +171,25 @@ done:
     return status;
 }
 
+/* Once through all stages, of which none is done: what stands in r->folder.seen. */
+static sotto_status look(struct run *r)
+{
+    sotto_status status = SOTTO_OK;
+    bool blocked;
+    TRY(prepare(r));
+    if (r->folder.busy > 0) { /* there are no embeddings yet */
+        for (size_t i = 0; i < r->config.case_count; i++)
+            run_plan_shadows(r, i);
+        goto done;
+    }
+    if (r->config.evaluate_encoder)
+        TRY(run_stage_encoder(r));
+    for (size_t i = 0; i < r->config.case_count; i++)
+        TRY(work_on_case(&blocked, r, i));
+done:
+    return status;
+}
+
 static sotto_status run_stages(struct run *r)
 {
     sotto_status status = SOTTO_OK;
@@ -186,9 +205,10 @@ done:
     return status;
 }
 
-sotto_status sotto_run(char **folder, const char *config_path, const char *config_text,
-                       const char *config_name, const struct sotto_run_options *options,
-                       const struct sotto_context *ctx)
+/* Does the experiment; or, where plan_json is given, tells what is left. */
+static sotto_status execute(char **folder, char **plan_json, char **plan_text, const char *config_path,
+                            const char *config_text, const char *config_name,
+                            const struct sotto_run_options *options, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     static const struct sotto_run_options none;
@@ -196,7 +216,7 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
     struct run r = {.options = options, .ctx = ctx, .folder = {.lock = -1}};
     char *resolved = NULL, *kept = NULL;
     char path[RUN_PATH];
-    const bool worker = options->worker || options->shards > 1;
+    const bool worker = options->worker || options->shards > 1 || plan_json;
     int pool = par_set_threads(par_threads(ctx));
     TRY(require_reserved_of(options->reserved, sizeof options->reserved / sizeof *options->reserved, "run"));
     REQUIRE(options->shards == 0 || options->shard < options->shards,
@@ -206,8 +226,16 @@ sotto_status sotto_run(char **folder, const char *config_path, const char *confi
     TRY(run_config_read(&r.config, &resolved, config_path, config_text, config_name, options->overrides));
     TRY(choose_folder(path, &r.config, options));
     TRY(worker ? run_folder_join(&r.folder, path, ctx) : run_folder_open(&r.folder, path, ctx));
-    TRY(worker ? check_config(&r, resolved) : keep_config(&r, config_path, config_text, resolved));
+    if (!plan_json)
+        TRY(worker ? check_config(&r, resolved) : keep_config(&r, config_path, config_text, resolved));
     context_log(ctx, SOTTO_LOG_INFO, "run folder: %s", path);
+    if (plan_json) {
+        r.folder.looks = true;
+        r.folder.seen = json_make_array();
+        TRY(look(&r));
+        TRY(run_plan_encode(plan_json, plan_text, &r));
+        goto done;
+    }
     TRY(worker ? work(&r) : run_stages(&r));
     NEW_TEXT(kept, path);
     *folder = kept;
@@ -226,4 +254,18 @@ done:
     sotto_dataset_free(r.data);
     run_folder_close(&r.folder);
     return status;
+}
+
+sotto_status sotto_run(char **folder, const char *config_path, const char *config_text,
+                       const char *config_name, const struct sotto_run_options *options,
+                       const struct sotto_context *ctx)
+{
+    return execute(folder, NULL, NULL, config_path, config_text, config_name, options, ctx);
+}
+
+sotto_status sotto_run_plan(char **json, char **text, const char *config_path, const char *config_text,
+                            const char *config_name, const struct sotto_run_options *options,
+                            const struct sotto_context *ctx)
+{
+    return execute(NULL, json, text, config_path, config_text, config_name, options, ctx);
 }

@@ -217,6 +217,16 @@ refused() {
   SLURM_ARRAY_TASK_ID=x refused 64 "SLURM_ARRAY_TASK_ID is 'x'; expected a whole number" auto
 }
 
+@test "--plan: one shadow model is trained to tell how long all take, if none is there" {
+  run own shokri --shadows 8 --cache g --plan
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'"trained":1,"reused":0,"missing":7'*'"hours":{"1":'*'"seconds_each":'*'"bytes":'* ]]
+  run own shokri --shadows 8 --cache g --plan
+  [[ "$output" == *'"trained":0,"reused":1,"missing":7'* ]]
+  [ "$(find g -type f | wc -l)" -eq 2 ]
+  refused 64 "attack: --plan needs --cache" own shokri --plan
+}
+
 @test "bad input is one clear line" {
   refused 64 "attack: unknown attack 'shocking'; expected one of shokri, " own shocking
   refused 64 "attack: --target is missing" "$SOTTO" attack shokri --member-features b/member-features.npy --member-labels b/member-labels.npy --nonmember-features b/nonmember-features.npy --nonmember-labels b/nonmember-labels.npy

@@ -238,7 +238,13 @@ shadow: {heads: 6}
 attack: {names: [loss]}
 evaluate: {draws: 0}
 Y
+  run "$SOTTO" run parts.yaml --threads 1 --plan
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"shadow/head "*" 6 "*" 0 "*"hours are predicted when embeddings and heads are done"* ]]
+  [ ! -e runs/parts/models ]
   "$SOTTO" run parts.yaml --threads 1 --shard 1/3
+  run "$SOTTO" run parts.yaml --threads 1 --plan --json
+  [[ "$output" == *'"stage":"pretrain","done":true,'*'"missing":4,"seconds_each":'*'"hours":{"1":'*'"tasks":6}]}' ]]
   [ "$(find runs/parts/tasks/shadow -name '*.json' | wc -l)" -eq 2 ]
   SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=3 "$SOTTO" run parts.yaml --threads 1 --shard auto
   [ "$(find runs/parts/tasks/shadow -name '*.json' | wc -l)" -eq 4 ]

@@ -117,6 +117,7 @@ class AttackOptions(TypedDict, total=False):
     poison: int | None
     cache: str | PathLike[str] | None
     worker: bool | None
+    plan: bool | None
     shuffle: bool | None
     seed: int | None
     fpr: float | Sequence[float] | None

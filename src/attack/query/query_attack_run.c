@@ -206,12 +206,12 @@ static sotto_status check_options(const struct query_attack *a, const struct sot
                            "view of each record");
     if (o->poison && o->shuffle)
         FAIL(SOTTO_EUSAGE, "attack: the labels of --poison go by the order of the records; omit --shuffle");
-    if (o->worker && !o->cache)
+    if ((o->worker || o->plan) && !o->cache)
         FAIL(SOTTO_EUSAGE,
              "attack: a worker needs the folder of finished shadow models that all share (cache)");
-    if (o->worker && o->shards > 1)
+    if ((o->worker || o->plan) && o->shards > 1)
         FAIL(SOTTO_EUSAGE, "attack: a worker takes any open shadow model; give shards of 1, or no worker");
-    if (o->worker && a->default_shadows == 0)
+    if ((o->worker || o->plan) && a->default_shadows == 0)
         FAIL(SOTTO_EUSAGE, "attack: %s trains no shadow models, so a worker has nothing to do", a->name);
     REQUIRE(o->shards > 0 && o->shard < o->shards, "attack: shard %zu of %zu; expected 0 .. shards - 1",
             o->shard, o->shards);
@@ -257,7 +257,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
                                   given->other_classes};
     NEW(fresh, n);
     TRY(a->run(fresh, &result, &in));
-    if (o.worker && !result.pending)
+    if ((o.worker || o.plan) && !result.pending)
         FAIL(SOTTO_EUSAGE, "attack: %s keeps no shadow models in the cache, so workers cannot share them",
              a->name);
     TRY(restore_order(fresh, &result, &w, &in));

@@ -5,8 +5,10 @@
 #include "base/file.h"
 #include "io/json/json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *isa_name(void)
 {
@@ -127,6 +129,23 @@ bool shadow_cache_has(const char *folder, const struct shadow_identity *id)
 {
     char weights[SHADOW_PATH], path[SHADOW_PATH];
     return paths(weights, path, folder, id) == SOTTO_OK && file_exists(path) && file_exists(weights);
+}
+
+sotto_status shadow_cache_cost(double *seconds, double *bytes, const char *folder,
+                               const struct shadow_identity *id)
+{
+    sotto_status status = SOTTO_OK;
+    char weights[SHADOW_PATH], path[SHADOW_PATH];
+    struct json *doc = NULL;
+    struct stat one, two;
+    TRY(paths(weights, path, folder, id));
+    TRY(json_read_file(&doc, path));
+    *seconds = json_number(json_member(doc, "seconds"));
+    *bytes =
+        stat(weights, &one) == 0 && stat(path, &two) == 0 ? (double)one.st_size + (double)two.st_size : NAN;
+done:
+    json_free(doc);
+    return status;
 }
 
 sotto_status shadow_cache_add(const char *folder, const struct shadow_identity *id,

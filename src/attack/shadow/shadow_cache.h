@@ -31,6 +31,9 @@ sotto_status shadow_cache_find(bool *found, struct shadow_facts *facts, char wei
                                const char *folder, const struct shadow_identity *id);
 /* Is it there? Its files are not looked into. */
 bool shadow_cache_has(const char *folder, const struct shadow_identity *id);
+/* What a shadow that is there took: seconds (NAN: not known) and bytes on disk. EFORMAT. */
+sotto_status shadow_cache_cost(double *seconds, double *bytes, const char *folder,
+                               const struct shadow_identity *id);
 /* Where the weights are. */
 sotto_status shadow_cache_path(char weights[SHADOW_PATH], const char *folder,
                                const struct shadow_identity *id);

@@ -120,7 +120,8 @@ static sotto_status deliver(struct trainer *t, size_t model, struct sotto_head *
         TRY(sotto_head_save_bytes(&bytes, &size, h));
         TRY(shadow_cache_add(t->plan->cache, &id, &facts, bytes, size));
     }
-    memcpy(s->weights + model * s->parameters, h->parameters, s->parameters * sizeof *s->weights);
+    if (s->weights)
+        memcpy(s->weights + model * s->parameters, h->parameters, s->parameters * sizeof *s->weights);
     s->train_accuracy[model] = facts.train_accuracy;
     s->test_accuracy[model] = facts.test_accuracy;
     s->ready[model] = 1;
@@ -274,7 +275,8 @@ static sotto_status make_weights(struct shadow_pool *s, const struct shadow_plan
     s->parameters = s->shape->count;
     REQUIRE(size_multiply(&count, s->models, s->parameters), "shadows: %zu models do not fit in memory",
             s->models);
-    NEW(s->weights, count);
+    if (!p->worker)
+        NEW(s->weights, count);
 done:
     return status;
 }
@@ -430,6 +432,24 @@ static double mean_of(const double *x, const struct shadow_pool *s)
     return ready ? sum / (double)ready : NAN;
 }
 
+double shadow_pool_hours(const struct shadow_pool *s, const struct shadow_plan *p, size_t workers)
+{
+    const size_t threads =
+        (size_t)par_threads(p->ctx); /* linear heads: a block on all threads, its time divided */
+    const size_t lanes = workers * (!p->network && p->recipe->hidden_count == 0 ? 1 : threads);
+    return (double)((s->missing + lanes - 1) / lanes) * s->seconds / 3600;
+}
+
+static void describe_survey(struct facts *out, const struct shadow_pool *s, const struct shadow_plan *p)
+{
+    struct facts *hours = fact_group(out, "hours");
+    fact_real(hours, "1", shadow_pool_hours(s, p, 1));
+    fact_real(hours, "8", shadow_pool_hours(s, p, 8));
+    fact_real(hours, "64", shadow_pool_hours(s, p, 64));
+    fact_real(out, "seconds_each", s->seconds);
+    fact_real(out, "bytes", s->bytes);
+}
+
 void shadow_pool_describe(struct facts *out, const struct shadow_pool *s, const struct shadow_plan *p)
 {
     char recipe[TRAIN_RECIPE_TEXT] = "";
@@ -443,6 +463,8 @@ void shadow_pool_describe(struct facts *out, const struct shadow_pool *s, const 
         fact_count(out, "reused", s->reused);
         fact_count(out, "missing", s->missing);
     }
+    if (p->survey)
+        describe_survey(out, s, p);
     fact_real(out, "train_accuracy", mean_of(s->train_accuracy, s));
     fact_real(out, "test_accuracy", mean_of(s->test_accuracy, s));
     fact_text(out, "start", p->known_start ? "the target's own seed" : "seeds of their own");

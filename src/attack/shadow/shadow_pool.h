@@ -25,18 +25,19 @@ struct shadow_plan {
     bool known_start; /* all with the recipe's own seed, which is the target's: the worst case */
     size_t shard, shards;
     const char *cache; /* folder, or NULL; other processes may fill it at the same time (shadow_share.h) */
-    bool
-        worker; /* train what no process does, load nothing, and do not wait for the others; needs the cache */
+    bool worker;       /* train what no process does, load nothing, do not wait for others; needs the cache */
+    bool survey;    /* a worker that trains one shadow at most, and only if the cache knows no time of any */
     uint64_t seed;  /* that made `use`; of the shadows' own seeds */
     size_t repeats; /* networks with noise: posteriors averaged for an answer; 0 and 1: one */
     const struct sotto_context *ctx;
 };
 struct shadow_pool {
     size_t models, parameters;
-    float *weights;                         /* of heads: (models, parameters), file order */
+    float *weights;                         /* of heads: (models, parameters), file order; NULL of a worker */
     double *train_accuracy, *test_accuracy; /* (models); NAN without OUT records */
     uint8_t *ready;                         /* (models): 0 where another shard has not delivered */
     size_t trained, reused, missing, repeats;
+    double seconds, bytes;           /* of a survey: of a model, on average; of all files. NAN: not known */
     bool partial;                    /* a worker's, or some are missing: nothing to ask */
     struct sotto_head *shape;        /* a head of the right shape to load weights into */
     struct sotto_network **networks; /* (models), NULL where not ready; the pool itself NULL of heads */
@@ -68,6 +69,8 @@ struct shadow_noise {
  * they are. ENOMEM, EINVAL. */
 sotto_status shadow_pool_signals(double *signals, const struct shadow_pool *s, const struct head_data *data,
                                  const struct shadow_noise *noise, const struct sotto_context *ctx);
+/* Hours for what a survey found missing, by so many workers with the context's threads each. */
+double shadow_pool_hours(const struct shadow_pool *s, const struct shadow_plan *plan, size_t workers);
 /* Adds how many, mean accuracies; of a partial pool how many were trained, reused and are missing: who trained a
  * shadow of a whole pool changes nothing, so reports do not say it. */
 void shadow_pool_describe(struct facts *out, const struct shadow_pool *s, const struct shadow_plan *plan);

@@ -88,7 +88,8 @@ static sotto_status train_shadows(struct shadow_set *a, const struct query_input
                                    .shard = o->shard,
                                    .shards = o->shards,
                                    .cache = o->cache,
-                                   .worker = o->worker != 0,
+                                   .worker = o->worker || o->plan,
+                                   .survey = o->plan != 0,
                                    .seed = o->seed,
                                    .repeats = o->repeats,
                                    .ctx = in->ctx};

@@ -1,6 +1,8 @@
 #include "attack/shadow/shadow_share.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 double shadow_clock(void)
@@ -50,6 +52,37 @@ void share_drop(struct shadow_share *s, size_t model)
         claim_drop(s->claims, name);
 }
 
+static sotto_status add_cost(struct shadow_share *s, const struct shadow_identity *id)
+{
+    double seconds, bytes;
+    sotto_status status = shadow_cache_cost(&seconds, &bytes, s->plan->cache, id);
+    if (status == SOTTO_OK && isfinite(seconds) && isfinite(bytes)) {
+        s->seconds += seconds;
+        s->bytes += bytes;
+        s->timed++;
+    }
+    return status;
+}
+
+/* What the models in the cache took; without any, one is trained. */
+static sotto_status survey(struct shadow_share *s, size_t *model, size_t *count)
+{
+    sotto_status status = SOTTO_OK;
+    struct shadow_identity id;
+    if (s->timed == 0 && *count > 0) {
+        TRY(s->train(s->arg, model, 1));
+        TRY(s->identify(&id, s->arg, model[0]));
+        if (s->pool->ready[model[0]]) {
+            TRY(add_cost(s, &id));
+            memmove(model, model + 1, --*count * sizeof *model);
+        }
+    }
+    s->pool->seconds = s->timed ? s->seconds / (double)s->timed : NAN;
+    s->pool->bytes = s->timed ? s->bytes / (double)s->timed * (double)s->plan->models : NAN;
+done:
+    return status;
+}
+
 /* *found: the cache has it; a worker loads nothing. */
 static sotto_status look(bool *found, struct shadow_share *s, size_t model)
 {
@@ -64,6 +97,8 @@ static sotto_status look(bool *found, struct shadow_share *s, size_t model)
     } else {
         *found = shadow_cache_has(s->plan->cache, &id);
         s->pool->reused += *found;
+        if (*found && s->plan->survey)
+            TRY(add_cost(s, &id));
     }
 done:
     return status;
@@ -130,7 +165,9 @@ sotto_status shadow_share_run(struct shadow_share *s)
     REQUIRE(!p->worker || p->cache, "shadows: a worker needs the cache");
     TRY(start(&model, &own, &count, s));
     TRY(keep_open(model, &count, s, own));
-    for (unsigned turn = 0; count > 0; turn++) {
+    if (p->survey)
+        TRY(survey(s, model, &count));
+    for (unsigned turn = 0; count > 0 && !p->survey; turn++) {
         TRY(s->train(s->arg, model, count));
         TRY(keep_open(model, &count, s, NULL));
         if (p->worker || p->shards > 1 || count == 0)

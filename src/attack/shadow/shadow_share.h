@@ -17,6 +17,8 @@ struct shadow_share {
     /* Trains those of the models that share_take() gives. */
     sotto_status (*train)(void *arg, const size_t *model, size_t count);
     void *arg;
+    double seconds, bytes; /* of a survey: sums over `timed` models */
+    size_t timed;
 };
 /* Fills the pool: what the cache has is fetched, what is open trained, what others train waited for (not by workers
  * and shards). ESTOPPED, and those of the functions. */

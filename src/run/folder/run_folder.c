@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
@@ -89,6 +90,8 @@ void run_folder_close(struct run_folder *f)
 {
     claims_close(f->claims);
     f->claims = NULL;
+    json_free(f->seen);
+    f->seen = NULL;
     json_free(f->document);
     f->document = NULL;
     if (f->lock >= 0)
@@ -227,6 +230,18 @@ sotto_status run_stage_find(struct run_stage *stage, struct run_folder *f, const
     return status == SOTTO_OK ? adopt(stage, f) : status;
 }
 
+static void note_stage(struct run_stage *stage, struct run_folder *f)
+{
+    struct json *one = json_make_object();
+    json_put_text(&one, "stage", stage->name);
+    json_put_boolean(&one, "done", stage->reused);
+    json_put_real(&one, "seconds",
+                  stage->reused ? json_number(json_member(finished(f, stage->name), "seconds")) : NAN);
+    json_push(&f->seen, one);
+    stage->busy = !stage->reused;
+    f->busy += stage->busy;
+}
+
 static void say_who(const struct run_stage *stage, const struct run_folder *f, const char *task)
 {
     char owner[CLAIM_OWNER];
@@ -274,7 +289,13 @@ sotto_status run_stage_share(struct run_stage *stage, struct run_folder *f, cons
                              struct json *key, bool wait)
 {
     sotto_status status = run_stage_find(stage, f, name, key);
-    return status == SOTTO_OK && !stage->reused ? claim_stage(stage, f, wait) : status;
+    if (status != SOTTO_OK)
+        return status;
+    if (f->looks)
+        note_stage(stage, f);
+    else if (!stage->reused)
+        status = claim_stage(stage, f, wait);
+    return status;
 }
 
 sotto_status run_stage_end(struct run_stage *stage, struct run_folder *f, const char *const *outputs,

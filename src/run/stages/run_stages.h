@@ -88,6 +88,11 @@ sotto_status run_training_curves(struct json **out, const struct run *r);
 /** report.json, report.html, metrics.csv. */
 sotto_status run_report(struct run *r);
 
+/** Notes a case's shadow models, of which nothing is known yet. */
+void run_plan_shadows(struct run *r, size_t index);
+/** What a walk that looks has seen (folder.seen), as one JSON object and as lines. */
+sotto_status run_plan_encode(char **json, char **text, const struct run *r);
+
 /** Result of a finished stage, or NULL. */
 const struct json *run_result(const struct run *r, const char *stage);
 

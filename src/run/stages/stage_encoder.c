@@ -44,6 +44,8 @@ static sotto_status resolve_auto(struct run *r)
     json_put_integer(&key, "batch", (int64_t)c->pretrain.batch);
     json_put_integer(&key, "epochs", (int64_t)c->pretrain.epochs);
     TRY(run_stage_share(&stage, &r->folder, "autotune", key, true));
+    if (stage.busy)
+        goto done;
     if (!stage.reused) {
         struct sotto_pretrain_options stated = c->pretrain;
         options_state(&stated, sotto_pretrain_option_table());
@@ -98,7 +100,7 @@ sotto_status run_stage_pretrain(struct run *r)
     static const char *const outputs[] = {"models/encoder.safetensors", NULL};
     TRY(resolve_auto(r));
     TRY(run_stage_share(&stage, &r->folder, "pretrain", pretrain_key(r), true));
-    if (stage.reused)
+    if (stage.reused || stage.busy)
         goto done;
     /* The checkpoint carries the stage's hash in its name, so another recipe never meets this one's. */
     snprintf(name, sizeof name, "checkpoints/pretrain-%.16s.safetensors", stage.hash);
@@ -200,6 +202,8 @@ sotto_status run_stage_embed(struct run *r)
     struct json *key = run_key(r);
     json_put_text(&key, "encoder", run_stage_hash(&r->folder, "pretrain"));
     TRY(run_stage_share(&stage, &r->folder, "embed", key, true));
+    if (stage.busy)
+        goto done;
     if (!stage.reused) {
         char path[RUN_PATH];
         TRY(run_folder_path(path, &r->folder, "models/encoder.safetensors"));

@@ -68,11 +68,23 @@ done:
     return status;
 }
 
+static void put_plan(struct json **out, const struct shadow_pool *s, const struct shadow_plan *p)
+{
+    struct json *hours = json_make_object();
+    json_put_integer(out, "missing", (int64_t)s->missing);
+    json_put_real(out, "seconds_each", s->seconds);
+    json_put_real(out, "bytes", s->bytes);
+    json_put_real(&hours, "1", shadow_pool_hours(s, p, 1));
+    json_put_real(&hours, "8", shadow_pool_hours(s, p, 8));
+    json_put_real(&hours, "64", shadow_pool_hours(s, p, 64));
+    json_put(out, "hours", hours);
+}
+
 /* Heads on halves of members and non-members; shadow.known_start: started as the target was, the worst case.
  * tasks: the folder that processes share, or "". path NULL: as a worker does, who saves no file of all; *missing: how many the
  * others still have to train. */
-static sotto_status train_heads(size_t *missing, const char *path, const char *tasks, const struct run *r,
-                                size_t index)
+static sotto_status train_heads(size_t *missing, struct json **plan_of, const char *path, const char *tasks,
+                                const struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
     const struct run_case *c = &r->config.cases[index];
@@ -94,10 +106,13 @@ static sotto_status train_heads(size_t *missing, const char *path, const char *t
                                .shards = path || r->options->shards == 0 ? 1 : r->options->shards,
                                .cache = tasks[0] ? tasks : NULL,
                                .worker = !path,
+                               .survey = plan_of != NULL,
                                .seed = r->config.seed,
                                .ctx = r->ctx};
     TRY(shadow_pool_make(&s.heads, &plan));
     *missing = s.heads.missing;
+    if (plan_of)
+        put_plan(plan_of, &s.heads, &plan);
     if (!path)
         goto done;
     TRY(turn(&s.trained, use, s.pool.n, c->references));
@@ -115,7 +130,7 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
     const struct run_case *c = &r->config.cases[index];
     struct run_stage stage;
     struct sotto_head *own = NULL;
-    struct json *key = NULL;
+    struct json *key = NULL, *survey = json_make_object();
     char heads_name[RUN_PATH], own_name[RUN_PATH], path[RUN_PATH], stage_name[RUN_NAME + 16], tasks[RUN_PATH];
     const char *outputs[3] = {NULL};
     size_t count = 0, missing = 0;
@@ -130,7 +145,16 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
         tasks[0] = 0;
     TRY(run_stage_find(&stage, &r->folder, stage_name, json_clone(key)));
     if (!stage.reused && r->folder.worker && c->references > 0)
-        TRY(train_heads(&missing, NULL, tasks, r, index));
+        TRY(train_heads(&missing, r->folder.looks ? &survey : NULL, NULL, tasks, r, index));
+    if (r->folder.looks && c->references > 0) {
+        json_put_text(&survey, "stage", stage_name);
+        json_put_boolean(&survey, "done", stage.reused);
+        json_put_integer(&survey, "tasks", (int64_t)c->references);
+        json_push(&r->folder.seen, survey);
+        survey = NULL;
+        r->folder.busy += !stage.reused;
+        goto done;
+    }
     if (missing > 0) {
         r->folder.busy++;
         goto done;
@@ -144,7 +168,7 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
         goto done;
     if (c->references > 0) {
         TRY(run_folder_path(path, &r->folder, heads_name));
-        TRY(train_heads(&missing, path, tasks, r, index));
+        TRY(train_heads(&missing, NULL, path, tasks, r, index));
         outputs[count++] = heads_name;
     }
     if (own_records(r, index) > 0) {
@@ -158,6 +182,7 @@ sotto_status run_stage_shadow(struct run *r, size_t index)
     TRY(run_stage_end(&stage, &r->folder, outputs, NULL));
 done:
     json_free(key);
+    json_free(survey);
     sotto_head_free(own);
     return status;
 }

@@ -82,7 +82,7 @@ sotto_status run_stage_split(struct run *r)
     json_put_integer(&key, "seed", (int64_t)r->config.seed);
     json_put(&key, "sizes", json_make_counts(r->config.sizes, SOTTO_PARTS));
     TRY(run_stage_share(&stage, &r->folder, "split", key, true));
-    if (stage.reused)
+    if (stage.reused || stage.busy)
         goto done;
     for (int part = 0; part < SOTTO_PARTS; part++) {
         char path[RUN_PATH];
