@@ -3,7 +3,7 @@ BUILD ?= build/release
 PREFIX ?= /usr/local
 INSTALL ?= build/install
 
-.PHONY: all build help deps demo check check-slow check-python check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb wheel check-wheel clean
+.PHONY: all build help deps mpi demo check check-slow check-python check-matrix check-systems asan tsan fuzz cov bench lint fmt install uninstall dist deb wheel check-wheel clean
 
 all: build
 
@@ -16,6 +16,10 @@ deps: ## install missing system packages (nothing missing = no package call)
 build: deps ## build libsotto and the sotto program
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
+
+mpi: deps ## build the plug-in for MPI with the MPI library found here (mpicc; Debian: libopenmpi-dev)
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DSOTTO_MPI=ON >/dev/null
+	@cmake --build --preset release --target sotto_mpi
 
 demo: deps ## a complete example on real data, under 5 minutes; ends with a report
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null

@@ -4,7 +4,7 @@ find_package(PkgConfig REQUIRED)
 add_library(sotto_deps INTERFACE)
 
 pkg_check_modules(SOTTO_PC REQUIRED IMPORTED_TARGET libsodium jansson yaml-0.1 libturbojpeg libpng zlib)
-target_link_libraries(sotto_deps INTERFACE PkgConfig::SOTTO_PC m)
+target_link_libraries(sotto_deps INTERFACE PkgConfig::SOTTO_PC m ${CMAKE_DL_LIBS})
 set(SOTTO_LIBS_PRIVATE -lsodium -ljansson -lyaml -lturbojpeg -lpng16 -lz -lm)
 
 # Archives of data sets are optional: without libarchive they are refused by name; .npz needs only zlib.

@@ -3,6 +3,7 @@ file(GLOB SOTTO_SOURCES CONFIGURE_DEPENDS src/*/*.c src/*/*/*.c src/*/*.S src/*/
 file(GLOB SOTTO_ISA_SOURCES CONFIGURE_DEPENDS src/*/*.isa.c src/*/*/*.isa.c)
 list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/base/isa_")
 list(REMOVE_ITEM SOTTO_SOURCES ${SOTTO_ISA_SOURCES})
+list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/par/mpi/") # a plug-in, below
 if(NOT SOTTO_DNNL)
   list(FILTER SOTTO_SOURCES EXCLUDE REGEX "/nn/dnnl/")
 endif()
@@ -25,6 +26,7 @@ target_link_libraries(sotto_objects PUBLIC sotto_deps)
 target_compile_definitions(sotto_objects PRIVATE SOTTO_VERSION="${PROJECT_VERSION}" SOTTO_CHART_JS="${CHART_JS}"
                            SOTTO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SOTTO_DATA_PREFIX="${CMAKE_INSTALL_PREFIX}/share/sotto"
                            SOTTO_DEMO_YAML="${CMAKE_SOURCE_DIR}/experiments/demo.yaml")
+set_source_files_properties(src/par/team_open.c PROPERTIES COMPILE_DEFINITIONS SOTTO_LIBRARY_FOLDER="${CMAKE_INSTALL_FULL_LIBDIR}")
 set_property(SOURCE src/run/run_assets.S APPEND PROPERTY OBJECT_DEPENDS ${CMAKE_SOURCE_DIR}/experiments/demo.yaml)
 set(SOTTO_OBJECTS $<TARGET_OBJECTS:sotto_objects>)
 
@@ -81,3 +83,15 @@ add_dependencies(sotto_static sotto_static_file)
 # Tests and benchmarks see internals through an archive, so that each program links only what it uses.
 add_library(sotto_internals STATIC EXCLUDE_FROM_ALL ${SOTTO_OBJECTS})
 target_link_libraries(sotto_internals PUBLIC sotto_deps)
+
+# The plug-in for MPI, where an MPI library is found. It is loaded when a launcher started several ranks (src/par/team_open.c).
+if(SOTTO_MPI AND NOT (CMAKE_CROSSCOMPILING AND SOTTO_MPI STREQUAL AUTO)) # the MPI library found may be that of the building machine
+  find_package(MPI QUIET COMPONENTS C)
+  if(MPI_C_FOUND)
+    add_library(sotto_mpi MODULE src/par/mpi/transport_mpi.c)
+    target_include_directories(sotto_mpi PRIVATE src)
+    target_link_libraries(sotto_mpi PRIVATE MPI::MPI_C)
+  elseif(NOT SOTTO_MPI STREQUAL AUTO)
+    message(FATAL_ERROR "SOTTO_MPI is ON, but no MPI library was found (libopenmpi-dev)")
+  endif()
+endif()

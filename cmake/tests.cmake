@@ -49,7 +49,7 @@ endfunction()
 
 # What tools/check-matrix runs: tests with results that depend on instruction set or threads, and those that depend on dtype too
 # (others compare dtypes, or go through the instruction sets, by themselves).
-set(SOTTO_MATRIX_DTYPE test_embed_views test_leaves test_pretrain test_pretrain_learns test_talos_runs test_train)
+set(SOTTO_MATRIX_DTYPE test_embed_views test_leaves test_pretrain test_pretrain_ranks test_pretrain_learns test_talos_runs test_train)
 set(SOTTO_MATRIX
     test_embed_blocks test_attriguard test_backends test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_dp_sgd_resume test_encoder
     test_dpsgd_steps test_example_clipping test_example_part test_example_sums test_examples test_federated test_fft test_fine_tune test_floored_noise test_freeze test_generator test_generator_attacks test_golden_step test_gradient_penalty test_gradients test_head test_head_bits
@@ -65,7 +65,7 @@ set(SOTTO_LONG
     test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd test_dp_sgd_resume
     test_encoder_import test_events test_fixed_sampling test_floored_certificate test_floored_polynomials test_forgery test_golden_step test_head_private
     test_label_release test_layers test_ledger test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
-    test_pretrain test_privacy_accounting test_release_doubles test_release_kinds test_reservations test_residual_sde test_silent_trainers test_stop
+    test_pretrain test_pretrain_ranks test_privacy_accounting test_release_doubles test_release_kinds test_reservations test_residual_sde test_silent_trainers test_stop
     test_stop_stages test_talos_runs test_train test_verification test_verify)
 sotto_label(long ${SOTTO_LONG})
 # They answer the library's question whether to go on (tests/support/stop_questions.h); one knows the number in the library's name.

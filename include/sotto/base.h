@@ -80,7 +80,7 @@ SOTTO_API const char *sotto_status_name(sotto_status status);
 
 enum sotto_log_level { SOTTO_LOG_DEBUG, SOTTO_LOG_INFO, SOTTO_LOG_WARNING };
 
-/** Processes that work on one call together. Reserved: no function makes one yet. */
+/** Processes that work on one call together (sotto/team.h). */
 struct sotto_team;
 
 /** Threads, reports and the wish to stop, for one call. Every member is optional, and so is the context (NULL).
@@ -106,7 +106,7 @@ struct sotto_context {
     void (*log)(void *user, enum sotto_log_level level, const char *text);
     /** First argument of both. */
     void *user;
-    /** NULL: this process alone. ENOTSUP: any other value. */
+    /** NULL: this process alone. Calls that do not say that they take a team refuse one (ENOTSUP). */
     const struct sotto_team *team;
 };
 

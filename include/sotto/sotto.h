@@ -28,6 +28,7 @@
 #include "sotto/smooth.h"
 #include "sotto/smoothing.h"
 #include "sotto/ssl.h"
+#include "sotto/team.h"
 #include "sotto/train.h"
 #include "sotto/verify.h"
 

@@ -101,7 +101,8 @@ int context_stopped(const struct sotto_context *ctx)
 sotto_status context_check(const struct sotto_context *ctx, const char *format, ...)
 {
     if (ctx && ctx->team)
-        return status_fail(SOTTO_ENOTSUP, "context: this sotto has no MPI support; team must be NULL");
+        return status_fail(SOTTO_ENOTSUP,
+                           "context: this call cannot run on several ranks; team must be NULL");
     if (!context_stopped(ctx))
         return SOTTO_OK;
     char text[sizeof last.text];

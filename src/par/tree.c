@@ -1,9 +1,16 @@
 /* A worker keeps a stack of whole nodes: two that are siblings become one at once, in the memory of the left one. So
- * worker 0 ends with its sum in the place of the total, and joining adds everything else to that. */
+ * worker 0 ends with its sum in the place of the total, and joining adds everything else to that.
+ *
+ * A rank of a team ends with the largest whole nodes of its leaves: one where ranks and leaves are powers of two, else at
+ * most two for each level. The vector is cut into segments, one for each rank, which gets that part of all nodes, joins them,
+ * and hands the sums to all. With one node each a rank receives what a reduction in any order would need, 2 (R - 1) / R
+ * vectors. */
 #include "par/tree.h"
 
 #include "par/par.h"
 #include "par/tree_add.h"
+
+#include <string.h>
 
 enum { CHUNK = 16384, NODES = 2 * 64 /* of a run of leaves, and one more for each level */ };
 
@@ -53,10 +60,21 @@ struct join {
 };
 struct tree_sums {
     size_t width, leaves, worker_count, join_count;
+    size_t first, end; /* this rank's leaves */
     struct worker *workers;
     struct join *joins;
+    struct stack rest; /* whole nodes, of this rank, that are left then; the first lies in the total */
     struct arena memory;
     tree_adder *add_up;
+    /* among ranks */
+    const struct sotto_team *team; /* NULL: alone */
+    float *total;
+    size_t *nodes,
+        *segments; /* (ranks + 1) rank r has nodes nodes[r] .. of all; elements segments[r] .. of the vector */
+    float *received, *packed; /* this rank's segment of all nodes; another one's of this rank's nodes */
+    struct join *across;      /* of the own segment */
+    size_t across_count;
+    const float *sum_of_segment;
 };
 
 ISA_TABLE(tree_adder, tree_add, tree_add_best);
@@ -92,37 +110,163 @@ static void rehearse(struct worker *w, size_t first, size_t end, size_t leaves)
     }
 }
 
+static size_t worker_first(const struct tree_sums *s, size_t worker)
+{
+    return s->first + tree_first(worker, s->worker_count, s->end - s->first);
+}
+
+static void rehearse_all(struct tree_sums *s)
+{
+    for (size_t k = 0; k < s->worker_count; k++)
+        rehearse(&s->workers[k], worker_first(s, k), worker_first(s, k + 1), s->leaves);
+}
+
+/* Puts a node behind those on the stack and lists what is then to be added. */
+static void push_and_join(struct stack *all, struct join *joins_of, size_t *count, const struct node *n,
+                          size_t leaves)
+{
+    push(all, n->first, n->end, n->sum);
+    for (; joins(all, leaves); join(all))
+        joins_of[(*count)++] = (struct join){all->node[all->count - 2].sum, all->node[all->count - 1].sum};
+}
+
+/* What is left to add, in the order in which the nodes lie. */
+static void list_joins(struct tree_sums *s)
+{
+    for (size_t k = 0; k < s->worker_count; k++)
+        for (size_t i = 0; i < s->workers[k].stack.count; i++)
+            push_and_join(&s->rest, s->joins, &s->join_count, &s->workers[k].stack.node[i], s->leaves);
+}
+
+/* ---- among ranks ---- */
+
+/* The largest whole nodes of a rank's leaves. */
+static void nodes_of(struct worker *out, const struct tree_sums *s, size_t rank)
+{
+    const size_t ranks = sotto_team_size(s->team);
+    *out = (struct worker){.places = 0};
+    rehearse(out, tree_first(rank, ranks, s->leaves), tree_first(rank + 1, ranks, s->leaves), s->leaves);
+}
+
+static size_t segment_width(const struct tree_sums *s, size_t rank)
+{
+    return s->segments[rank + 1] - s->segments[rank];
+}
+
+static sotto_status cut_among_ranks(struct tree_sums *s)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t ranks = sotto_team_size(s->team), chunks = (s->width + CHUNK - 1) / CHUNK;
+    struct worker *w = NULL;
+    NEW(w, 1);
+    NEW(s->nodes, ranks + 1);
+    NEW(s->segments, ranks + 1);
+    for (size_t r = 0; r < ranks; r++) {
+        nodes_of(w, s, r);
+        s->nodes[r + 1] = s->nodes[r] + w->stack.count;
+        s->segments[r + 1] = tree_first(r + 1, ranks, chunks) * CHUNK;
+    }
+    s->segments[ranks] = s->width;
+    NEW(s->across, s->nodes[ranks]);
+done:
+    base_free(w);
+    return status;
+}
+
+static void place_received(struct tree_sums *s)
+{
+    const size_t ranks = sotto_team_size(s->team), rank = sotto_team_rank(s->team);
+    size_t widest = 0;
+    for (size_t r = 0; r < ranks; r++)
+        widest = segment_width(s, r) > widest ? segment_width(s, r) : widest;
+    s->received = arena_take(&s->memory, s->nodes[ranks] * segment_width(s, rank), sizeof(float));
+    s->packed = arena_take(&s->memory, (s->nodes[rank + 1] - s->nodes[rank]) * widest, sizeof(float));
+}
+
 static void place(struct tree_sums *s, float *total)
 {
     for (size_t k = 0; k < s->worker_count; k++)
         for (size_t i = 0; i < s->workers[k].places; i++)
             s->workers[k].sums[i] =
                 k == 0 && i == 0 ? total : arena_take(&s->memory, s->width, sizeof(float));
+    if (s->team)
+        place_received(s);
 }
 
-static void rehearse_all(struct tree_sums *s)
+/* As list_joins(), of the own segment: where other ranks' nodes will have come to, and the own ones as they lie. */
+static sotto_status list_across(struct tree_sums *s)
 {
-    for (size_t k = 0; k < s->worker_count; k++)
-        rehearse(&s->workers[k], tree_first(k, s->worker_count, s->leaves),
-                 tree_first(k + 1, s->worker_count, s->leaves), s->leaves);
-}
-
-/* What is left to add, in the order in which the nodes lie. */
-static void list_joins(struct tree_sums *s)
-{
-    struct stack all = {.count = 0};
-    for (size_t k = 0; k < s->worker_count; k++)
-        for (size_t i = 0; i < s->workers[k].stack.count; i++) {
-            const struct node *n = &s->workers[k].stack.node[i];
-            push(&all, n->first, n->end, n->sum);
-            for (; joins(&all, s->leaves); join(&all))
-                s->joins[s->join_count++] =
-                    (struct join){all.node[all.count - 2].sum, all.node[all.count - 1].sum};
+    sotto_status status = SOTTO_OK;
+    const size_t ranks = sotto_team_size(s->team), rank = sotto_team_rank(s->team),
+                 width = segment_width(s, rank);
+    struct worker *w = NULL;
+    struct stack *all = NULL;
+    NEW(w, 1);
+    NEW(all, 1);
+    for (size_t r = 0; r < ranks; r++) {
+        nodes_of(w, s, r);
+        for (size_t i = 0; i < w->stack.count; i++) {
+            struct node n = w->stack.node[i];
+            n.sum =
+                r == rank ? s->rest.node[i].sum + s->segments[rank] : s->received + (s->nodes[r] + i) * width;
+            push_and_join(all, s->across, &s->across_count, &n, s->leaves);
         }
+    }
+    s->sum_of_segment = all->node[0].sum;
+done:
+    base_free(w);
+    base_free(all);
+    return status;
 }
+
+/* The own segment of all nodes, and others' segments of the own nodes to them: a message each way with each rank. */
+static sotto_status exchange_nodes(struct tree_sums *s)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t ranks = sotto_team_size(s->team), rank = sotto_team_rank(s->team),
+                 own = segment_width(s, rank);
+    for (size_t d = 1; d < ranks; d++) {
+        const size_t to = (rank + d) % ranks, from = (rank + ranks - d) % ranks, width = segment_width(s, to);
+        for (size_t i = 0; i < s->rest.count; i++)
+            memcpy(s->packed + i * width, s->rest.node[i].sum + s->segments[to], width * sizeof(float));
+        TRY(team_exchange(s->team, s->packed, s->rest.count * width * sizeof(float), to,
+                          s->received + s->nodes[from] * own,
+                          (s->nodes[from + 1] - s->nodes[from]) * own * sizeof(float), from));
+    }
+done:
+    return status;
+}
+
+static sotto_status across_chunk(void *arg, size_t chunk, int thread)
+{
+    (void)thread;
+    const struct tree_sums *s = arg;
+    const size_t first = chunk * CHUNK, left = segment_width(s, sotto_team_rank(s->team)) - first,
+                 width = left < CHUNK ? left : CHUNK;
+    for (size_t i = 0; i < s->across_count; i++)
+        s->add_up(s->across[i].to + first, s->across[i].from + first, width);
+    return SOTTO_OK;
+}
+
+static sotto_status join_ranks(struct tree_sums *s, int threads)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t rank = sotto_team_rank(s->team), width = segment_width(s, rank);
+    float *place = s->total + s->segments[rank];
+    TRY(exchange_nodes(s));
+    if (s->across_count && width)
+        (void)par_shares((width + CHUNK - 1) / CHUNK, threads, NULL, across_chunk, s); /* cannot fail */
+    if (s->sum_of_segment != place && width)
+        memcpy(place, s->sum_of_segment, width * sizeof *place);
+    TRY(team_gather(s->team, s->total, sizeof *s->total, s->segments));
+done:
+    return status;
+}
+
+/* ---- making ---- */
 
 sotto_status tree_sums_create(struct tree_sums **out, float *total, size_t width, size_t leaves,
-                              size_t workers)
+                              size_t workers, const struct sotto_team *team)
 {
     sotto_status status = SOTTO_OK;
     struct tree_sums *s = NULL;
@@ -131,14 +275,22 @@ sotto_status tree_sums_create(struct tree_sums **out, float *total, size_t width
     s->add_up = tree_add_best();
     s->leaves = leaves;
     s->worker_count = workers;
+    s->total = total;
+    s->team = sotto_team_size(team) > 1 ? team : NULL;
+    s->first = tree_first(sotto_team_rank(s->team), sotto_team_size(s->team), leaves);
+    s->end = tree_first(sotto_team_rank(s->team) + 1, sotto_team_size(s->team), leaves);
     NEW(s->workers, workers);
     NEW(s->joins, leaves);
+    if (s->team)
+        TRY(cut_among_ranks(s));
     rehearse_all(s);
     place(s, total);
     TRY(arena_reserve(&s->memory, "gradients of leaves"));
     place(s, total);
     rehearse_all(s); /* with addresses */
     list_joins(s);
+    if (s->team)
+        TRY(list_across(s));
     *out = s;
     s = NULL;
 done:
@@ -153,6 +305,9 @@ void tree_sums_free(struct tree_sums *s)
     arena_clear(&s->memory);
     base_free(s->workers);
     base_free(s->joins);
+    base_free(s->nodes);
+    base_free(s->segments);
+    base_free(s->across);
     base_free(s);
 }
 
@@ -165,7 +320,7 @@ void tree_sums_begin(struct tree_sums *s, size_t worker)
 {
     struct worker *w = &s->workers[worker];
     w->stack.count = 0;
-    w->next = tree_first(worker, s->worker_count, s->leaves);
+    w->next = worker_first(s, worker);
 }
 
 float *tree_sums_next(struct tree_sums *s, size_t worker)
@@ -192,8 +347,9 @@ static sotto_status join_chunk(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-void tree_sums_join(struct tree_sums *s, int threads)
+sotto_status tree_sums_join(struct tree_sums *s, int threads)
 {
     if (s->join_count) /* cannot fail */
         (void)par_shares((s->width + CHUNK - 1) / CHUNK, threads, NULL, join_chunk, s);
+    return s->team ? join_ranks(s, threads) : SOTTO_OK;
 }

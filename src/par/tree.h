@@ -9,6 +9,7 @@
 #define PAR_TREE_H
 
 #include "base/memory.h"
+#include "par/ranks.h"
 
 /** x[0] = the sum of x (leaves), at least one, which are overwritten; returns it. */
 double tree_sum(double *x, size_t leaves);
@@ -22,12 +23,15 @@ bool tree_siblings(size_t first, size_t middle, size_t end, size_t leaves);
 
 /** Sums of vectors by several workers, each with a run of neighbouring leaves. */
 struct tree_sums;
-/** Worker w of `workers` has leaves tree_first(w, ...) to tree_first(w + 1, ...) - 1. */
+/** Worker w of `workers` has leaves tree_first(w, ...) to tree_first(w + 1, ...) - 1. Ranks of a team cut all leaves, and the
+ * workers of a rank its leaves. */
 size_t tree_first(size_t worker, size_t workers, size_t leaves);
-/** In:  total (width)  where the sum over all leaves will be; its values are overwritten
+/** In:  total (width)  where the sum over all leaves will be, on every rank; its values are overwritten
+ *       workers        of this rank
+ *       team           of at most `leaves` ranks; NULL: alone
  *  Returns: ENOMEM */
 sotto_status tree_sums_create(struct tree_sums **out, float *total, size_t width, size_t leaves,
-                              size_t workers);
+                              size_t workers, const struct sotto_team *team);
 void tree_sums_free(struct tree_sums *s);
 size_t tree_sums_bytes(const struct tree_sums *s);
 /** Before a worker's first leaf. */
@@ -36,7 +40,8 @@ void tree_sums_begin(struct tree_sums *s, size_t worker);
 float *tree_sums_next(struct tree_sums *s, size_t worker);
 /** It has written it. */
 void tree_sums_add(struct tree_sums *s, size_t worker);
-/** All workers have added all their leaves: total is there. Any number of threads gives the same bits. */
-void tree_sums_join(struct tree_sums *s, int threads);
+/** All workers of this rank have added all their leaves, and all ranks agreed on that: total is there. Any number of threads
+ * and ranks gives the same bits. Errors of the team's transport. */
+sotto_status tree_sums_join(struct tree_sums *s, int threads);
 
 #endif

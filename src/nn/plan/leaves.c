@@ -1,4 +1,5 @@
-/* Each worker has one plan, with scratch for one leaf at a time; a leaf has only what its way back needs. */
+/* Each worker has one plan, with scratch for one leaf at a time; a leaf has only what its way back needs. A rank of a team has
+ * its own leaves and all outputs; after each phase the ranks agree that all got so far, and gather what crosses leaves. */
 #include "nn/plan/leaves.h"
 
 #include "base/cpu.h"
@@ -81,8 +82,10 @@ struct leaves {
     struct leaves_config config;
     struct nn_model *model;
     size_t count, workers, rows, width, inputs; /* rows: of a leaf; width, inputs: floats of a row */
+    size_t first, end;                          /* this rank's leaves */
+    size_t *leaf_borders, *record_borders;      /* (ranks + 1) rank r has leaves leaf_borders[r] .. */
     struct nn_plan **plans;                     /* (workers) */
-    struct arena *memory;                       /* (count) */
+    struct arena *memory;                       /* (end - first) */
     /* The rows that cross leaves, in ascending order, cut a pass into phases: phase k begins with the second half of
      * crossing k - 1 and ends with the first half of crossing k. */
     size_t crossings, *crossing, widest;
@@ -101,6 +104,16 @@ struct leaves {
 static bool is_fast(const struct leaves *l)
 {
     return !l->config.order.exact;
+}
+
+static struct arena *memory_of(const struct leaves *l, size_t leaf)
+{
+    return &l->memory[leaf - l->first];
+}
+
+static size_t worker_first(const struct leaves *l, size_t worker)
+{
+    return l->first + tree_first(worker, l->workers, l->end - l->first);
 }
 
 static sotto_status make_plans(struct leaves *l)
@@ -158,7 +171,8 @@ static sotto_status make_sums(struct leaves *l)
     for (size_t k = 0; k <= l->crossings; k++) {
         const size_t first = first_value(l, k), width = first_value(l, k + 1) - first;
         if (width)
-            TRY(tree_sums_create(&l->sums[k], l->model->diffs + first, width, l->count, l->workers));
+            TRY(tree_sums_create(&l->sums[k], l->model->diffs + first, width, l->count, l->workers,
+                                 l->config.team));
     }
 done:
     return status;
@@ -168,19 +182,43 @@ done:
 static sotto_status make_memory(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
-    NEW(l->memory, l->count);
+    NEW(l->memory, l->end - l->first);
     for (size_t w = 0; w < l->workers; w++)
-        l->memory[tree_first(w, l->workers, l->count)] = l->plans[w]->keep;
-    for (size_t i = 0; i < l->count; i++) {
-        if (l->memory[i].base)
+        *memory_of(l, worker_first(l, w)) = l->plans[w]->keep;
+    for (size_t i = l->first; i < l->end; i++) {
+        if (memory_of(l, i)->base)
             continue;
-        l->memory[i].peak = l->plans[0]->keep.capacity;
-        TRY(arena_reserve_asking(&l->memory[i], "leaf of a training step", l->config.ctx));
+        memory_of(l, i)->peak = l->plans[0]->keep.capacity;
+        TRY(arena_reserve_asking(memory_of(l, i), "leaf of a training step", l->config.ctx));
     }
     TRY(find_crossings(l));
     TRY(make_sums(l));
     NEW_ROWS(l->output, l->config.views * l->config.records, l->width);
     NEW_ROWS(l->diff_output, l->config.views * l->config.records, l->width);
+done:
+    return status;
+}
+
+/* Which leaves this rank has, and where those of all ranks begin. */
+static sotto_status deal(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    const struct leaves_config *c = &l->config;
+    const size_t ranks = sotto_team_size(c->team), rank = sotto_team_rank(c->team);
+    if (ranks > 1 && is_fast(l))
+        FAIL(SOTTO_ENOTSUP, "order fast cannot run on several ranks; give order exact");
+    REQUIRE(ranks <= l->count,
+            "a batch of %zu in leaves of %zu makes %zu %s; %zu ranks were started, but at most %zu can work",
+            c->records, c->order.leaf, l->count, l->count == 1 ? "leaf" : "leaves", ranks, l->count);
+    NEW(l->leaf_borders, ranks + 1);
+    NEW(l->record_borders, ranks + 1);
+    for (size_t r = 0; r <= ranks; r++) {
+        const size_t leaf = tree_first(r, ranks, l->count), record = leaf * c->order.leaf;
+        l->leaf_borders[r] = leaf;
+        l->record_borders[r] = record < c->records ? record : c->records;
+    }
+    l->first = l->leaf_borders[rank];
+    l->end = l->leaf_borders[rank + 1];
 done:
     return status;
 }
@@ -195,10 +233,11 @@ sotto_status leaves_create(struct leaves **out, struct nn_model *m, const struct
     l->config = *config;
     l->model = m;
     l->count = (config->records + leaf - 1) / leaf;
-    l->workers = is_fast(l) || l->count < threads ? l->count : threads;
     l->rows = leaf * config->views;
     l->width = nn_model_output_width(m);
     l->inputs = m->input.channels * m->input.height * m->input.width;
+    TRY(deal(l));
+    l->workers = is_fast(l) || l->end - l->first < threads ? l->end - l->first : threads;
     par_set_threads(is_fast(l) ? config->threads : 1);
     TRY(make_plans(l));
     if (!is_fast(l))
@@ -221,10 +260,12 @@ void leaves_free(struct leaves *l)
             l->plans[w]->keep = (struct arena){0}; /* it is one of those below */
         nn_plan_free(l->plans[w]);
     }
-    for (size_t i = 0; l->memory && i < l->count; i++)
-        arena_clear(&l->memory[i]);
+    for (size_t i = l->first; l->memory && i < l->end; i++)
+        arena_clear(memory_of(l, i));
     for (size_t k = 0; l->sums && k <= l->crossings; k++)
         tree_sums_free(l->sums[k]);
+    base_free(l->leaf_borders);
+    base_free(l->record_borders);
     base_free(l->sums);
     base_free(l->crossing);
     base_free(l->gathered);
@@ -247,11 +288,21 @@ size_t leaves_workers(const struct leaves *l)
     return l->workers;
 }
 
+size_t leaves_first(const struct leaves *l)
+{
+    return l->first;
+}
+
+size_t leaves_end(const struct leaves *l)
+{
+    return l->end;
+}
+
 size_t leaves_bytes(const struct leaves *l)
 {
     if (is_fast(l))
         return nn_plan_bytes(l->plans[0]);
-    size_t bytes = l->workers * l->plans[0]->scratch.capacity + l->count * l->memory[0].capacity +
+    size_t bytes = l->workers * l->plans[0]->scratch.capacity + (l->end - l->first) * l->memory[0].capacity +
                    2 * l->config.views * l->config.records * l->width * sizeof(float) +
                    (l->count + 1) * l->widest * sizeof(double);
     for (size_t k = 0; k <= l->crossings; k++)
@@ -265,9 +316,11 @@ void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit
     if (!is_fast(l))
         used += (size_t)snprintf(out + used, LEAVES_LINE - used, ", %zu %s of %zu %s", l->count,
                                  l->count == 1 ? "leaf" : "leaves", l->config.order.leaf, unit);
-    if (!is_fast(l) && (size_t)l->config.threads > l->count)
-        snprintf(out + used, LEAVES_LINE - used, ": at most %zu of %d threads have work", l->count,
-                 l->config.threads);
+    const size_t ranks = sotto_team_size(l->config.team), threads = ranks * (size_t)l->config.threads;
+    if (!is_fast(l) && ranks > 1)
+        used += (size_t)snprintf(out + used, LEAVES_LINE - used, " on %zu ranks", ranks);
+    if (!is_fast(l) && threads > l->count)
+        snprintf(out + used, LEAVES_LINE - used, ": at most %zu of %zu threads have work", l->count, threads);
 }
 
 struct nn_plan *leaves_plan(struct leaves *l)
@@ -316,7 +369,7 @@ static void clear_rest(float *rows, size_t width, const struct leaves *l, const 
 static struct nn_plan *bind(struct leaves *l, const struct leaf *leaf)
 {
     struct nn_plan *p = l->plans[leaf->worker];
-    plan_bind(p, &l->memory[leaf->number],
+    plan_bind(p, memory_of(l, leaf->number),
               &(struct pass){.training = l->training,
                              .seed = l->seed,
                              .step = l->step,
@@ -406,8 +459,7 @@ static sotto_status run_worker(struct leaves *l, size_t worker,
                                sotto_status (*run)(struct leaves *l, const struct leaf *leaf))
 {
     sotto_status status = SOTTO_OK;
-    for (size_t i = tree_first(worker, l->workers, l->count);
-         i < tree_first(worker + 1, l->workers, l->count); i++) {
+    for (size_t i = worker_first(l, worker); i < worker_first(l, worker + 1); i++) {
         const struct leaf leaf = leaf_at(l, i, worker);
         TRY(run(l, &leaf));
     }
@@ -440,26 +492,42 @@ static sotto_status on_workers(struct leaves *l, par_body body)
 }
 
 /* What all leaves have gathered for crossing k, as the next phase needs it. */
-static void merge_gathered(struct leaves *l, size_t k, bool forward)
+static sotto_status merge_gathered(struct leaves *l, size_t k, bool forward)
 {
+    sotto_status status = SOTTO_OK;
     struct layer_run *run = &l->plans[0]->runs[l->crossing[k]];
     const struct layer_cross *cross = run->spec->layer->cross;
     const size_t width = cross->width(run);
+    TRY(team_gather(l->config.team, l->gathered, width * sizeof *l->gathered, l->leaf_borders));
     tree_merge(l->gathered, l->count, width, forward ? cross->merge_forward : cross->merge_backward);
     memcpy(l->crossed, l->gathered, width * sizeof *l->crossed);
     if (forward)
         cross->remember(run, l->crossed);
+done:
+    return status;
+}
+
+/* Outputs of all leaves, on all ranks. */
+static sotto_status gather_outputs(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t v = 0; v < l->config.views; v++)
+        TRY(team_gather(l->config.team, l->output + v * l->config.records * l->width,
+                        l->width * sizeof *l->output, l->record_borders));
+done:
+    return status;
 }
 
 static sotto_status forward_in_phases(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
     for (l->phase = 0;; l->phase++) {
-        TRY(on_workers(l, forward_worker));
+        TRY(team_agree(l->config.team, on_workers(l, forward_worker)));
         if (last_phase(l))
             break;
-        merge_gathered(l, l->phase, true);
+        TRY(merge_gathered(l, l->phase, true));
     }
+    TRY(gather_outputs(l));
 done:
     return status;
 }
@@ -468,12 +536,12 @@ static sotto_status backward_in_phases(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
     for (l->phase = l->crossings;; l->phase--) {
-        TRY(on_workers(l, backward_worker));
+        TRY(team_agree(l->config.team, on_workers(l, backward_worker)));
         if (l->sums[l->phase])
-            tree_sums_join(l->sums[l->phase], l->config.threads);
+            TRY(tree_sums_join(l->sums[l->phase], l->config.threads));
         if (first_phase(l))
             break;
-        merge_gathered(l, l->phase - 1, false);
+        TRY(merge_gathered(l, l->phase - 1, false));
     }
 done:
     return status;
@@ -514,10 +582,12 @@ sotto_status leaves_backward(struct leaves *l)
 
 double leaves_sum(struct leaves *l, leaf_value *of, void *state)
 {
-    for (size_t i = 0; i < l->count; i++) {
+    for (size_t i = l->first; i < l->end; i++) {
         const struct leaf leaf = leaf_at(l, i, 0);
         l->values[i] = of(state, &leaf);
     }
+    (void)team_gather(l->config.team, l->values, sizeof *l->values,
+                      l->leaf_borders); /* the next agreement says if it failed */
     return tree_sum(l->values, l->count);
 }
 

@@ -4,13 +4,15 @@
  * A leaf has always the same shape (the last one is filled up with rows of zeros, whose gradient is 0) and is worked on by one
  * thread, by a plan that was made for one thread. All sums over leaves go by the tree of par/tree.h. At a batch norm all leaves
  * wait for the moments of all, forward and backward (struct layer_cross). So weights depend on k,
- * which is part of a run's recipe, and not on threads. Workers own runs of neighbouring leaves; processes can do the same.
+ * which is part of a run's recipe, and not on threads. Workers own runs of neighbouring leaves, and so do the ranks of a team
+ * (par/ranks.h): then forward and backward passes are what all ranks do together, and each ends with the gradient of all.
  *
  * Order `fast` is one leaf, the whole step, on all threads: the same bits for this number of threads only. */
 #ifndef NN_PLAN_LEAVES_H
 #define NN_PLAN_LEAVES_H
 
 #include "nn/nn.h"
+#include "par/ranks.h"
 
 /** In what order a run adds up. */
 struct leaf_order {
@@ -36,7 +38,8 @@ struct leaves_config {
     enum nn_dtype dtype;
     const struct nn_backend *backend;
     int threads;
-    const struct sotto_context *ctx; /* asked while passes run; or NULL */
+    const struct sotto_team *team;   /* its ranks share the leaves, in order exact; NULL: alone */
+    const struct sotto_context *ctx; /* asked while passes run, without a team in it; or NULL */
 };
 /** Of a step's records, first .. first + count - 1. View v of record first + i is row v * room + i of the leaf's input. */
 struct leaf {
@@ -47,11 +50,14 @@ struct leaf {
 typedef sotto_status leaf_fill(float *input, void *state, const struct leaf *leaf);
 
 struct leaves;
-/** Borrows the model. Errors of nn_plan_create(). */
+/** Borrows the model. EINVAL: fewer leaves than ranks; ENOTSUP: order fast on several; errors of nn_plan_create(). */
 sotto_status leaves_create(struct leaves **out, struct nn_model *m, const struct leaves_config *config);
 void leaves_free(struct leaves *l);
 size_t leaves_count(const struct leaves *l);
 size_t leaves_workers(const struct leaves *l);
+/** This rank's leaves: leaves_first() .. leaves_end() - 1. */
+size_t leaves_first(const struct leaves *l);
+size_t leaves_end(const struct leaves *l);
 size_t leaves_bytes(const struct leaves *l);
 /** "sums in order exact, 8 leaves of 32 images"; says so where some threads have no leaf. */
 enum { LEAVES_LINE = 128 };
@@ -63,12 +69,14 @@ void leaves_train_top(struct leaves *l, int top_only);
 /** Fills all leaves and runs them forward, in training if `training`. ESTOPPED; errors of `fill`. */
 sotto_status leaves_forward(struct leaves *l, int training, uint64_t seed, uint64_t step, leaf_fill *fill,
                             void *state);
-/** (views * records, outputs): row v * records + i is view v of record i; and the place for the gradient by it. */
+/** (views * records, outputs): row v * records + i is view v of record i, on every rank; and the place for the gradient by it,
+ * of which a rank needs the rows of its leaves. */
 const float *leaves_output(const struct leaves *l);
 float *leaves_diff_output(struct leaves *l);
 /** The gradient of all records, in the model. ESTOPPED. */
 sotto_status leaves_backward(struct leaves *l);
-/** The sum over all leaves, by the tree, of what a function says of each. */
+/** The sum over all leaves, by the tree, of what a function says of each. On ranks: each asks of its own leaves; where the
+ * transport fails, any number, and the next agreement says so. */
 typedef double leaf_value(void *state, const struct leaf *leaf);
 double leaves_sum(struct leaves *l, leaf_value *of, void *state);
 /** What decides the last bits besides the recipe, as lines "key=value". Order fast: threads, instruction set, backend. Exact:

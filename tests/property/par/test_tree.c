@@ -1,11 +1,12 @@
-/* The tree over leaves: any cut of the leaves among workers, and any number of threads, gives the bits of the tree as it is
- * defined; a sum in the order of the leaves does not, so the check can fail. */
+/* The tree over leaves: any cut of the leaves among ranks and workers, and any number of threads, gives the bits of the tree as
+ * it is defined; a sum in the order of the leaves, or of the ranks, does not, so the check can fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/simulated_ranks.h"
 #include "par/tree.h"
 #include "rng/rng.h"
 
@@ -58,11 +59,11 @@ static void any_cut_gives_the_bits_of_the_tree(void **state)
         draw(x, leaves);
         for (size_t workers = 1; workers <= leaves + 2; workers += 1 + workers / 8) {
             struct tree_sums *s = NULL;
-            assert_int_equal(tree_sums_create(&s, total, WIDTH, leaves, workers), SOTTO_OK);
+            assert_int_equal(tree_sums_create(&s, total, WIDTH, leaves, workers, NULL), SOTTO_OK);
             for (int again = 0; again < 2; again++) { /* a step leaves nothing to the next */
                 for (size_t w = workers; w-- > 0;)
                     work(s, x, w, workers, leaves);
-                tree_sums_join(s, 1 + (int)(workers % 3));
+                assert_int_equal(tree_sums_join(s, 1 + (int)(workers % 3)), SOTTO_OK);
                 for (size_t k = 0; k < WIDTH; k++)
                     assert_true(total[k] == node(x, k, levels(leaves), 0, leaves));
             }
@@ -104,10 +105,136 @@ static void memory_grows_with_the_levels(void **state)
     static float total[WIDE];
     for (size_t workers = 1; workers <= 3; workers++) {
         struct tree_sums *s = NULL;
-        assert_int_equal(tree_sums_create(&s, total, WIDE, LEAVES, workers), SOTTO_OK);
+        assert_int_equal(tree_sums_create(&s, total, WIDE, LEAVES, workers, NULL), SOTTO_OK);
         assert_true(tree_sums_bytes(s) <= workers * 2 * 9 * sizeof total);
         tree_sums_free(s);
     }
+}
+
+/* ---- ranks ---- */
+
+enum { LONG = 5 * 16384 + 77 }; /* six segments at most */
+struct across {
+    size_t leaves, width, workers;
+    const float *x;        /* (leaves, width) */
+    const float *expected; /* (width) */
+};
+
+/* Whole nodes of leaves first .. end - 1: greedy, from the definition. */
+static size_t node_count(size_t first, size_t end, size_t leaves)
+{
+    size_t count = 0;
+    while (first < end) {
+        size_t width = 1;
+        while (first % (2 * width) == 0 && (first + 2 * width <= end || end == leaves) && width < leaves)
+            width *= 2;
+        first += width;
+        count++;
+    }
+    return count;
+}
+
+static size_t segment(size_t rank, size_t ranks, size_t width)
+{
+    const size_t chunks = (width + 16383) / 16384, end = chunks * rank / ranks * 16384;
+    return rank == ranks || end > width ? width : end;
+}
+
+/* What the rank must have received: its segment of the others' nodes, then the others' segments of the sum. */
+static const char *check_traffic(const struct sotto_team *team, const struct across *a)
+{
+    const size_t ranks = sotto_team_size(team), rank = sotto_team_rank(team),
+                 own = segment(rank + 1, ranks, a->width) - segment(rank, ranks, a->width);
+    size_t nodes = 0, most = 0;
+    for (size_t r = 0; r < ranks; r++) {
+        const size_t count =
+            node_count(tree_first(r, ranks, a->leaves), tree_first(r + 1, ranks, a->leaves), a->leaves);
+        nodes += r == rank ? 0 : count;
+        most = count > most ? count : most;
+    }
+    const struct team_traffic found = team_traffic(team);
+    const bool even = (ranks & (ranks - 1)) == 0 && (a->leaves & (a->leaves - 1)) == 0;
+    if (found.messages != 2 * (ranks - 1))
+        return "another number of messages";
+    if (found.bytes != 4 * (nodes * own + a->width - own))
+        return "another number of bytes";
+    if (even && found.bytes != 4 * ((ranks - 1) * own + a->width - own))
+        return "more bytes than any reduction needs";
+    return most <= 2 * levels(a->leaves) + 1 ? NULL : "more nodes than two a level";
+}
+
+static const char *sum_on_rank(const struct sotto_team *team, void *state)
+{
+    static _Thread_local float total[LONG];
+    const struct across *a = state;
+    const size_t rank = sotto_team_rank(team), ranks = sotto_team_size(team),
+                 first = tree_first(rank, ranks, a->leaves),
+                 own = tree_first(rank + 1, ranks, a->leaves) - first,
+                 workers = own < a->workers ? own : a->workers;
+    struct tree_sums *s = NULL;
+    if (tree_sums_create(&s, total, a->width, a->leaves, workers, team) != SOTTO_OK)
+        return "no sums";
+    for (size_t w = workers; w-- > 0;) {
+        tree_sums_begin(s, w);
+        for (size_t i = tree_first(w, workers, own); i < tree_first(w + 1, workers, own); i++) {
+            memcpy(tree_sums_next(s, w), a->x + (first + i) * a->width, a->width * sizeof *a->x);
+            tree_sums_add(s, w);
+        }
+    }
+    const char *wrong = tree_sums_join(s, 1) == SOTTO_OK ? check_traffic(team, a) : "joining failed";
+    if (!wrong && memcmp(total, a->expected, a->width * sizeof *total) != 0)
+        wrong = "another sum";
+    tree_sums_free(s);
+    return wrong;
+}
+
+/* A rank's leaves in order, then ranks in order: what a reduction by another library may do. */
+static float in_order_of_ranks(const float *x, size_t leaves, size_t width, size_t ranks)
+{
+    float all = 0;
+    for (size_t r = 0; r < ranks; r++) {
+        float sum = 0;
+        for (size_t i = tree_first(r, ranks, leaves); i < tree_first(r + 1, ranks, leaves); i++)
+            sum += x[i * width];
+        all += sum;
+    }
+    return all;
+}
+
+static void any_cut_among_ranks_gives_the_bits_of_the_tree(void **state)
+{
+    (void)state;
+    enum { CASES = 60, LEAVES = 64 };
+    static float x[LEAVES * LONG], expected[LONG];
+    struct rng r = rng_stream(2, RNG_TEST, 0, 0);
+    size_t others = 0, several = 0;
+    for (size_t k = 0; k < CASES; k++) {
+        size_t leaves = 1 + rng_below(&r, LEAVES), ranks = 1 + rng_below(&r, leaves);
+        const size_t width = k % 4 == 0 ? LONG : WIDTH;
+        if (k % 3 == 0) { /* powers of two: one node for each rank */
+            leaves = (size_t)1 << rng_below(&r, 7);
+            ranks = (size_t)1 << rng_below(&r, levels(leaves) + 1);
+        }
+        for (size_t i = 0; i < leaves * width; i++)
+            x[i] = (float)ldexp(rng_unit(&r) - 0.5, (int)(i % 23));
+        struct tree_sums *s = NULL;
+        assert_int_equal(tree_sums_create(&s, expected, width, leaves, 1, NULL), SOTTO_OK);
+        tree_sums_begin(s, 0);
+        for (size_t i = 0; i < leaves; i++) {
+            memcpy(tree_sums_next(s, 0), x + i * width, width * sizeof *x);
+            tree_sums_add(s, 0);
+        }
+        assert_int_equal(tree_sums_join(s, 1), SOTTO_OK);
+        tree_sums_free(s);
+        struct across a = {leaves, width, 1 + k % 3, x, expected};
+        simulated_ranks(ranks, 0, sum_on_rank, &a);
+        several += leaves > 4;
+        bool other = false;
+        for (size_t column = 0; column < WIDTH; column++)
+            other |= in_order_of_ranks(x + column, leaves, width, ranks) != expected[column];
+        others += leaves > 4 && other;
+    }
+    assert_true(several > CASES / 2 && others > several / 2);
 }
 
 int main(void)
@@ -116,6 +243,7 @@ int main(void)
         cmocka_unit_test(any_cut_gives_the_bits_of_the_tree),
         cmocka_unit_test(sums_of_numbers_go_by_the_same_tree),
         cmocka_unit_test(memory_grows_with_the_levels),
+        cmocka_unit_test(any_cut_among_ranks_gives_the_bits_of_the_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,43 @@
+/* team.h - processes that work on one call together.
+ *
+ * mpirun or srun starts a program once for each rank; each opens the team, puts it into the context of the same calls with
+ * the same arguments, and closes it. Pre-training (sotto_pretrain()) in order "exact" takes a team: every rank gets the bits
+ * that one process alone computes, on any number of ranks and threads. All other calls refuse a context with a team (ENOTSUP). */
+#ifndef SOTTO_TEAM_H
+#define SOTTO_TEAM_H
+
+#include "sotto/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Loads the plug-in for MPI (libsotto_mpi.so beside the library, or the file that SOTTO_MPI_LIBRARY in the environment names)
+ *  and starts MPI, unless the program has done so, before it made threads. The thread that calls this makes all later calls
+ *  with the team.
+ *
+ *  In:      communicator  by which the program knows its own in Fortran (MPI_Comm_c2f()); NULL: MPI_COMM_WORLD
+ *  Out:     *out          close with sotto_team_close()
+ *  Returns: ENOTSUP       no plug-in, or MPI refuses */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_team_open(struct sotto_team **out, const int *communicator);
+/** Returns: 0 .. size - 1; 0 for NULL. Files, progress and log are rank 0's. */
+SOTTO_API size_t sotto_team_rank(const struct sotto_team *team);
+/** Returns: ranks; 1 for NULL. */
+SOTTO_API size_t sotto_team_size(const struct sotto_team *team);
+/** What all ranks say of their work since they last agreed. Calls with a team do so by themselves; a rank that leaves before
+ *  such a call, as it cannot open the data for instance, says so here instead, so that no other waits for it. So each rank
+ *  calls this at its end, with the status of the whole.
+ *
+ *  In:      mine        this rank's status
+ *           text, hint  of the error; NULL: those of the thread's last failure
+ *  Returns: SOTTO_OK if all say so, else the status of the lowest rank that does not, with its text, on every rank; that of the
+ *           transport if it failed. mine, if team is NULL */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_team_agree(const struct sotto_team *team, sotto_status mine,
+                                                         const char *text, const char *hint);
+/** Ends MPI if sotto_team_open() started it. NULL: nothing. */
+SOTTO_API void sotto_team_close(struct sotto_team *team);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,137 @@
+/* The plug-in libsotto_mpi.so, the only file that sees mpi.h. Point-to-point calls, Allgatherv and Bcast on bytes; never an MPI_Op,
+ * whose order is the library's choice. */
+#include "par/transport.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+
+struct link {
+    MPI_Comm all;
+    int size;
+    int started_here; /* by us, so that it is ours to end */
+};
+
+static int failed(char why[TRANSPORT_TEXT], const char *what, int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    if (code == MPI_SUCCESS)
+        return 0;
+    MPI_Error_string(code, text, &length);
+    snprintf(why, TRANSPORT_TEXT, "%s: %.200s", what, text);
+    return -1;
+}
+
+static int too_large(char why[TRANSPORT_TEXT], size_t bytes)
+{
+    if (bytes <= INT_MAX)
+        return 0;
+    snprintf(why, TRANSPORT_TEXT, "a message of %zu bytes is too large for MPI; at most %d", bytes, INT_MAX);
+    return -1;
+}
+
+/* The thread that calls MPI is the one that started it, so FUNNELED is enough. */
+static int begin(struct link *l, char why[TRANSPORT_TEXT])
+{
+    int running = 0, ended = 0, level = MPI_THREAD_SINGLE;
+    MPI_Initialized(&running);
+    MPI_Finalized(&ended);
+    if (ended) {
+        snprintf(why, TRANSPORT_TEXT, "MPI was ended before in this process");
+        return -1;
+    }
+    if (running)
+        MPI_Query_thread(&level);
+    else if (failed(why, "MPI_Init_thread", MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level)))
+        return -1;
+    l->started_here = !running;
+    if (level >= MPI_THREAD_FUNNELED)
+        return 0;
+    snprintf(why, TRANSPORT_TEXT, "this MPI library allows no threads; MPI_THREAD_FUNNELED is needed");
+    return -1;
+}
+
+static int start(void *link, size_t *rank, size_t *size, const int *communicator, char why[TRANSPORT_TEXT])
+{
+    struct link *l = link;
+    int own;
+    if (begin(l, why))
+        return -1;
+    /* a communicator of our own: no message of the program can be taken for one of ours */
+    if (failed(why, "MPI_Comm_dup",
+               MPI_Comm_dup(communicator ? MPI_Comm_f2c(*communicator) : MPI_COMM_WORLD, &l->all)))
+        return -1;
+    MPI_Comm_set_errhandler(l->all, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(l->all, &own);
+    MPI_Comm_size(l->all, &l->size);
+    *rank = (size_t)own;
+    *size = (size_t)l->size;
+    return 0;
+}
+
+static int exchange(void *link, const void *send, size_t send_bytes, size_t to, void *receive,
+                    size_t receive_bytes, size_t from, char why[TRANSPORT_TEXT])
+{
+    const struct link *l = link;
+    if (too_large(why, send_bytes) || too_large(why, receive_bytes))
+        return -1;
+    return failed(why, "MPI_Sendrecv",
+                  MPI_Sendrecv(send, (int)send_bytes, MPI_BYTE, (int)to, 0, receive, (int)receive_bytes,
+                               MPI_BYTE, (int)from, 0, l->all, MPI_STATUS_IGNORE));
+}
+
+enum { MOST_RANKS = 4096 };
+
+static int gather(void *link, void *all, const size_t *counts, const size_t *firsts, char why[TRANSPORT_TEXT])
+{
+    const struct link *l = link;
+    int count[MOST_RANKS], first[MOST_RANKS];
+    if (l->size > MOST_RANKS) {
+        snprintf(why, TRANSPORT_TEXT, "%d ranks; at most %d", l->size, MOST_RANKS);
+        return -1;
+    }
+    for (int r = 0; r < l->size; r++) {
+        if (too_large(why, firsts[r] + counts[r]))
+            return -1;
+        count[r] = (int)counts[r];
+        first[r] = (int)firsts[r];
+    }
+    return failed(why, "MPI_Allgatherv",
+                  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, count, first, MPI_BYTE, l->all));
+}
+
+static int broadcast(void *link, void *data, size_t bytes, size_t from, char why[TRANSPORT_TEXT])
+{
+    const struct link *l = link;
+    if (too_large(why, bytes))
+        return -1;
+    return failed(why, "MPI_Bcast", MPI_Bcast(data, (int)bytes, MPI_BYTE, (int)from, l->all));
+}
+
+static void abandon(void *link, int exit_code)
+{
+    const struct link *l = link;
+    MPI_Abort(l->all, exit_code);
+}
+
+static void stop(void *link)
+{
+    struct link *l = link;
+    MPI_Comm_free(&l->all);
+    if (l->started_here)
+        MPI_Finalize();
+}
+
+extern const struct transport sotto_mpi_transport;
+__attribute__((visibility("default"))) const struct transport sotto_mpi_transport = {
+    .abi = TRANSPORT_ABI,
+    .link_bytes = sizeof(struct link),
+    .name = "MPI",
+    .start = start,
+    .exchange = exchange,
+    .gather = gather,
+    .broadcast = broadcast,
+    .abandon = abandon,
+    .stop = stop,
+};

@@ -1,0 +1,229 @@
+#include "par/ranks.h"
+
+#include "base/memory.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HOST = 64 };
+
+/* Callers hold the team as const: what changes lies behind it. */
+struct changing {
+    bool failed; /* the transport */
+    bool known;  /* all ranks know of this rank's failure, and are on their way out */
+    struct status_record failure;
+    struct team_traffic traffic;
+    int *codes;              /* (size) statuses of an agreement */
+    size_t *counts, *firsts; /* (size) of a gather, in bytes */
+};
+struct sotto_team {
+    const struct transport *transport;
+    void *link;
+    size_t rank, size;
+    bool started;
+    char host[HOST];
+    struct changing *state;
+};
+
+size_t sotto_team_rank(const struct sotto_team *t)
+{
+    return t ? t->rank : 0;
+}
+
+size_t sotto_team_size(const struct sotto_team *t)
+{
+    return t ? t->size : 1;
+}
+
+const char *team_host(const struct sotto_team *t)
+{
+    return t ? t->host : "";
+}
+
+struct team_traffic team_traffic(const struct sotto_team *t)
+{
+    return t ? t->state->traffic : (struct team_traffic){0};
+}
+
+sotto_status team_start(struct sotto_team **out, const struct transport *transport, const int *communicator)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_team *t = NULL;
+    char why[TRANSPORT_TEXT] = "";
+    NEW(t, 1);
+    t->transport = transport;
+    NEW(t->state, 1);
+    t->link = base_alloc(1, transport->link_bytes);
+    if (!t->link)
+        FAIL(SOTTO_ENOMEM, "out of memory for the state of %s", transport->name);
+    if (gethostname(t->host, sizeof t->host - 1) != 0)
+        snprintf(t->host, sizeof t->host, "unknown host");
+    if (transport->start(t->link, &t->rank, &t->size, communicator, why) != 0)
+        FAIL(SOTTO_ENOTSUP, "%s: %s", transport->name, why);
+    t->started = true;
+    NEW(t->state->codes, t->size);
+    NEW(t->state->counts, t->size);
+    NEW(t->state->firsts, t->size);
+    *out = t;
+    t = NULL;
+done:
+    sotto_team_close(t);
+    return status;
+}
+
+void sotto_team_close(struct sotto_team *t)
+{
+    if (!t)
+        return;
+    if (t->started && t->state->failed)
+        t->transport->abandon(t->link, 75); /* others may wait for ever */
+    else if (t->started)
+        t->transport->stop(t->link);
+    if (t->state) {
+        base_free(t->state->codes);
+        base_free(t->state->counts);
+        base_free(t->state->firsts);
+    }
+    base_free(t->state);
+    base_free(t->link);
+    base_free(t);
+}
+
+/* ---- exchanges ---- */
+
+static sotto_status failed_before(const struct sotto_team *t)
+{
+    status_set(&t->state->failure);
+    return t->state->failure.code;
+}
+
+/* Behind a call of the transport: 0, or it failed, now and for good. */
+static sotto_status remember(const struct sotto_team *t, int failed, const char *why)
+{
+    if (!failed)
+        return SOTTO_OK;
+    sotto_status status =
+        status_fail(SOTTO_EIO, "rank %zu (%s): %s: %s", t->rank, t->host, t->transport->name, why);
+    t->state->failed = true;
+    status_get(&t->state->failure);
+    return status;
+}
+
+static sotto_status gather_bytes(const struct sotto_team *t, void *all)
+{
+    char why[TRANSPORT_TEXT] = "";
+    if (t->state->failed)
+        return failed_before(t);
+    return remember(t, t->transport->gather(t->link, all, t->state->counts, t->state->firsts, why), why);
+}
+
+static sotto_status broadcast_from(const struct sotto_team *t, void *data, size_t bytes, size_t from)
+{
+    char why[TRANSPORT_TEXT] = "";
+    if (t->state->failed)
+        return failed_before(t);
+    return remember(t, t->transport->broadcast(t->link, data, bytes, from, why), why);
+}
+
+sotto_status team_gather(const struct sotto_team *t, void *rows, size_t bytes, const size_t *firsts)
+{
+    if (!t)
+        return SOTTO_OK;
+    struct changing *c = t->state;
+    for (size_t r = 0; r < t->size; r++) {
+        c->firsts[r] = firsts[r] * bytes;
+        c->counts[r] = (firsts[r + 1] - firsts[r]) * bytes;
+        if (r != t->rank) {
+            c->traffic.messages++;
+            c->traffic.bytes += c->counts[r];
+        }
+    }
+    return gather_bytes(t, rows);
+}
+
+sotto_status team_broadcast(const struct sotto_team *t, void *data, size_t bytes)
+{
+    if (!t)
+        return SOTTO_OK;
+    if (t->rank) {
+        t->state->traffic.messages++;
+        t->state->traffic.bytes += bytes;
+    }
+    return broadcast_from(t, data, bytes, 0);
+}
+
+sotto_status team_exchange(const struct sotto_team *t, const void *send, size_t send_bytes, size_t to,
+                           void *receive, size_t receive_bytes, size_t from)
+{
+    char why[TRANSPORT_TEXT] = "";
+    if (t->state->failed)
+        return failed_before(t);
+    t->state->traffic.messages++;
+    t->state->traffic.bytes += receive_bytes;
+    return remember(
+        t, t->transport->exchange(t->link, send, send_bytes, to, receive, receive_bytes, from, why), why);
+}
+
+/* ---- agreement ---- */
+
+/* A failure that all ranks have alike, of the options for instance, needs no rank before it. */
+static void name_rank(struct status_record *r, const struct sotto_team *t)
+{
+    struct status_record old = *r;
+    snprintf(r->text, sizeof r->text, "rank %zu (%s): %.900s", t->rank, t->host, old.text);
+}
+
+void team_go_on(const struct sotto_team *t)
+{
+    if (t)
+        t->state->known = false;
+}
+
+sotto_status team_agree(const struct sotto_team *t, sotto_status mine)
+{
+    return sotto_team_agree(t, mine, NULL, NULL);
+}
+
+sotto_status sotto_team_agree(const struct sotto_team *t, sotto_status mine, const char *text,
+                              const char *hint)
+{
+    sotto_status status = SOTTO_OK;
+    size_t lowest, failures = 0;
+    struct status_record record = {.code = SOTTO_OK};
+    if (!t || (t->size == 1 && !t->state->failed))
+        return mine;
+    if (mine != SOTTO_OK && t->state->known)
+        return mine;
+    if (mine != SOTTO_OK)
+        status_get(&record); /* before a failure of the transport replaces it */
+    record.code = mine;
+    if (text)
+        snprintf(record.text, sizeof record.text, "%s", text);
+    if (hint)
+        snprintf(record.hint, sizeof record.hint, "%s", hint);
+    struct changing *c = t->state;
+    for (size_t r = 0; r < t->size; r++) {
+        c->counts[r] = sizeof *c->codes;
+        c->firsts[r] = r * sizeof *c->codes;
+    }
+    c->codes[t->rank] = (int)mine;
+    TRY(gather_bytes(t, c->codes));
+    lowest = t->size;
+    for (size_t r = t->size; r-- > 0;)
+        if (c->codes[r] != SOTTO_OK) {
+            lowest = r;
+            failures++;
+        }
+    c->known = failures > 0;
+    if (!failures)
+        goto done;
+    if (lowest == t->rank && failures < t->size)
+        name_rank(&record, t);
+    TRY(broadcast_from(t, &record, sizeof record, lowest));
+    status = record.code;
+    status_set(&record);
+done:
+    return status;
+}

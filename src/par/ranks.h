@@ -1,0 +1,42 @@
+/* ranks.h - what the processes of one call say to each other (sotto/team.h), on any transport.
+ *
+ * Every exchange of a call goes after an agreement: each rank says whether it got so far. A rank that fails alone, wherever it
+ * is, says so at the next agreement that the others come to, and all leave with its text. Between an agreement and its
+ * exchanges nothing may fail by itself. An exchange that fails (the transport does) is remembered, and everything after it fails
+ * with the same text; so a caller without a status may go on to the next agreement. A failure that all know of is agreed on
+ * once: the calls that it passes through on its way out need not know whether others wait.
+ *
+ * Team NULL: one process; nothing is exchanged. */
+#ifndef PAR_RANKS_H
+#define PAR_RANKS_H
+
+#include "par/transport.h"
+#include "sotto/team.h"
+
+#include <stdint.h>
+
+/** sotto_team_agree() with the thread's texts. */
+sotto_status team_agree(const struct sotto_team *t, sotto_status mine);
+/** After a failure that all ranks agreed on, and that all go on from, a stop for instance: what fails now is another one. */
+void team_go_on(const struct sotto_team *t);
+
+/** What this rank received from others, agreements aside. */
+struct team_traffic {
+    uint64_t messages, bytes; /* a gather counts as size - 1 messages */
+};
+
+/** On a transport that is started as this. ENOMEM, ENOTSUP. */
+sotto_status team_start(struct sotto_team **out, const struct transport *transport, const int *communicator);
+struct team_traffic team_traffic(const struct sotto_team *t);
+/** Name of the machine on which the rank runs. */
+const char *team_host(const struct sotto_team *t);
+
+/** Rank r has written rows firsts[r] .. firsts[r + 1] - 1, of `bytes` each; afterwards all ranks have all rows.
+ *  In:  firsts (size + 1) */
+sotto_status team_gather(const struct sotto_team *t, void *rows, size_t bytes, const size_t *firsts);
+/** Of rank 0 to all. */
+sotto_status team_broadcast(const struct sotto_team *t, void *data, size_t bytes);
+sotto_status team_exchange(const struct sotto_team *t, const void *send, size_t send_bytes, size_t to,
+                           void *receive, size_t receive_bytes, size_t from);
+
+#endif
