@@ -45,10 +45,11 @@ static void on_lost_file(int number)
     _exit(74);
 }
 
+/* Ranks that stop together end with one code, whichever got the signal. */
 static int exit_code(sotto_status status)
 {
     static const int codes[] = {0, 64, 65, 65, 66, 69, 70, 71, 73, 74, 75, 77, 78, 65, 65, 130, 1};
-    if (status == SOTTO_ESTOPPED && stop)
+    if (status == SOTTO_ESTOPPED && stop && !cli_team())
         return 128 + (int)stop;
     return (unsigned)status < sizeof codes / sizeof *codes ? codes[status] : 70;
 }
@@ -150,6 +151,42 @@ static int write_manual(const char *what, const char *folder)
     return status == SOTTO_OK ? 0 : report_failure(status, 0, NULL);
 }
 
+static sotto_status work(const struct verb *verb, const struct options *options, int json)
+{
+    struct sotto_context ctx = {.threads = (int)option_count(options, "threads"), .stop = &stop};
+    if (sotto_team_rank(cli_team()) == 0) {
+        terminal_start(options, verb);
+        ctx.progress = terminal_progress;
+        ctx.log = terminal_log;
+    }
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    signal(SIGBUS, on_lost_file);
+    if (cli_team())
+        signal(SIGUSR1, on_signal); /* of a scheduler, before the time is over */
+    cli_set_context(&ctx);
+    sotto_status status = verb->run(options, &ctx, json);
+    cli_set_context(NULL);
+    if (sotto_team_rank(cli_team()) == 0)
+        terminal_end();
+    return status;
+}
+
+/* All ranks end with one error, which rank 0 prints. */
+static sotto_status agree(const struct sotto_team *team, sotto_status mine)
+{
+    const bool failed = mine != SOTTO_OK;
+    signal(SIGTERM,
+           SIG_IGN); /* a launcher ends ranks once one has ended with an error, and all are about to */
+    const sotto_status status =
+        sotto_team_agree(team, mine, failed ? cli_error_text() : NULL, failed ? cli_error_hint() : NULL);
+    if (status != SOTTO_OK) {
+        cli_fail(status, "%s", sotto_error_text());
+        cli_hint("%s", sotto_error_hint());
+    }
+    return status;
+}
+
 static int run_verb(const char *name, int argc, char **argv)
 {
     const struct verb_row *row = find_verb(name);
@@ -168,28 +205,26 @@ static int run_verb(const char *name, int argc, char **argv)
         free(options);
         return 0;
     }
-    bool idle = false;
+    struct launched launched = {.idle = false};
+    struct sotto_team *team = NULL;
     if (status == SOTTO_OK && !option_flag(options, "alone"))
-        status = launcher_check(&idle, row->ranks);
+        status = launcher_check(&launched, row->ranks);
     if (status == SOTTO_OK)
         status = sotto_check_environment();
-    if (status == SOTTO_OK && !idle) {
-        terminal_start(options, verb);
-        signal(SIGINT, on_signal);
-        signal(SIGTERM, on_signal);
-        signal(SIGBUS, on_lost_file);
-        struct sotto_context ctx = {.threads = (int)option_count(options, "threads"),
-                                    .stop = &stop,
-                                    .progress = terminal_progress,
-                                    .log = terminal_log};
-        cli_set_context(&ctx);
-        status = verb->run(options, &ctx, json);
-        cli_set_context(NULL);
-        terminal_end();
-    }
+    if (status == SOTTO_OK && launched.together)
+        status = launcher_join(&team, &launched); /* before there are threads */
+    cli_set_team(team);
+    if (status == SOTTO_OK && !launched.idle)
+        status = work(verb, options, json);
     if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail(SOTTO_EIO, "standard output: write failed");
-    int code = status == SOTTO_OK ? 0 : report_failure(status, json, options);
+    if (team)
+        status = agree(team, status);
+    int code = status == SOTTO_OK           ? 0
+               : sotto_team_rank(team) == 0 ? report_failure(status, json, options)
+                                            : exit_code(status);
+    cli_set_team(NULL);
+    sotto_team_close(team);
     options_clear(options);
     free(options);
     return code;

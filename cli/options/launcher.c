@@ -50,22 +50,26 @@ static sotto_status look_for(const struct launcher *l, long *rank, long *size)
     return *size == 1 ? SOTTO_OK : read_number(rank, l->rank, 0, (*size ? *size : MOST_RANKS) - 1);
 }
 
-static sotto_status refuse(const struct launcher *l, long rank, long size)
+static sotto_status refuse(const struct launched *l, const char *why)
 {
     char of[32] = "", number[32] = "";
-    if (size != UNKNOWN) {
-        snprintf(of, sizeof of, " of %ld", size);
-        snprintf(number, sizeof number, "%ld ", size);
+    if (l->size != UNKNOWN) {
+        snprintf(of, sizeof of, " of %ld", l->size);
+        snprintf(number, sizeof number, "%ld ", l->size);
     }
-    cli_hint("start sotto without the launcher, or give --alone to run %sseparate copies on purpose", number);
-    return cli_fail(SOTTO_ENOTSUP, "started as rank %ld%s (%s), but this sotto has no MPI support", rank, of,
-                    l->name);
+    const sotto_status status =
+        cli_fail(SOTTO_ENOTSUP, "started as rank %ld%s (%s), but %s", l->rank, of, l->launcher, why);
+    cli_hint("%s, or give --alone to run %sseparate copies on purpose",
+             l->together ? "build the plug-in with 'make mpi' for this MPI library"
+                         : "start sotto without the launcher",
+             number);
+    return status;
 }
 
-sotto_status launcher_check(bool *idle, enum ranks ranks)
+sotto_status launcher_check(struct launched *out, enum ranks ranks)
 {
     bool told = false; /* a launcher said that this process is its only one */
-    *idle = false;
+    *out = (struct launched){.idle = false};
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         long rank = 0, size = 1;
         sotto_status status = look_for(&launchers[i], &rank, &size);
@@ -74,8 +78,30 @@ sotto_status launcher_check(bool *idle, enum ranks ranks)
         told |= size == 1 && variable(launchers[i].size);
         if (size == 1 || (size == UNKNOWN && rank == 0 && told))
             continue;
-        *idle = ranks == RANK_0 && rank > 0;
-        return ranks == RANK_0 ? SOTTO_OK : refuse(&launchers[i], rank, size);
+        *out = (struct launched){.idle = ranks == RANK_0 && rank > 0,
+                                 .together = ranks == TOGETHER,
+                                 .launcher = launchers[i].name,
+                                 .rank = rank,
+                                 .size = size};
+        return ranks == REFUSED ? refuse(out, "this verb cannot run on several ranks yet") : SOTTO_OK;
     }
+    return SOTTO_OK;
+}
+
+sotto_status launcher_join(struct sotto_team **out, const struct launched *l)
+{
+    struct sotto_team *team = NULL;
+    char why[700];
+    if (sotto_team_open(&team, NULL) != SOTTO_OK) {
+        snprintf(why, sizeof why, "this sotto has %s", sotto_error_text());
+        return refuse(l, why);
+    }
+    const size_t size = sotto_team_size(team), rank = sotto_team_rank(team);
+    if (size == 1 || (l->size != UNKNOWN && (size != (size_t)l->size || rank != (size_t)l->rank))) {
+        snprintf(why, sizeof why, "for MPI it is rank %zu of %zu", rank, size);
+        sotto_team_close(team);
+        return refuse(l, why);
+    }
+    *out = team;
     return SOTTO_OK;
 }

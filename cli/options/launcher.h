@@ -8,13 +8,22 @@
 
 /* What the ranks of a launcher do, a column of verb_list.h. */
 enum ranks {
-    ALL_RANKS, /* one run of all ranks together: needs MPI support, which this program does not have */
-    RANK_0     /* rank 0 works, the others end with 0 in silence */
+    TOGETHER, /* one run of all ranks */
+    REFUSED,  /* it would be one, but that cannot be done yet */
+    RANK_0    /* rank 0 works, the others end with 0 in silence */
+};
+/* What the environment says. */
+struct launched {
+    bool idle;     /* this rank has nothing to do */
+    bool together; /* it is one of several that make one run */
+    const char *launcher;
+    long rank, size; /* size 0: unknown */
 };
 
 /* Reads the launcher's variables in the environment; without them nothing happens.
- * Out: *idle: this rank has nothing to do.
- * Errors: ENOTSUP, with a hint: one of several ranks at ALL_RANKS, or variables that contradict each other. */
-sotto_status launcher_check(bool *idle, enum ranks ranks);
+ * Errors: ENOTSUP, with a hint: one of several ranks at REFUSED, or variables that contradict each other. */
+sotto_status launcher_check(struct launched *out, enum ranks ranks);
+/* The team of a run that is made together. ENOTSUP: no plug-in for MPI, or MPI sees other ranks than the launcher. */
+sotto_status launcher_join(struct sotto_team **out, const struct launched *l);
 
 #endif

@@ -23,6 +23,18 @@ void cli_set_context(const struct sotto_context *ctx)
     context = ctx;
 }
 
+static const struct sotto_team *cli_ranks;
+
+const struct sotto_team *cli_team(void)
+{
+    return cli_ranks;
+}
+
+void cli_set_team(const struct sotto_team *team)
+{
+    cli_ranks = team;
+}
+
 sotto_status cli_fail(sotto_status status, const char *format, ...)
 {
     va_list args;

@@ -119,6 +119,9 @@ struct verb {
 /** That of the verb that runs, for loaders of files that its options name. */
 const struct sotto_context *cli_context(void);
 void cli_set_context(const struct sotto_context *ctx);
+/* The team of all ranks, for verbs that run on it; NULL: alone. Contexts of verbs have none. */
+const struct sotto_team *cli_team(void);
+void cli_set_team(const struct sotto_team *team);
 sotto_status cli_fail(sotto_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* EUSAGE unless the option was given. */
 sotto_status option_require(const struct options *o, const char *name);

@@ -1,6 +1,7 @@
 #include "verbs/autotune_output.h"
 #include "inputs/image_inputs.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,6 +100,9 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_talos talos = {0};
     struct sotto_encoder *encoder = NULL;
     const char *output = option_text(o, "output");
+    struct sotto_context together = *ctx;
+    together.team = cli_team();
+    const bool writes = sotto_team_rank(cli_team()) == 0;
     sotto_pretrain_defaults(&options);
     sotto_status status = option_members(&options, sotto_pretrain_option_table(), o);
     if (status == SOTTO_OK)
@@ -110,15 +114,15 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = read_attribute(&attribute, data, o);
     talos.attribute = attribute.data;
     options.talos = option_flag(o, "talos") ? &talos : NULL;
-    if (status == SOTTO_OK && option_flag(o, "fresh"))
+    if (status == SOTTO_OK && option_flag(o, "fresh") && writes)
         unlink(checkpoint);
     if (status == SOTTO_OK)
-        status = sotto_pretrain(&encoder, &result, data, chosen.data, chosen.count, &options, ctx);
-    if (status == SOTTO_OK)
+        status = sotto_pretrain(&encoder, &result, data, chosen.data, chosen.count, &options, &together);
+    if (status == SOTTO_OK && writes)
         status = sotto_encoder_save(output, encoder);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && writes)
         status = image_provenance_save(output, data, &chosen);
-    if (status == SOTTO_OK) {
+    if (status == SOTTO_OK && writes) {
         if (!option_given(o, "checkpoint"))
             unlink(checkpoint);
         print_result(&result, encoder, output, options.method, json);

@@ -277,6 +277,9 @@ void ntxent_free(struct ntxent *w);
  * stopped returns any number, and its gradient is of no use. */
 struct par_stop;
 void ntxent_set_stop(struct ntxent *w, struct par_stop *stop);
+/** From now on a run is what all ranks of a team do together, each with all rows of z: diff_z has the rows of this rank's leaves,
+ * loss and accuracy are of all. Where the team's transport fails, its next agreement says so. NULL: alone. ENOMEM. */
+sotto_status ntxent_set_team(struct ntxent *w, const struct sotto_team *team);
 /** z (2N, D): rows 0..N-1 first views, N..2N-1 second views, NOT normalised (done inside, eps 1e-12); diff_z
  * same shape. accuracy (may be NULL): share of rows and columns with the positive as arg-max. Returns mean
  * loss. */
@@ -298,6 +301,8 @@ void nn_optimizer_restart(struct nn_optimizer *o);
 /** Checkpointing: moments and step count, bit for bit. */
 sotto_status nn_optimizer_export(struct sotto_tensors *out, const struct nn_optimizer *o, const char *prefix);
 sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tensors *in, const char *prefix);
+/** The state of rank 0's, on all ranks of a team; errors of its transport. NULL: nothing. */
+sotto_status nn_optimizer_share(struct nn_optimizer *o, const struct sotto_team *team);
 
 struct schedule {
     enum { SCHEDULE_CONSTANT, SCHEDULE_STEP, SCHEDULE_COSINE } kind; /* cosine: with linear warm-up */

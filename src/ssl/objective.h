@@ -13,7 +13,8 @@ struct objective_config {
     const char *loss;    /* sotto_pretrain_options.loss */
     double temperature;
     const struct nn_backend *backend;
-    struct par_stop *stop; /* asked by run(), which then returns any number; or NULL */
+    const struct sotto_team *team; /* of which all ranks call run() with all outputs; NULL: alone */
+    struct par_stop *stop;         /* asked by run(), which then returns any number; or NULL */
 };
 struct objective {
     const char *name, *title, *source;
@@ -26,7 +27,7 @@ struct objective {
     sotto_status (*create)(void **state, const struct objective_config *config);
     void (*release)(void *state);
     /** output, diff_output (views * batch, width): row v * batch + i is view v of image i. Returns the mean
-     * loss in nats and writes its gradient; *accuracy in [0, 1]. Allocates nothing. Sums over images go by leaves. */
+     * loss in nats and writes its gradient (at least that of this rank's images); *accuracy in [0, 1]. Allocates nothing. Sums over images go by leaves. */
     double (*run)(void *state, float *diff_output, double *accuracy, const float *output);
 };
 /** EINVAL: unknown; the text lists the known ones. */

@@ -31,6 +31,7 @@ static sotto_status create(void **state, const struct objective_config *config)
     s->temperature = (float)config->temperature;
     TRY(ntxent_create(&s->loss, keras ? NTXENT_KERAS : NTXENT_SIMCLR, config->batch, config->width,
                       config->leaf, config->backend));
+    TRY(ntxent_set_team(s->loss, config->team));
     ntxent_set_stop(s->loss, config->stop);
     *state = s;
     s = NULL;

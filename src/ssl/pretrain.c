@@ -2,8 +2,10 @@
  * nn/loop/training_loop.h around them. */
 #include "ssl/pretrain.h"
 
+#include "nn/loop/same_run.h"
 #include "nn/loop/training_loop.h"
 #include "par/par.h"
+#include "par/ranks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +53,7 @@ static sotto_status make_step(struct run *r)
                                          .dtype = autotune_dtype(&s->choice),
                                          .backend = autotune_backend(&s->choice),
                                          .threads = s->threads,
+                                         .team = s->team,
                                          .ctx = r->ctx};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     struct augment_config augment = {.strength = {.min_area = o->min_area,
@@ -84,6 +87,7 @@ static sotto_status make_step(struct run *r)
                                       .loss = o->loss,
                                       .temperature = o->temperature,
                                       .backend = leaves.backend,
+                                      .team = s->team,
                                       .stop = &r->stop};
     par_stop_set(&r->stop, r->ctx);
     TRY(s->objective->create(&r->objective, &config));
@@ -164,7 +168,7 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     TRY(leaves_forward(r->leaves, encoder, s->options.seed, step, fill, &f));
     float *diff = leaves_diff_output(r->leaves);
     out->loss = s->objective->run(r->objective, diff, &out->accuracy, leaves_output(r->leaves));
-    TRY(par_check(&r->stop, "stopped within a loss"));
+    TRY(team_agree(s->team, par_check(&r->stop, "stopped within a loss")));
     if (s->talos.images) {
         const size_t width = nn_model_output_width(r->model);
         memset(diff + s->objective->views * n * width, 0, n * width * sizeof *diff);
@@ -213,6 +217,7 @@ static void make_loop(struct run *r)
                                      .model = r->model,
                                      .optimizer = r->talos ? talos_task_optimizer(r->talos) : r->optimizer,
                                      .step = {r, draw, gradient, update, log_epoch},
+                                     .team = s->team,
                                      .ctx = r->ctx};
 }
 
@@ -276,17 +281,26 @@ static void release(struct run *r)
     base_free(r->order.order);
 }
 
-static sotto_status run(struct sotto_encoder **out, struct sotto_pretrain_result *result, struct run *r,
-                        const struct sotto_pretrain_options *options, size_t n)
+static sotto_status make(struct run *r)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_encoder *e = NULL;
-    TRY(pretrain_resolve(&r->setup, r->data, r->rows, n, options, r->ctx));
-    par_set_threads(r->setup.threads);
     TRY(make_model(r));
     TRY(make_step(r));
     TRY(leaves_machine(r->machine, r->leaves));
     make_loop(r);
+done:
+    return status;
+}
+
+static sotto_status run(struct sotto_encoder **out, struct sotto_pretrain_result *result, struct run *r,
+                        const struct sotto_pretrain_options *options, size_t n, const struct sotto_team *team)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_encoder *e = NULL;
+    TRY(pretrain_resolve(&r->setup, r->data, r->rows, n, options, team, r->ctx));
+    par_set_threads(r->setup.threads);
+    TRY(team_agree(team, make(r)));
+    TRY(same_run_check(team, r->setup.recipe, r->machine));
     TRY(training_loop_resume(&r->loop));
     announce(r);
     TRY(training_loop_run(&r->loop));
@@ -312,8 +326,10 @@ sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_re
         for (size_t i = 0; i < n; i++)
             all[i] = (int64_t)i;
     }
-    struct run r = {.data = data, .rows = rows ? rows : all, .ctx = ctx};
-    TRY(run(out, result, &r, options, n));
+    struct sotto_context own = ctx ? *ctx : (struct sotto_context){0};
+    own.team = NULL; /* other calls refuse one */
+    struct run r = {.data = data, .rows = rows ? rows : all, .ctx = &own};
+    TRY(run(out, result, &r, options, n, ctx ? ctx->team : NULL));
 done:
     par_set_threads(pool);
     base_free(all);

@@ -22,13 +22,15 @@ struct pretrain_setup {
     size_t images, steps_per_epoch, steps_per_pass; /* a pass walks over the images once */
     uint64_t steps;
     int threads;
-    char recipe[1024]; /* "key=value\n"...: whatever decides the weights, besides the machine */
+    const struct sotto_team *team; /* NULL: alone */
+    char recipe[1024];             /* "key=value\n"...: whatever decides the weights, besides the machine */
 };
 /** The network that is trained. */
 struct nn_model_config pretrain_model(const struct pretrain_setup *s);
-/** Checks every option against the data; texts say what was wrong and what was expected. Resolves "auto". */
+/** Checks every option against the data; texts say what was wrong and what was expected. Resolves "auto", on ranks as rank 0
+ * does. ctx has no team in it. */
 sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dataset *data,
                               const int64_t *rows, size_t n, const struct sotto_pretrain_options *options,
-                              const struct sotto_context *ctx);
+                              const struct sotto_team *team, const struct sotto_context *ctx);
 
 #endif

@@ -2,6 +2,7 @@
 #include "ssl/pretrain.h"
 
 #include "par/par.h"
+#include "par/ranks.h"
 #include "sotto/option.h"
 
 #include <math.h>
@@ -86,13 +87,26 @@ struct nn_model_config pretrain_model(const struct pretrain_setup *s)
     return config;
 }
 
+/* On ranks what is exact alone, and else exact where that is possible. */
+static sotto_status choose_order(struct pretrain_setup *s, const struct nn_model_config *model)
+{
+    const char *asked = s->options.order,
+               *why_not =
+                   s->talos.on ? "talos has no order of sums that is independent of threads yet" : NULL;
+    const bool is_auto = strcmp(asked, "auto") == 0;
+    sotto_status status = leaf_order_resolve(&s->order, asked, s->options.leaf, model, s->options.batch,
+                                             s->objective->views, why_not);
+    if (s->team && is_auto && !(status == SOTTO_OK && s->order.exact))
+        status = leaf_order_resolve(&s->order, "exact", s->options.leaf, model, s->options.batch,
+                                    s->objective->views, why_not);
+    return status;
+}
+
 static sotto_status choose(struct pretrain_setup *s, const struct sotto_context *ctx)
 {
     const struct nn_model_config model = pretrain_model(s);
     sotto_status status = SOTTO_OK;
-    TRY(leaf_order_resolve(
-        &s->order, s->options.order, s->options.leaf, &model, s->options.batch, s->objective->views,
-        s->talos.on ? "talos has no order of sums that is independent of threads yet" : NULL));
+    TRY(choose_order(s, &model));
     /* what one thread does at a time, so that the choice does not depend on threads either */
     const struct autotune_request request = {.dtype = s->options.dtype,
                                              .backend = s->options.backend,
@@ -102,17 +116,20 @@ static sotto_status choose(struct pretrain_setup *s, const struct sotto_context 
                                              .steps = s->steps,
                                              .threads = s->order.exact ? 1 : s->threads,
                                              .checkpoint = s->options.checkpoint};
-    TRY(autotune(&s->choice, &request, ctx));
+    if (sotto_team_rank(s->team) == 0)
+        status = autotune(&s->choice, &request, ctx);
+    TRY(team_agree(s->team, status));
+    TRY(team_broadcast(s->team, &s->choice, sizeof s->choice));
 done:
     return status;
 }
 
 sotto_status pretrain_resolve(struct pretrain_setup *out, const struct sotto_dataset *data,
                               const int64_t *rows, size_t n, const struct sotto_pretrain_options *options,
-                              const struct sotto_context *ctx)
+                              const struct sotto_team *team, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct pretrain_setup s = {.images = n};
+    struct pretrain_setup s = {.images = n, .team = team};
     TRY(sotto_options_resolve(&s.options, options, sotto_pretrain_option_table()));
     TRY(encoder_input(&s.input, data));
     TRY(encoder_check_rows(data, rows, n));

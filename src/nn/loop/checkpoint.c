@@ -127,8 +127,7 @@ done:
     return status;
 }
 
-/* The first line in which two "key=value\n" texts differ, as key and both values; false if none. */
-static int first_difference(char key[32], char was[128], char is[128], const char *saved, const char *wanted)
+bool checkpoint_difference(char key[32], char was[128], char is[128], const char *saved, const char *wanted)
 {
     while (*saved || *wanted) {
         size_t saved_length = strcspn(saved, "\n"), wanted_length = strcspn(wanted, "\n");
@@ -143,12 +142,12 @@ static int first_difference(char key[32], char was[128], char is[128], const cha
                      same_key ? saved_equals + 1 : "other");
             snprintf(is, 128, "%.*s", same_key ? (int)(wanted_length - name - 1) : 4,
                      same_key ? equals + 1 : "this");
-            return 1;
+            return true;
         }
         saved += saved_length + (saved[saved_length] == '\n');
         wanted += wanted_length + (wanted[wanted_length] == '\n');
     }
-    return 0;
+    return false;
 }
 
 static sotto_status check_origin(const char *path, const struct sotto_tensors *t,
@@ -160,7 +159,7 @@ static sotto_status check_origin(const char *path, const struct sotto_tensors *t
     char key[32], was[128], is[128];
     if (!found || strcmp(found, schema) != 0 || !recipe || !machine)
         FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a training run; expected schema %s", path, schema);
-    if (first_difference(key, was, is, recipe, origin->recipe)) {
+    if (checkpoint_difference(key, was, is, recipe, origin->recipe)) {
         status = status_fail(
             SOTTO_EINVAL,
             "%s: this checkpoint cannot be continued, as it was made with %s %.70s but now %s is %.70s", path,
@@ -168,7 +167,7 @@ static sotto_status check_origin(const char *path, const struct sotto_tensors *t
         status_hint("give the same options again, or delete the checkpoint to start again");
         goto done;
     }
-    if (first_difference(key, was, is, machine, origin->machine))
+    if (checkpoint_difference(key, was, is, machine, origin->machine))
         context_log(ctx, SOTTO_LOG_WARNING,
                     "%s: was made with %s %s but now %s is %s; the result will differ in the last bits from "
                     "an uninterrupted run",

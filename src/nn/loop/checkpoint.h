@@ -51,6 +51,8 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
                              struct nn_optimizer *optimizer, struct training_progress *progress,
                              const struct sotto_context *ctx);
 
+/** The first line in which two texts of lines "key=value" differ, as key and both values; false if none. */
+bool checkpoint_difference(char key[32], char was[128], char is[128], const char *saved, const char *wanted);
 /** By what a checkpoint was computed: names; "" where it does not say. EFORMAT: not one. */
 struct checkpoint_computed {
     char backend[16], dtype[8];

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "io/table/metric_log.h"
 #include "nn/model/model.h"
+#include "par/ranks.h"
 #include "rng/rng.h"
 
 #include <math.h>
@@ -33,18 +34,43 @@ double training_loop_rate(const struct training_loop *l)
     return seconds > 0 ? (double)records / seconds : 0;
 }
 
-sotto_status training_loop_resume(struct training_loop *l)
+static sotto_status resume_here(struct training_loop *l)
 {
-    if (!l->checkpoint || !file_exists(l->checkpoint))
+    if (!l->checkpoint || sotto_team_rank(l->team) > 0 || !file_exists(l->checkpoint))
         return SOTTO_OK;
     l->resumed = true;
     return checkpoint_load(l->checkpoint, &l->origin, l->model, l->optimizer, &l->progress, l->ctx);
 }
 
+/* Rank 0's state, to all. */
+static sotto_status share(struct training_loop *l)
+{
+    sotto_status status = SOTTO_OK;
+    const struct nn_model *m = l->model;
+    TRY(team_broadcast(l->team, &l->resumed, sizeof l->resumed));
+    if (!l->resumed)
+        goto done;
+    TRY(team_broadcast(l->team, &l->progress, sizeof l->progress));
+    for (size_t i = 0; i < m->parameter_count; i++)
+        TRY(team_broadcast(l->team, m->parameters[i].value, m->parameters[i].count * sizeof(float)));
+    TRY(nn_optimizer_share(l->optimizer, l->team));
+done:
+    return status;
+}
+
+sotto_status training_loop_resume(struct training_loop *l)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(team_agree(l->team, resume_here(l)));
+    TRY(share(l));
+done:
+    return status;
+}
+
 static sotto_status save(struct training_loop *l)
 {
     l->saved = now();
-    if (!l->checkpoint)
+    if (!l->checkpoint || sotto_team_rank(l->team) > 0)
         return SOTTO_OK;
     return checkpoint_save(l->checkpoint, &l->origin, l->model, l->optimizer, &l->progress);
 }
@@ -104,7 +130,8 @@ done:
 static sotto_status stop(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
-    TRY(save(l));
+    team_go_on(l->team);
+    TRY(team_agree(l->team, save(l)));
     status = status_fail(SOTTO_ESTOPPED, "%s: stopped after step %llu of %llu", l->stage,
                          (unsigned long long)l->progress.step, (unsigned long long)l->origin.steps);
     if (l->checkpoint)
@@ -113,11 +140,12 @@ done:
     return status;
 }
 
-/* A step that was stopped half-way leaves no trace: the run continues as if it had been stopped before it. */
+/* A step that was stopped half-way leaves no trace: the run continues as if it had been stopped before it. Ranks stop within a
+ * step only, where they agree on it. */
 static sotto_status step_or_stop(struct training_loop *l)
 {
     size_t bytes = l->model->statistic_count * sizeof *l->statistics;
-    if (context_stopped(l->ctx))
+    if (!l->team && context_stopped(l->ctx))
         return stop(l);
     memcpy(l->statistics, l->model->statistics, bytes);
     sotto_status status = step(l);
@@ -127,18 +155,38 @@ static sotto_status step_or_stop(struct training_loop *l)
     return stop(l);
 }
 
+static sotto_status after_step(struct training_loop *l, struct metric_log *log)
+{
+    sotto_status status = SOTTO_OK;
+    bool epoch_done = l->progress.step % l->steps_per_epoch == 0;
+    context_progress(l->ctx, l->stage, l->progress.step * l->batch, l->origin.steps * l->batch, l->unit);
+    if (epoch_done)
+        TRY(end_epoch(l, log));
+    if (epoch_done || now() - l->saved >= CHECKPOINT_SECONDS)
+        TRY(save(l));
+done:
+    return status;
+}
+
 static sotto_status train(struct training_loop *l, struct metric_log *log)
 {
     sotto_status status = SOTTO_OK;
     while (l->progress.step < l->origin.steps) {
         TRY(step_or_stop(l));
-        context_progress(l->ctx, l->stage, l->progress.step * l->batch, l->origin.steps * l->batch, l->unit);
-        bool epoch_done = l->progress.step % l->steps_per_epoch == 0;
-        if (epoch_done)
-            TRY(end_epoch(l, log));
-        if (epoch_done || now() - l->saved >= CHECKPOINT_SECONDS)
-            TRY(save(l));
+        TRY(team_agree(l->team, after_step(l, log)));
     }
+done:
+    return status;
+}
+
+static sotto_status before_steps(struct metric_log **log, struct training_loop *l)
+{
+    sotto_status status = SOTTO_OK;
+    NEW(l->statistics, l->model->statistic_count);
+    if (l->metrics && sotto_team_rank(l->team) == 0)
+        TRY(metric_log_open(log, l->metrics));
+    if (!l->resumed)
+        TRY(save(l)); /* so that a folder that cannot be written to is noticed now, not after an epoch */
 done:
     return status;
 }
@@ -149,11 +197,7 @@ sotto_status training_loop_run(struct training_loop *l)
     struct metric_log *log = NULL;
     l->started = l->saved = now();
     l->first_step = l->progress.step;
-    NEW(l->statistics, l->model->statistic_count);
-    if (l->metrics)
-        TRY(metric_log_open(&log, l->metrics));
-    if (!l->resumed)
-        TRY(save(l)); /* so that a folder that cannot be written to is noticed now, not after an epoch */
+    TRY(team_agree(l->team, before_steps(&log, l)));
     TRY(train(l, log));
     struct metric_log *whole = log;
     log = NULL;

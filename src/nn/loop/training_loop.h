@@ -44,7 +44,10 @@ struct training_loop {
     struct nn_model *model;
     struct nn_optimizer *optimizer;
     struct training_step step;
-    const struct sotto_context *ctx;
+    /* NULL: alone. Else its ranks make the steps together: gradient() fails on all or on none, and each moves its copy of the
+     * model. Rank 0 reads and writes files. */
+    const struct sotto_team *team;
+    const struct sotto_context *ctx; /* without a team in it */
     /* where it stands */
     struct training_progress progress;
     bool resumed;
@@ -52,7 +55,7 @@ struct training_loop {
     double started, saved;
     float *statistics; /* the model's running ones before this step */
 };
-/** Takes the state from the checkpoint, if there is one. Errors of checkpoint_load(). */
+/** Takes the state from the checkpoint, if there is one; on ranks from that of rank 0. Errors of checkpoint_load(). */
 sotto_status training_loop_resume(struct training_loop *l);
 /** Runs to the end. EDIVERGED: a loss that is not finite; ESTOPPED: the context said stop, and the checkpoint
  * was written; errors of the step and of writing. */

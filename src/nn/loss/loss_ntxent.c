@@ -11,12 +11,15 @@
  *
  *     dloss/dP_i = sum over j of G_ij P_j / T,   G_ij = (e^(S_ij - l_i) + e^(S_ij - l_j)) / 2N - [j is the positive of i] / N
  *
+ * A rank of a team computes the rows of its leaves, of all ranks' outputs; log-sum-exps and losses are gathered.
+ *
  * A leaf of images (nn/plan/leaves.h) computes the logits of its own rows against all, on one thread; from other leaves it
  * needs their unit vectors, and their log-sum-exps for the way back. So the bits depend on the leaves and not on threads. */
 #include "nn/nn.h"
 
 #include "nn/kernel/loss_kernels.h"
 #include "par/par.h"
+#include "par/ranks.h"
 #include "par/tree.h"
 
 #include <assert.h>
@@ -40,8 +43,11 @@ struct ntxent {
         leaf_blocks;                 /* leaf_blocks: products that the logits of a leaf's view are cut into */
     float *p, *diff_p, *inverse, *s; /* s (2N, stride): logits, then G */
     float *log_sum; /* (2, stride), of the rows that a row is compared with: one view, or (SimCLR) both */
-    double *row_loss, *leaf_loss;
+    double *row_loss, *leaf_loss, *leaf_hits;
     unsigned char *row_hit;
+    const struct sotto_team *team;
+    size_t first_leaf, end_leaf;        /* this rank's */
+    size_t *leaf_borders, *row_borders; /* (ranks + 1) of the leaves and images of ranks; NULL: alone */
 };
 
 /** One run's arguments, for the chunk bodies. */
@@ -60,6 +66,7 @@ static void layout(struct arena *a, struct ntxent *w)
     w->log_sum = arena_take(a, 2 * w->stride, sizeof(float));
     w->row_loss = arena_take(a, 2 * w->n, sizeof(double));
     w->leaf_loss = arena_take(a, w->leaves, sizeof(double));
+    w->leaf_hits = arena_take(a, w->leaves, sizeof(double));
     w->row_hit = arena_take(a, 2 * w->n, 1);
 }
 
@@ -82,6 +89,7 @@ sotto_status ntxent_create(struct ntxent **out, enum ntxent_form form, size_t n,
     w->stride = (w->m + 15) / 16 * 16;
     w->leaf = leaf;
     w->leaves = (n + leaf - 1) / leaf;
+    w->end_leaf = w->leaves;
     w->leaf_blocks = (leaf + BLOCK - 1) / BLOCK;
     layout(&w->arena, w);
     TRY(arena_reserve(&w->arena, "contrastive loss"));
@@ -98,12 +106,32 @@ void ntxent_free(struct ntxent *w)
     if (!w)
         return;
     arena_clear(&w->arena);
+    base_free(w->leaf_borders);
+    base_free(w->row_borders);
     base_free(w);
 }
 
 void ntxent_set_stop(struct ntxent *w, struct par_stop *stop)
 {
     w->stop = stop;
+}
+
+sotto_status ntxent_set_team(struct ntxent *w, const struct sotto_team *team)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t ranks = sotto_team_size(team), rank = sotto_team_rank(team);
+    NEW(w->leaf_borders, ranks + 1);
+    NEW(w->row_borders, ranks + 1);
+    for (size_t r = 0; r <= ranks; r++) {
+        const size_t leaf = tree_first(r, ranks, w->leaves), image = leaf * w->leaf;
+        w->leaf_borders[r] = leaf;
+        w->row_borders[r] = image < w->n ? image : w->n;
+    }
+    w->team = team;
+    w->first_leaf = w->leaf_borders[rank];
+    w->end_leaf = w->leaf_borders[rank + 1];
+done:
+    return status;
 }
 
 /* ---- rows ---- */
@@ -124,6 +152,11 @@ static sotto_status normalize_rows(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
+static bool is_own(const struct ntxent *w, size_t image)
+{
+    return w->first_leaf <= image / w->leaf && image / w->leaf < w->end_leaf;
+}
+
 static sotto_status denormalize_rows(void *arg, size_t chunk, int thread)
 {
     (void)thread;
@@ -131,6 +164,8 @@ static sotto_status denormalize_rows(void *arg, size_t chunk, int thread)
     struct ntxent *w = pass->w;
     size_t first = chunk * ROWS_PER_CHUNK, end = chunk_end(first, 2 * w->n);
     for (size_t i = first; i < end; i++) {
+        if (!is_own(w, i % w->n))
+            continue;
         int project =
             w->inverse[i] < 1.0f / sqrtf(norm_floor); /* below the floor the divisor is a constant */
         w->kernels->normalize_back(pass->diff_z + i * w->d, w->diff_p + i * w->d, w->p + i * w->d,
@@ -149,9 +184,10 @@ struct block {
     float *their_log_sum; /* (m) */
 };
 
+/* Of this rank. */
 static struct block block_at(const struct ntxent *w, size_t number)
 {
-    const size_t view = number % 2, leaf = number / 2 / w->leaf_blocks,
+    const size_t view = number % 2, leaf = w->first_leaf + number / 2 / w->leaf_blocks,
                  image = leaf * w->leaf + number / 2 % w->leaf_blocks * BLOCK,
                  leaf_end = (leaf + 1) * w->leaf, end = leaf_end < w->n ? leaf_end : w->n,
                  left = image < end ? end - image : 0, first = view * w->n + image;
@@ -228,17 +264,34 @@ static void over(par_body body, size_t chunks, struct pass *pass)
     (void)status;
 }
 
+/* A failure of the team is remembered by it, and comes to light at its next agreement. */
+static void gather(const struct ntxent *w, void *rows, size_t bytes, const size_t *borders)
+{
+    if (w->team)
+        (void)team_gather(w->team, rows, bytes, borders);
+}
+
 static double sum_losses(double *hits, struct ntxent *w)
 {
-    *hits = 0;
-    for (size_t leaf = 0; leaf < w->leaves; leaf++) {
-        w->leaf_loss[leaf] = 0;
+    for (size_t leaf = w->first_leaf; leaf < w->end_leaf; leaf++) {
+        w->leaf_loss[leaf] = w->leaf_hits[leaf] = 0;
         for (size_t i = leaf * w->leaf; i < w->n && i < (leaf + 1) * w->leaf; i++) {
             w->leaf_loss[leaf] += w->row_loss[i] + w->row_loss[w->n + i];
-            *hits += w->row_hit[i] + w->row_hit[w->n + i]; /* whole numbers */
+            w->leaf_hits[leaf] += w->row_hit[i] + w->row_hit[w->n + i]; /* whole numbers */
         }
     }
+    gather(w, w->leaf_loss, sizeof *w->leaf_loss, w->leaf_borders);
+    gather(w, w->leaf_hits, sizeof *w->leaf_hits, w->leaf_borders);
+    *hits = tree_sum(w->leaf_hits, w->leaves);
     return tree_sum(w->leaf_loss, w->leaves);
+}
+
+/* The log-sum-exps of all ranks' rows, of either view. */
+static void gather_log_sums(struct ntxent *w)
+{
+    for (size_t view = 0; view < 2; view++)
+        gather(w, w->log_sum + view * (w->form == NTXENT_KERAS ? w->stride : w->n), sizeof *w->log_sum,
+               w->row_borders);
 }
 
 double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float *z, float temperature)
@@ -246,7 +299,7 @@ double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float
     assert(temperature > 0);
     struct pass pass = {w, z, diff_z, 1 / temperature};
     const size_t chunks = (2 * w->n + ROWS_PER_CHUNK - 1) / ROWS_PER_CHUNK,
-                 blocks = 2 * w->leaves * w->leaf_blocks;
+                 blocks = 2 * (w->end_leaf - w->first_leaf) * w->leaf_blocks;
     double hits;
     over(normalize_rows, chunks, &pass);
     over(block_logits, blocks, &pass);
@@ -254,6 +307,7 @@ double ntxent_run(struct ntxent *w, float *diff_z, double *accuracy, const float
     if (accuracy)
         *accuracy = hits / (double)(2 * w->n);
     if (diff_z) {
+        gather_log_sums(w);
         over(block_gradient, blocks, &pass);
         over(denormalize_rows, chunks, &pass);
     }

@@ -3,6 +3,8 @@
  * ("exp_avg"). */
 #include "nn/optimizer/optimizer_private.h"
 
+#include "par/ranks.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -75,6 +77,17 @@ sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tens
                     memcpy(o->states[t * OPTIMIZER_STATES_MAX + s], a->data, a->count * sizeof(float));
             }
     o->steps = (uint64_t)steps;
+done:
+    return status;
+}
+
+sotto_status nn_optimizer_share(struct nn_optimizer *o, const struct sotto_team *team)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(team_broadcast(team, &o->steps, sizeof o->steps));
+    for (size_t t = 0; t < o->tensor_count; t++)
+        for (size_t s = 0; s < o->kind->states; s++)
+            TRY(team_broadcast(team, o->states[t * OPTIMIZER_STATES_MAX + s], o->counts[t] * sizeof(float)));
 done:
     return status;
 }

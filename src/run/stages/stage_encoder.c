@@ -50,7 +50,7 @@ static sotto_status resolve_auto(struct run *r)
         struct sotto_pretrain_options stated = c->pretrain;
         options_state(&stated, sotto_pretrain_option_table());
         TRY(pretrain_resolve(&setup, r->public_data, r->split.rows[SOTTO_PART_PUBLIC],
-                             r->split.n[SOTTO_PART_PUBLIC], &stated, r->ctx));
+                             r->split.n[SOTTO_PART_PUBLIC], &stated, NULL, r->ctx));
         struct json *result = json_make_object();
         json_put_text(&result, "backend", setup.choice.backend);
         json_put_text(&result, "dtype", setup.choice.dtype);

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# One pre-training run on all ranks of mpirun. Skipped where Open MPI or the plug-in is missing;
+# tests/property/ssl/test_pretrain_ranks.c needs neither.
+
+setup() {
+  command -v mpirun >/dev/null || skip "no mpirun (openmpi-bin)"
+  mpirun --version | grep -q 'Open MPI' || skip "mpirun is not that of Open MPI"
+  [ -e "$SOTTO_BUILD/libsotto_mpi.so" ] || skip "the plug-in for MPI was not built (libopenmpi-dev)"
+  dir=$(mktemp -d)
+  cd "$dir"
+  export XDG_DATA_HOME=$dir/data XDG_CACHE_HOME=$dir/cache
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+  export OMPI_MCA_orte_tmpdir_base=$dir # a lost rank leaves its folder there
+  unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK PMI_SIZE PMI_RANK SLURM_STEP_NUM_TASKS SLURM_PROCID PMIX_RANK SOTTO_MPI_LIBRARY
+  local backend=dnnl
+  "$SOTTO" version | grep -q oneDNN || backend=ref
+  common=(--order exact --batch 16 --backend $backend --dtype f32)
+  images=(--data synthetic-images-n40 --leaf 2 "${common[@]}")
+}
+teardown() { cd /; [ -z "${dir-}" ] || rm -rf "$dir"; }
+
+# SIGTERM alone does not always end mpirun
+ranks() { timeout -k 5 300 mpirun --oversubscribe "$@"; }
+weights() { sha256sum < "$1"; }
+
+@test "1, 2, 3 and 4 ranks, with 1 and 2 threads, give the file of one process; rank 0 alone prints" {
+  "$SOTTO" pretrain "${images[@]}" --epochs 2 -o alone.st --quiet
+  for n in 1 2 3 4; do
+    for threads in 1 2; do
+      run ranks -n $n "$SOTTO" pretrain "${images[@]}" --epochs 2 --threads $threads -o ranks.st --json --quiet
+      [ "$status" -eq 0 ] || { echo "$n ranks: $output"; return 1; }
+      [ "${#lines[@]}" -eq 1 ] && [[ "$output" == '{"schema": "sotto.pretrain/1"'* ]] || { echo "$output"; return 1; }
+      [ "$(weights ranks.st)" = "$(weights alone.st)" ] || { echo "$n ranks, $threads threads: other weights"; return 1; }
+      [ ! -e ranks.st.checkpoint ] && [ -e ranks.st.provenance.json ]
+      rm ranks.st*
+    done
+  done
+  # so that the comparison can fail: other leaves are the same sums in another order
+  ranks -n 2 "$SOTTO" pretrain --data synthetic-images-n40 --leaf 4 "${common[@]}" --epochs 2 -o other.st --quiet
+  [ "$(weights other.st)" != "$(weights alone.st)" ]
+}
+
+# signalled SIGNAL RANKS TEXT: a run without an end, whose rank 1 gets the signal once the output says TEXT; to `said`
+signalled() {
+  ranks -n "$2" bash -c 'echo $$ > "pid.$OMPI_COMM_WORLD_RANK"; exec "$@"' sh \
+    "$SOTTO" pretrain "${images[@]}" --epochs 1000000 -o cut.st > said 2>&1 &
+  until grep -q "$3" said; do sleep 0.05; done
+  kill -"$1" "$(cat pid.1)"
+  wait $!
+}
+
+@test "a signal to one rank stops all with a checkpoint, a lost rank ends the job; another number of ranks goes on" {
+  run signalled USR1 2 "pretrain: simclr, .* on 2 ranks"
+  [ "$status" -eq 130 ] || { cat said; return 1; }
+  [ "$(grep -c 'sotto: error: pretrain: stopped after step' said)" -eq 1 ] && [ "$(grep -c 'sotto: error' said)" -eq 1 ] || { cat said; return 1; }
+  [ ! -e cut.st ] && [ -e cut.st.checkpoint ]
+  run signalled KILL 3 "pretrain: continuing at step [0-9]* from cut.st.checkpoint"
+  [ "$status" -ne 0 ] && [ ! -e cut.st ] && [ -e cut.st.checkpoint ]
+  run signalled USR1 4 "pretrain: continuing at step [0-9]* from cut.st.checkpoint"
+  [ "$status" -eq 130 ] && ! grep -i warning said || { cat said; return 1; }
+}
+
+# different TEXT CODE ARGUMENT...: rank 1 has these arguments; one line says what is wrong, and no file is written
+different() {
+  local text=$1 code=$2
+  shift 2
+  run ranks -n 1 "$SOTTO" pretrain "${images[@]}" -o x.st : -n 1 "$SOTTO" pretrain "$@" -o x.st
+  [ "$status" -eq "$code" ] || { echo "exit $status: $output"; return 1; }
+  [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"sotto: error: rank 1 ("*"): $text"* ]] || { echo "$output"; return 1; }
+  [ -z "$(find . -name 'x.st*')" ]
+}
+
+@test "ranks that do not make the same run: one text, and nothing is written" {
+  different "lr is 0.5, but 0.001 on rank 0; start all ranks with the same options" 65 "${images[@]}" --lr 0.5
+  different "data with SHA-256 " 65 "${images[@]/n40/n41}"
+  different "data set 'none' not found" 66 "${images[@]/synthetic-images-n40/none}"
+  run ranks -n 9 "$SOTTO" pretrain "${images[@]}" -o x.st
+  [ "$status" -eq 65 ] && [[ "$output" == *"makes 8 leaves; 9 ranks were started, but at most 8 can work"* ]]
+  run ranks -n 2 "$SOTTO" pretrain --data synthetic-images-n40 --batch 16 --order fast -o x.st
+  [ "$status" -eq 69 ] && [[ "$output" == *"order fast cannot run on several ranks; give order exact"* ]]
+  [ -z "$(find . -name 'x.st*')" ]
+}
+
+@test "ranks whose kernels give other bits are refused" {
+  "$SOTTO" version | grep -q 'ISA v[34]' || skip "this CPU has one level only"
+  run ranks -n 1 "$SOTTO" pretrain "${images[@]}" -o x.st : -n 1 -x SOTTO_ISA=v2 "$SOTTO" pretrain "${images[@]}" -o x.st
+  [ "$status" -eq 69 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"sotto: error: rank 1 ("*") computes other bits than rank 0 ("*"): v2 against v"*"hint: set SOTTO_ISA"* ]]
+  [ -z "$(find . -name 'x.st*')" ]
+}
+
+@test "the launcher's variables without its processes, or an older plug-in: refused, not run alone" {
+  run env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 "$SOTTO" pretrain "${images[@]}" -o x.st
+  [ "$status" -eq 69 ] && [[ "$output" == *"started as rank 0 of 4 (Open MPI), but for MPI it is rank 0 of 1"* ]] || { echo "$output"; return 1; }
+  run env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 SOTTO_MPI_LIBRARY="$SOTTO_BUILD/libsotto.so" "$SOTTO" pretrain "${images[@]}" -o x.st
+  [ "$status" -eq 69 ] && [[ "$output" == *"libsotto.so is of another version of sotto"* ]] || { echo "$output"; return 1; }
+  [ -z "$(find . -name 'x.st*')" ]
+}

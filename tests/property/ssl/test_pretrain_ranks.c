@@ -1,0 +1,176 @@
+/* Pre-training on ranks: the bits of one process alone, on any number of ranks and threads; a rank that fails or stops takes all
+ * others with it; what cannot run on ranks is refused. Ranks are threads here; tests/cli/mpi.bats has processes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "support/pretraining.h"
+#include "support/simulated_ranks.h"
+
+static int begin(void **state)
+{
+    return open_images(state, "synthetic-images-n40");
+}
+
+/* Two epochs of 2 steps, of 16 images in 8 leaves. */
+static struct sotto_pretrain_options small(void)
+{
+    struct sotto_pretrain_options o = tiny();
+    o.batch = 16;
+    o.order = "exact";
+    o.leaf = 2;
+    return o;
+}
+
+/* What ranks run. */
+struct plan {
+    struct sotto_pretrain_options options;
+    const struct sotto_pretrain_options *other; /* of the last rank; NULL: the same */
+    const struct sotto_talos *talos;
+    const char *sha256;   /* expected weights; NULL: a failure */
+    sotto_status failure; /* of all ranks, with this text */
+    const char *text;
+    size_t stop_rank, stop_after; /* which stops once so many images are done; 0: none */
+    int threads;
+};
+
+static const char *pretrain_on_rank(const struct sotto_team *team, void *state)
+{
+    const struct plan *p = state;
+    const size_t rank = sotto_team_rank(team), last = sotto_team_size(team) - 1;
+    struct stopper s = {0, p->stop_after};
+    struct sotto_context ctx = {.threads = p->threads, .team = team, .stop = &s.stop, .user = &s};
+    struct sotto_pretrain_options o = rank == last && p->other ? *p->other : p->options;
+    struct sotto_encoder *e = NULL;
+    static _Thread_local char wrong[400];
+    if (p->stop_after && rank == p->stop_rank)
+        ctx.progress = watch;
+    sotto_status status = sotto_pretrain(&e, NULL, images, NULL, 0, &o, &ctx);
+    const bool other = status == SOTTO_OK && p->sha256 && strcmp(sotto_encoder_sha256(e), p->sha256) != 0;
+    sotto_encoder_free(e);
+    status = team_agree(team, status); /* as a program does at its end */
+    if (other)
+        return "other weights";
+    if (status == (p->sha256 ? SOTTO_OK : p->failure) && (p->sha256 || strstr(sotto_error_text(), p->text)))
+        return NULL;
+    snprintf(wrong, sizeof wrong, "%s '%s'", sotto_status_name(status), sotto_error_text());
+    return wrong;
+}
+
+static void any_number_of_ranks_gives_the_bits_of_one(void **state)
+{
+    (void)state;
+    char alone[65], cut[65];
+    const struct {
+        const char *method, *encoder, *loss;
+        size_t batch, leaf;
+    } cases[] = {
+        {"simclr", "keras-simclr", "keras", 16, 2},
+        {"simclr", "keras-simclr", "simclr", 15, 2}, /* 8 leaves, the last half empty */
+        {"rotation", "keras-simclr", "keras", 14, 2},
+        {"simclr", "resnet8", "keras", 12, 2}, /* batch norm crosses leaves */
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct plan p = {.options = small()};
+        p.options.method = cases[k].method, p.options.encoder = cases[k].encoder;
+        p.options.loss = cases[k].loss, p.options.batch = cases[k].batch;
+        p.options.leaf = cases[k].leaf;
+        p.options.epochs = k == 3 ? 1 : 2;
+        train(alone, NULL, &p.options);
+        p.sha256 = alone;
+        for (size_t ranks = k ? 2 : 1; ranks <= (k ? 3 : 5); ranks += k ? 1 : 2) {
+            p.threads = 1 + (int)(ranks % 2);
+            simulated_ranks(ranks, 0, pretrain_on_rank, &p);
+        }
+        p.options.leaf = 4; /* another tree: the same sums but for their order */
+        train(cut, NULL, &p.options);
+        assert_string_not_equal(cut, alone);
+    }
+}
+
+static void a_run_goes_on_with_another_number_of_ranks(void **state)
+{
+    (void)state;
+    char whole[65];
+    struct plan p = {.options = small(), .threads = 1};
+    train(whole, NULL, &p.options);
+    p.options.checkpoint = path_of("checkpoint");
+    unlink(p.options.checkpoint);
+    struct plan stopped = p;
+    stopped.failure = SOTTO_ESTOPPED, stopped.text = "pretrain: stopped after step 1 of 4";
+    stopped.stop_after = 16, stopped.stop_rank = 1; /* the others learn of it within the next step */
+    simulated_ranks(2, 0, pretrain_on_rank, &stopped);
+    stopped.stop_after = 48, stopped.text = "pretrain: stopped after step 3 of 4";
+    simulated_ranks(3, 0, pretrain_on_rank, &stopped);
+    p.sha256 = whole;
+    simulated_ranks(4, 0, pretrain_on_rank, &p);
+}
+
+static void a_rank_that_fails_takes_all_with_it(void **state)
+{
+    (void)state;
+    struct plan p = {.options = small(), .threads = 1, .failure = SOTTO_EINVAL};
+    struct sotto_pretrain_options other = small();
+    p.other = &other;
+    other.lr = 0.5;
+    p.text = "lr is 0.5, but 0.001 on rank 0; start all ranks with the same options";
+    simulated_ranks(3, 0, pretrain_on_rank, &p);
+    other = small();
+    other.batch = 1000; /* refused before the ranks speak to each other */
+    p.text = "batch 1000 is larger than the 40 images";
+    simulated_ranks(3, 0, pretrain_on_rank, &p);
+    p.other = NULL;
+    p.options.leaf = 8;
+    p.text = "a batch of 16 in leaves of 8 makes 2 leaves; 3 ranks were started, but at most 2 can work";
+    simulated_ranks(3, 0, pretrain_on_rank, &p);
+    p.options.leaf = 2;
+    p.options.checkpoint = path_of("none/checkpoint"); /* rank 0 alone writes */
+    p.failure = SOTTO_ECREATE;
+    p.text = "cannot create";
+    simulated_ranks(3, 0, pretrain_on_rank, &p);
+}
+
+static void what_cannot_run_on_ranks_is_refused(void **state)
+{
+    (void)state;
+    static int64_t attribute[40];
+    attribute[0] = 1;
+    const struct sotto_talos talos = {.lambda = 1, .attribute = attribute};
+    struct plan p = {.options = small(), .threads = 1, .failure = SOTTO_ENOTSUP};
+    p.options.order = "fast", p.options.leaf = 0;
+    p.text = "order fast cannot run on several ranks";
+    simulated_ranks(2, 0, pretrain_on_rank, &p);
+    p.options = small();
+    p.options.order = "auto", p.options.leaf = 0;
+    p.options.talos = &talos;
+    p.text = "talos has no order of sums";
+    simulated_ranks(2, 0, pretrain_on_rank, &p);
+}
+
+static void auto_is_exact_on_ranks(void **state)
+{
+    (void)state;
+    char exact[65];
+    struct plan p = {.options = small(), .threads = 1, .sha256 = exact};
+    p.options.encoder = "resnet8", p.options.epochs = 1, p.options.leaf = 0;
+    train(exact, NULL, &p.options);
+    p.options.order = "auto";
+    simulated_ranks(2, 0, pretrain_on_rank, &p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_number_of_ranks_gives_the_bits_of_one),
+        cmocka_unit_test(a_run_goes_on_with_another_number_of_ranks),
+        cmocka_unit_test(a_rank_that_fails_takes_all_with_it),
+        cmocka_unit_test(what_cannot_run_on_ranks_is_refused),
+        cmocka_unit_test(auto_is_exact_on_ranks),
+    };
+    int failed = 0;
+    while (machine_next())
+        failed += cmocka_run_group_tests(tests, begin, close_images);
+    return failed;
+}
