@@ -213,3 +213,21 @@ sotto: error: missing.tar: No such file or directory" ]
   [ "$code" -eq 74 ]
   grep -q 'error: a data file was cut' err.txt
 }
+
+@test "without libarchive and libcurl plain files are read, and the rest says what is missing" {
+  mkdir absent
+  echo none | tee absent/libarchive.so.13 > absent/libcurl.so.4
+  export LD_LIBRARY_PATH=$PWD/absent${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  printf '1,0,a\n0,1,b\n' > t.csv
+  sotto data import t.csv --name plain --label last --quiet
+  [ "$status" -eq 0 ]
+  sotto data verify plain
+  [ "$status" -eq 0 ]
+  gzip -k t.csv
+  sotto data import t.csv.gz --name packed --label last
+  [ "$status" -eq 69 ]
+  [[ $output == *"t.csv.gz: is an archive or a compressed file; expected libarchive.so.13"* ]]
+  sotto data fetch cifar10
+  [ "$status" -eq 69 ]
+  [[ $output == *"there is no libcurl"* ]]
+}

@@ -115,8 +115,9 @@ static sotto_status make_plan(struct plan *p, const char *name, const struct sot
     char root[4096], first[100];
     *p = (struct plan){.source = dataset_source_find(name)};
     if (!http_available()) {
-        status = status_fail(SOTTO_ENOTSUP,
-                             "data fetch: this build of sotto has no libcurl, so it cannot download");
+        status =
+            status_fail(SOTTO_ENOTSUP, "data fetch: there is no libcurl, so it cannot download; expected "
+                                       "libcurl.so.4 (package libcurl4) and a sotto that was built with it");
         status_hint("download the file yourself, then run 'sotto data import FILE --name %.80s'", name);
         goto done;
     }

@@ -1,5 +1,5 @@
 /* http.h - one download over HTTP(S), perhaps from the middle of a file. libcurl behind it (http_curl.c); a
- * build without libcurl answers ENOTSUP. */
+ * build without libcurl, or a machine without it, answers ENOTSUP. */
 #ifndef DATA_FETCH_HTTP_H
 #define DATA_FETCH_HTTP_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/** Whether this build can download at all. */
+/** Whether this build can download at all, on this machine. */
 bool http_available(void);
 
 struct http_request {

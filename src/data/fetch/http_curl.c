@@ -17,13 +17,40 @@ sotto_status http_get(struct http_sink *sink, bool *broken, const struct http_re
 
 #else
 
+#include "base/late.h"
+
+#define CURL_DISABLE_TYPECHECK /* its macros call by name */
 #include <curl/curl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 enum { CONNECT_SECONDS = 30, SILENT_SECONDS = 60, REDIRECTIONS = 5 };
+
+/* Loaded by the first download: with what it needs in turn, it is a third of what every start of the program takes. */
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#define CALLS(CALL)                                                                                          \
+    CALL(curl_easy_cleanup)                                                                                  \
+    CALL(curl_easy_getinfo)                                                                                  \
+    CALL(curl_easy_init)                                                                                     \
+    CALL(curl_easy_perform)                                                                                  \
+    CALL(curl_easy_setopt)                                                                                   \
+    CALL(curl_easy_strerror)                                                                                 \
+    CALL(curl_global_cleanup)                                                                                \
+    CALL(curl_global_init)
+static struct {
+    CALLS(LATE_FIELD)
+    bool there;
+} lib;
+
+static void load(void)
+{
+    const struct late_call calls[] = {CALLS(LATE_CALL)};
+    lib.there = late_load("libcurl.so.4", calls, sizeof calls / sizeof *calls);
+}
 
 struct transfer {
     CURL *curl;
@@ -36,7 +63,9 @@ struct transfer {
 
 bool http_available(void)
 {
-    return true;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return lib.there;
 }
 
 /* Every answer on the way (a redirection is one) starts with a status line; the last one counts. */
@@ -63,8 +92,8 @@ static size_t take_body(char *data, size_t size, size_t count, void *user)
     curl_off_t length = -1;
     if (!t->begun) {
         t->begun = true;
-        curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &t->head.code);
-        curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+        lib.curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &t->head.code);
+        lib.curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
         if (t->head.code == 200)
             t->head.start = 0, t->head.total = length > 0 ? (uint64_t)length : 0;
         if (t->head.code == 200 || t->head.code == 206)
@@ -88,27 +117,27 @@ static void set_options(struct transfer *t, const struct http_request *request, 
     const char *protocols = request->plain_http ? "http,https" : "https";
     char agent[64];
     snprintf(agent, sizeof agent, "sotto/%s", sotto_version());
-    curl_easy_setopt(curl, CURLOPT_URL, request->url);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
-    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, (long)REDIRECTIONS);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SILENT_SECONDS);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, agent);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, text);
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, t);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
+    lib.curl_easy_setopt(curl, CURLOPT_URL, request->url);
+    lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
+    lib.curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+    lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    lib.curl_easy_setopt(curl, CURLOPT_MAXREDIRS, (long)REDIRECTIONS);
+    lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+    lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)SILENT_SECONDS);
+    lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, agent);
+    lib.curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, text);
+    lib.curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    lib.curl_easy_setopt(curl, CURLOPT_HEADERDATA, t);
+    lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
+    lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
+    lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
     if (request->from > 0) {
         snprintf(range, 32, "%llu-", (unsigned long long)request->from);
-        curl_easy_setopt(curl, CURLOPT_RANGE, range);
+        lib.curl_easy_setopt(curl, CURLOPT_RANGE, range);
     }
 }
 
@@ -126,7 +155,7 @@ static sotto_status judge_code(long code, const char *url)
 
 static sotto_status judge(bool *broken, CURLcode result, const char *url, const char *text)
 {
-    const char *why = text[0] ? text : curl_easy_strerror(result);
+    const char *why = text[0] ? text : lib.curl_easy_strerror(result);
     switch (result) {
     case CURLE_ABORTED_BY_CALLBACK:
         return status_fail(SOTTO_ESTOPPED, "%s: stopped", url);
@@ -160,19 +189,21 @@ sotto_status http_get(struct http_sink *sink, bool *broken, const struct http_re
     sotto_status status = SOTTO_OK;
     struct transfer t = {.sink = sink, .ctx = ctx};
     char range[32], text[CURL_ERROR_SIZE] = "";
-    bool started = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+    if (!http_available())
+        return status_fail(SOTTO_ENOTSUP, "%s: libcurl.so.4 (package libcurl4) is missing", request->url);
+    bool started = lib.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
     *broken = false;
-    t.curl = started ? curl_easy_init() : NULL;
+    t.curl = started ? lib.curl_easy_init() : NULL;
     if (!t.curl)
         FAIL(SOTTO_ENOMEM, "%s: libcurl cannot start", request->url);
     set_options(&t, request, range, text);
-    CURLcode result = curl_easy_perform(t.curl);
+    CURLcode result = lib.curl_easy_perform(t.curl);
     if (t.status != SOTTO_OK)
         status = t.status; /* recorded by the sink */
     else if (result != CURLE_OK)
         status = judge(broken, result, request->url, text);
     else {
-        curl_easy_getinfo(t.curl, CURLINFO_RESPONSE_CODE, &t.head.code);
+        lib.curl_easy_getinfo(t.curl, CURLINFO_RESPONSE_CODE, &t.head.code);
         if (t.head.code == 416 && request->from > 0)
             goto done; /* nothing behind what is there already */
         TRY(judge_code(t.head.code, request->url));
@@ -181,9 +212,9 @@ sotto_status http_get(struct http_sink *sink, bool *broken, const struct http_re
     }
 done:
     if (t.curl)
-        curl_easy_cleanup(t.curl);
+        lib.curl_easy_cleanup(t.curl);
     if (started)
-        curl_global_cleanup();
+        lib.curl_global_cleanup();
     return status;
 }
 

@@ -1,88 +1,26 @@
 /* Archives and compressed files through libarchive, unpacked in memory. Only filters and formats that
  * libarchive runs itself are switched on: some of its others start external programs. */
-#include "data/files/bundle.h"
+#include "data/files/bundle_plain.h"
 
 #ifndef SOTTO_HAVE_ARCHIVE
-
-#include "base/file.h"
-
-#include <string.h>
-
-/* Plain files need no library. */
-static bool is_packed(const unsigned char *data, size_t size)
-{
-    static const struct {
-        const char *bytes;
-        size_t length, at;
-    } magic[] = {{"\x1f\x8b", 2, 0},
-                 {"\xfd"
-                  "7zXZ",
-                  5, 0},
-                 {"BZh", 3, 0},
-                 {"\x5d\0\0", 3, 0},
-                 {"PK\x03\x04", 4, 0},
-                 {"PK\x05\x06", 4, 0},
-                 {"ustar", 5, 257}};
-    for (size_t i = 0; i < sizeof magic / sizeof *magic; i++)
-        if (size >= magic[i].at + magic[i].length &&
-            memcmp(data + magic[i].at, magic[i].bytes, magic[i].length) == 0)
-            return true;
-    return false;
-}
-
-static sotto_status refuse(const char *name)
-{
-    return status_fail(
-        SOTTO_ENOTSUP,
-        "%s: is an archive or a compressed file, which this build of sotto cannot read; unpack it, or build "
-        "with libarchive (libarchive-dev)",
-        name);
-}
 
 sotto_status bundle_from_memory(struct bundle *out, const char *name, const void *data, size_t size,
                                 const struct bundle_limits *limits)
 {
-    sotto_status status = SOTTO_OK;
-    struct bundle b = {.single = true};
-    unsigned char *copy = NULL;
-    if (is_packed(data, size))
-        return refuse(name);
-    if (size > limits->bytes)
-        FAIL(SOTTO_EFORMAT, "%s: has more than %zu bytes; refused", name, limits->bytes);
-    NEW_TEXT(b.origin, name);
-    NEW(copy, size + 1);
-    if (size > 0)
-        memcpy(copy, data, size);
-    status = bundle_add(&b, path_base(name), copy, size);
-    copy = NULL; /* taken over */
-    if (status != SOTTO_OK)
-        goto done;
-    *out = b;
-    b = (struct bundle){0};
-done:
-    base_free(copy);
-    bundle_clear(&b);
-    return status;
+    return plain_from_memory(out, name, data, size, limits);
 }
 
 sotto_status bundle_from_archive(struct bundle *out, const char *path, const struct bundle_limits *limits,
                                  const struct sotto_context *ctx)
 {
-    sotto_status status = SOTTO_OK;
-    unsigned char *data = NULL;
-    size_t size = 0;
-    TRY(file_read_asking(&data, &size, path, limits->bytes, ctx));
-    TRY(bundle_from_memory(out, path, data, size, limits));
-done:
-    base_free(data);
-    return status;
+    return plain_from_file(out, path, limits, ctx);
 }
 
 /* Nothing is ever left in an archive. */
 sotto_status archive_stream_open(struct archive_stream **out, const char *path, const char *name)
 {
     (void)out, (void)name;
-    return refuse(path);
+    return plain_refuse(path);
 }
 
 sotto_status archive_stream_read(size_t *got, struct archive_stream *s, void *block, size_t bytes)
@@ -99,13 +37,59 @@ void archive_stream_close(struct archive_stream *s)
 
 #else
 
+#include "base/late.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Loaded by the first archive or plain file: with what it needs in turn, it is an eighth of what every start of the program takes. */
+#define CALLS(CALL)                                                                                          \
+    CALL(archive_entry_filetype)                                                                             \
+    CALL(archive_entry_hardlink)                                                                             \
+    CALL(archive_entry_pathname)                                                                             \
+    CALL(archive_entry_pathname_utf8)                                                                        \
+    CALL(archive_entry_size)                                                                                 \
+    CALL(archive_entry_size_is_set)                                                                          \
+    CALL(archive_error_string)                                                                               \
+    CALL(archive_filter_bytes)                                                                               \
+    CALL(archive_format)                                                                                     \
+    CALL(archive_read_data)                                                                                  \
+    CALL(archive_read_free)                                                                                  \
+    CALL(archive_read_new)                                                                                   \
+    CALL(archive_read_next_header)                                                                           \
+    CALL(archive_read_open_filename)                                                                         \
+    CALL(archive_read_open_memory)                                                                           \
+    CALL(archive_read_support_filter_bzip2)                                                                  \
+    CALL(archive_read_support_filter_gzip)                                                                   \
+    CALL(archive_read_support_filter_lzma)                                                                   \
+    CALL(archive_read_support_filter_xz)                                                                     \
+    CALL(archive_read_support_format_gnutar)                                                                 \
+    CALL(archive_read_support_format_raw)                                                                    \
+    CALL(archive_read_support_format_tar)                                                                    \
+    CALL(archive_read_support_format_zip)
+static struct {
+    CALLS(LATE_FIELD)
+    bool there;
+} lib;
+
+static void load(void)
+{
+    const struct late_call calls[] = {CALLS(LATE_CALL)};
+    lib.there = late_load("libarchive.so.13", calls, sizeof calls / sizeof *calls);
+}
+
+static bool have_library(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return lib.there;
+}
 
 enum { BLOCK = 1 << 16, EXPANSION_FREE = 64 << 20, GUESS_LIMIT = 16 << 20 };
 
@@ -120,23 +104,23 @@ struct unpacking {
 
 static sotto_status prefix_archive_error(struct archive *a, const char *what)
 {
-    const char *text = archive_error_string(a);
+    const char *text = lib.archive_error_string(a);
     return status_fail(SOTTO_EFORMAT, "%s (%s)", what, text ? text : "no details");
 }
 
 static struct archive *reader_new(void)
 {
-    struct archive *a = archive_read_new();
+    struct archive *a = lib.archive_read_new();
     if (!a)
         return NULL;
-    archive_read_support_filter_gzip(a);
-    archive_read_support_filter_xz(a);
-    archive_read_support_filter_lzma(a);
-    archive_read_support_filter_bzip2(a);
-    archive_read_support_format_tar(a);
-    archive_read_support_format_gnutar(a);
-    archive_read_support_format_zip(a);
-    archive_read_support_format_raw(a);
+    lib.archive_read_support_filter_gzip(a);
+    lib.archive_read_support_filter_xz(a);
+    lib.archive_read_support_filter_lzma(a);
+    lib.archive_read_support_filter_bzip2(a);
+    lib.archive_read_support_format_tar(a);
+    lib.archive_read_support_format_gnutar(a);
+    lib.archive_read_support_format_zip(a);
+    lib.archive_read_support_format_raw(a);
     return a;
 }
 
@@ -144,11 +128,11 @@ static struct archive *reader_new(void)
 static sotto_status read_more(size_t *got, struct unpacking *u, void *block, size_t bytes)
 {
     sotto_status status = SOTTO_OK;
-    la_ssize_t count = archive_read_data(u->archive, block, bytes);
+    la_ssize_t count = lib.archive_read_data(u->archive, block, bytes);
     if (count < 0)
         TRY(prefix_archive_error(u->archive, "is cut or damaged"));
     u->bytes += (size_t)count;
-    size_t packed = (size_t)archive_filter_bytes(u->archive, -1);
+    size_t packed = (size_t)lib.archive_filter_bytes(u->archive, -1);
     context_progress(u->ctx, "unpack", packed < u->packed ? packed : u->packed, u->packed, "bytes");
     if (context_stopped(u->ctx))
         FAIL(SOTTO_ESTOPPED, "stopped while unpacking");
@@ -222,14 +206,14 @@ static sotto_status unpack(struct bundle *b, struct unpacking *u, const char *pa
     struct archive_entry *entry;
     char inner[1024];
     int code;
-    while ((code = archive_read_next_header(u->archive, &entry)) != ARCHIVE_EOF) {
+    while ((code = lib.archive_read_next_header(u->archive, &entry)) != ARCHIVE_EOF) {
         if (code < ARCHIVE_WARN)
             TRY(prefix_archive_error(u->archive,
                                      b->count ? "is cut or damaged" : "is not a readable archive"));
-        bool raw = archive_format(u->archive) == ARCHIVE_FORMAT_RAW;
-        const char *name = archive_entry_pathname(entry);
+        bool raw = lib.archive_format(u->archive) == ARCHIVE_FORMAT_RAW;
+        const char *name = lib.archive_entry_pathname(entry);
         if (!name)
-            name = archive_entry_pathname_utf8(entry);
+            name = lib.archive_entry_pathname_utf8(entry);
         if (raw) {
             strip_packing(inner, sizeof inner, path);
             name = inner;
@@ -237,8 +221,8 @@ static sotto_status unpack(struct bundle *b, struct unpacking *u, const char *pa
         }
         if (!name)
             FAIL(SOTTO_EFORMAT, "entry %zu has a name that is not UTF-8 text", b->count);
-        if (!raw &&
-            (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) || is_hidden(name)))
+        if (!raw && (lib.archive_entry_filetype(entry) != AE_IFREG || lib.archive_entry_hardlink(entry) ||
+                     is_hidden(name)))
             continue; /* folders, links, devices and hidden files hold no data */
         if (b->count >= u->limits->entries)
             FAIL(SOTTO_EFORMAT, "holds more than %zu files; refused", u->limits->entries);
@@ -247,7 +231,8 @@ static sotto_status unpack(struct bundle *b, struct unpacking *u, const char *pa
         snprintf(kept, sizeof kept, "%s", name); /* libarchive reuses the entry */
         if (!raw && strlen(name) >= sizeof kept)
             FAIL(SOTTO_EFORMAT, "file name '%.60s...' is longer than 1024 bytes", name);
-        status = read_entry(&read, u, archive_entry_size_is_set(entry) ? archive_entry_size(entry) : -1);
+        status =
+            read_entry(&read, u, lib.archive_entry_size_is_set(entry) ? lib.archive_entry_size(entry) : -1);
         if (status != SOTTO_OK) {
             if (!raw)
                 status_prefix(kept);
@@ -270,8 +255,8 @@ static sotto_status run(struct bundle *out, const char *origin, const void *data
     struct unpacking u = {reader_new(), limits, 0, size, data == NULL, ctx};
     if (!b.origin || !u.archive)
         FAIL(SOTTO_ENOMEM, "out of memory");
-    int code = data ? archive_read_open_memory(u.archive, data, size)
-                    : archive_read_open_filename(u.archive, origin, BLOCK);
+    int code = data ? lib.archive_read_open_memory(u.archive, data, size)
+                    : lib.archive_read_open_filename(u.archive, origin, BLOCK);
     if (code != ARCHIVE_OK)
         TRY(prefix_archive_error(u.archive, "cannot be read"));
     TRY(unpack(&b, &u, origin));
@@ -279,7 +264,7 @@ static sotto_status run(struct bundle *out, const char *origin, const void *data
     *out = b;
 done:
     if (u.archive)
-        archive_read_free(u.archive);
+        lib.archive_read_free(u.archive);
     if (status != SOTTO_OK) {
         status_prefix(origin);
         bundle_clear(&b);
@@ -290,6 +275,8 @@ done:
 sotto_status bundle_from_memory(struct bundle *out, const char *name, const void *data, size_t size,
                                 const struct bundle_limits *limits)
 {
+    if (!have_library())
+        return plain_from_memory(out, name, data, size, limits);
     return run(out, name, size ? data : "", size, limits, NULL);
 }
 
@@ -301,6 +288,8 @@ sotto_status bundle_from_archive(struct bundle *out, const char *path, const str
         return status_fail(SOTTO_ENOENT, "%s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return status_fail(SOTTO_ENOENT, "%s: is not a regular file", path);
+    if (!have_library())
+        return plain_from_file(out, path, limits, ctx);
     return run(out, path, NULL, (size_t)info.st_size, limits, ctx);
 }
 
@@ -311,14 +300,14 @@ struct archive_stream {
 /* The name under which unpack() listed the entry: bundle_add() drops "./". A raw stream has one entry. */
 static bool is_entry(struct archive *a, struct archive_entry *entry, const char *name)
 {
-    const char *own = archive_entry_pathname(entry);
-    if (archive_format(a) == ARCHIVE_FORMAT_RAW)
+    const char *own = lib.archive_entry_pathname(entry);
+    if (lib.archive_format(a) == ARCHIVE_FORMAT_RAW)
         return true;
     if (!own)
-        own = archive_entry_pathname_utf8(entry);
+        own = lib.archive_entry_pathname_utf8(entry);
     while (own && own[0] == '.' && own[1] == '/')
         own += 2;
-    return own && strcmp(own, name) == 0 && archive_entry_filetype(entry) == AE_IFREG;
+    return own && strcmp(own, name) == 0 && lib.archive_entry_filetype(entry) == AE_IFREG;
 }
 
 sotto_status archive_stream_open(struct archive_stream **out, const char *path, const char *name)
@@ -329,9 +318,10 @@ sotto_status archive_stream_open(struct archive_stream **out, const char *path, 
     struct archive_stream *s = base_alloc(1, sizeof *s);
     if (!s || !(s->archive = reader_new()))
         FAIL(SOTTO_ENOMEM, "%s: out of memory", path);
-    code = archive_read_open_filename(s->archive, path, BLOCK);
-    while (code >= ARCHIVE_WARN && (code = archive_read_next_header(s->archive, &entry)) >= ARCHIVE_WARN &&
-           code != ARCHIVE_EOF && !is_entry(s->archive, entry, name))
+    code = lib.archive_read_open_filename(s->archive, path, BLOCK);
+    while (code >= ARCHIVE_WARN &&
+           (code = lib.archive_read_next_header(s->archive, &entry)) >= ARCHIVE_WARN && code != ARCHIVE_EOF &&
+           !is_entry(s->archive, entry, name))
         continue;
     if (code < ARCHIVE_WARN || code == ARCHIVE_EOF)
         FAIL(SOTTO_EIO, "%s: changed while it was read", path);
@@ -344,7 +334,7 @@ done:
 
 sotto_status archive_stream_read(size_t *got, struct archive_stream *s, void *block, size_t bytes)
 {
-    la_ssize_t count = archive_read_data(s->archive, block, bytes);
+    la_ssize_t count = lib.archive_read_data(s->archive, block, bytes);
     if (count < 0)
         return prefix_archive_error(s->archive, "is cut or damaged");
     *got = (size_t)count;
@@ -354,7 +344,7 @@ sotto_status archive_stream_read(size_t *got, struct archive_stream *s, void *bl
 void archive_stream_close(struct archive_stream *s)
 {
     if (s && s->archive)
-        archive_read_free(s->archive);
+        lib.archive_read_free(s->archive);
     base_free(s);
 }
 
