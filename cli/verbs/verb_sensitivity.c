@@ -1,4 +1,5 @@
 #include "inputs/head_inputs.h"
+#include "inputs/shard.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@ static const struct option_row rows[] = {
      "local sensitivity instead: the largest change when one of these very records is left out or replaced "
      "by another; "
      "not a privacy parameter, and refused by 'sotto protect'"},
+    OPTION_TABLE(sotto_sensitivity_option_table, "cache|worker|shard"),
     OPTION_TABLE(sotto_call_option_table, "sample"),
     OPTION_TABLE(sotto_head_recipe_options,
                  "trainer|hidden|epochs|batch|lr|seed|clip|bias-constant|lambda|steps|step-size|tolerance"),
@@ -129,6 +131,26 @@ static sotto_status measure_local(const struct options *o, const struct sotto_he
     return status;
 }
 
+static sotto_status read_share(struct sotto_sensitivity_options *out, const struct options *o)
+{
+    *out = (struct sotto_sensitivity_options){0};
+    sotto_status status = option_members(out, sotto_sensitivity_option_table(), o);
+    if (status == SOTTO_OK)
+        status = shard_read(&out->shard, &out->shards, o);
+    if (status == SOTTO_OK && !out->cache && (out->worker || out->shards > 1))
+        status =
+            cli_fail(SOTTO_EUSAGE,
+                     "sensitivity: --worker and --shard need --cache, the folder that all processes share");
+    if (status == SOTTO_OK && out->worker && option_given(o, "shard"))
+        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --worker takes any open block; omit --shard");
+    if (status == SOTTO_OK && out->worker && option_given(o, "output"))
+        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --worker writes no output; omit --output");
+    if (status == SOTTO_OK && out->cache && (option_flag(o, "local") || !option_given(o, "pairs")))
+        status = cli_fail(SOTTO_EUSAGE,
+                          "sensitivity: --cache is for sampled pairs; give --pairs, without --local");
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct head_inputs in = {0};
@@ -137,7 +159,11 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_sensitivity_sample sample;
     const char *output = option_text(o, "output");
     char *text = NULL;
-    sotto_status status = option_require(o, "output");
+    struct sotto_sensitivity_options share;
+    size_t missing = 0;
+    sotto_status status = read_share(&share, o);
+    if (status == SOTTO_OK && !share.worker)
+        status = option_require(o, "output");
     if (status == SOTTO_OK && option_given(o, "head"))
         status = sotto_head_load(&h, option_text(o, "head"));
     if (status == SOTTO_OK && option_given(o, "sample") && !option_flag(o, "local"))
@@ -160,9 +186,21 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         head_inputs_clear(&in);
         return status;
     }
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && !share.cache)
         status = sotto_sensitivity_run(&sample, in.x.data, in.y.data, in.n, in.d, in.classes, &recipe,
                                        (size_t)option_count(o, "pairs"), ctx);
+    else if (status == SOTTO_OK)
+        status = sotto_sensitivity_share(&sample, &missing, in.x.data, in.y.data, in.n, in.d, in.classes,
+                                         &recipe, (size_t)option_count(o, "pairs"), &share, ctx);
+    if (status == SOTTO_OK && (share.worker || missing > 0)) {
+        printf(json ? "{\"schema\": \"sotto.pairs/1\", \"pairs\": %llu, \"missing\": %zu}\n"
+                    : "%llu pairs, of which %zu are missing; the same command without --worker and --shard "
+                      "merges\n",
+               (unsigned long long)option_count(o, "pairs"), missing);
+        sotto_head_free(h);
+        head_inputs_clear(&in);
+        return status;
+    }
     if (status == SOTTO_OK && h && sotto_head_data_sha256(h)[0])
         sample.on_private_data = strcmp(sotto_head_data_sha256(h), sample.data_sha256) == 0 ? 1 : -1;
     if (status == SOTTO_OK)

@@ -307,6 +307,31 @@ struct sotto_sensitivity_sample {
     size_t records;
     double rounding;
 };
+/** Pairs in one block: a file in the cache of sotto_sensitivity_share(). */
+enum { SOTTO_PAIRS_BLOCK = 64 };
+/** How several processes sample one sensitivity. {0} but for the cache. */
+struct sotto_sensitivity_options {
+    /** Folder of finished blocks of pairs, which all share. As private as the records. */
+    const char *cache;
+    /** 1: sample blocks that no other process works on, until none is open, and leave it at that [0]. */
+    int worker;
+    /** Sample only blocks with number % shards == shard [0 of 1]. */
+    size_t shard, shards;
+    /** Zeros: room for later members. */
+    uint64_t reserved[4];
+};
+/** sotto_sensitivity_run() by any number of processes, on machines that share the folder `cache`; the same numbers. A call
+ *  that is no worker samples what is missing, waits for blocks that others sample, and merges by number.
+ *
+ *  Out:     *missing  pairs that other processes have not delivered
+ *           out       filled where *missing is 0 and the call is no worker
+ *  Returns: EUSAGE    no cache; a worker with shards
+ *           EFORMAT   a damaged file in the cache
+ *           those of sotto_sensitivity_run() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_share(
+    struct sotto_sensitivity_sample *out, size_t *missing, const float *x, const int64_t *y, size_t n,
+    size_t d, size_t classes, const struct sotto_head_recipe *recipe, size_t pairs,
+    const struct sotto_sensitivity_options *options, const struct sotto_context *ctx);
 /** Draws `pairs` pairs i != j of records and trains two heads for each. Both heads of a pair see every common record in the
  *  same batch slot; slot i holds record i in one head and record j in the other; slot j stays empty in both, so each trains
  *  on n - 1 records. Pairs run in parallel; results do not depend on threads. Logs the maxima and gamma so far as the pairs

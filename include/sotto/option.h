@@ -47,6 +47,8 @@ struct sotto_option {
  * its capacity the size of the struct. */
 /** Of struct sotto_head_recipe. */
 SOTTO_API const struct sotto_option *sotto_head_recipe_options(void);
+/** Of struct sotto_sensitivity_options. */
+SOTTO_API const struct sotto_option *sotto_sensitivity_option_table(void);
 /** Of struct sotto_head_privacy. */
 SOTTO_API const struct sotto_option *sotto_head_privacy_options(void);
 /** Of struct sotto_train_options. */

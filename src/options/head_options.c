@@ -88,3 +88,26 @@ const struct sotto_option *sotto_head_privacy_options(void)
 {
     return privacy_rows;
 }
+
+#undef OPTIONS_OF
+#define OPTIONS_OF struct sotto_sensitivity_options
+
+static const struct sotto_option sensitivity_rows[] = {
+    {"cache", TEXT(cache, "DIR"), .group = "Sampling",
+     .help =
+         "folder of finished blocks of 64 pairs, which several processes share; as private as the records"},
+    {"worker", FLAG(worker), .value = "0", .group = "Sampling",
+     .help = "sample blocks of --cache that no other process works on, until none is open, and write no "
+             "output; any number of "
+             "these at any time, then the same command without it"},
+    {"shard", INPUT(shard, "I/N"), .group = "Sampling",
+     .help = "part I of N of the blocks (needs --cache); auto: by the scheduler's job array or the rank; "
+             "auto/N: of N, for PBS"},
+    {"shards", COUNT(shards, "N"), .value = "1", .range = "[1,inf)", .group = "Sampling",
+     .help = "parts in which the blocks are sampled"},
+    OPTIONS_END};
+
+const struct sotto_option *sotto_sensitivity_option_table(void)
+{
+    return sensitivity_rows;
+}

@@ -178,7 +178,7 @@ cases:
   - name: one
     head: {epochs: 1}
     records: 60
-    sensitivity: {pairs: 2}
+    sensitivity: {pairs: 70}
     shadow: {heads: 8}
     sweep: {mechanisms: [logistic, laplace], epsilons: [1]}
   - name: two
@@ -206,6 +206,7 @@ Y
   [ -z "$(find . -name '*ledger*')" ]
   [ ! -e "$XDG_DATA_HOME" ]
   [ "$(find runs/shared/tasks/shadow -name '*.safetensors' | wc -l)" -eq 16 ]
+  [ "$(find runs/shared/tasks/pairs -name '*.safetensors' | wc -l)" -eq 3 ]
   run "$SOTTO" run ../shared.yaml --threads 1 --insecure-noise-seed 3
   [ "$status" -eq 0 ]
   [[ "$output" != *" trained, "* ]] # no shadow model was left for it

@@ -16,13 +16,10 @@
 
 static const double confidence = 0.99;
 
-struct pair_change {
-    double l1, l2, linf;
-    struct sotto_norm_pair paper[SOTTO_PAPER_NORMS];
-};
 struct sampler {
     struct pair_change *changes; /* (pairs) */
     size_t pairs, n, parameters, layers;
+    size_t before; /* number of the first pair */
     size_t width[HEAD_MAX_LAYERS + 1];
     uint64_t seed;
     float *first; /* (parameters): head 0, trained apart */
@@ -35,7 +32,7 @@ struct sampler {
 static void pair_slots(void *arg, struct head_slots *out, size_t head)
 {
     const struct sampler *s = arg;
-    struct rng r = rng_stream(s->seed, RNG_PAIRS, 0, head / 2);
+    struct rng r = rng_stream(s->seed, RNG_PAIRS, 0, s->before + head / 2);
     size_t i = (size_t)rng_below(&r, s->n), j = (size_t)rng_below(&r, s->n - 1);
     j += j >= i;
     *out = (struct head_slots){.left_out = j, .replacement_slot = i, .replacement = head % 2 ? j : i};
@@ -97,7 +94,7 @@ static sotto_status take_pairs(void *arg, size_t first, size_t count, const floa
 {
     sotto_status status = SOTTO_OK;
     struct sampler *s = arg;
-    if (first == 0)
+    if (s->before + first == 0)
         TRY(compare(s, parameters));
     for (size_t h = 0; h < count; h += 2) {
         const float *a = parameters + h * s->parameters, *b = a + s->parameters;
@@ -126,27 +123,31 @@ static void note(void *arg, size_t finished)
                 gamma_tolerance(finished, confidence), 100 * confidence, gamma_dkw(finished));
 }
 
-static void fold(struct sotto_sensitivity_sample *out, const struct sampler *s)
+void sensitivity_fold(struct sotto_sensitivity_sample *out, const struct pair_change *changes, size_t pairs,
+                      const struct head_data *data, const struct sotto_head_recipe *r)
 {
-    *out = (struct sotto_sensitivity_sample){.pairs = s->pairs, .confidence = confidence};
-    for (size_t k = 0; k < s->pairs; k++) {
-        const struct pair_change *c = &s->changes[k];
+    *out = (struct sotto_sensitivity_sample){.pairs = pairs, .confidence = confidence};
+    for (size_t k = 0; k < pairs; k++) {
+        const struct pair_change *c = &changes[k];
         out->l1 = c->l1 > out->l1 ? c->l1 : out->l1;
         out->l2 = c->l2 > out->l2 ? c->l2 : out->l2;
         out->linf = c->linf > out->linf ? c->linf : out->linf;
-        out->mean_l1 += c->l1 / (double)s->pairs;
-        out->mean_l2 += c->l2 / (double)s->pairs;
+        out->mean_l1 += c->l1 / (double)pairs;
+        out->mean_l2 += c->l2 / (double)pairs;
         for (int i = 0; i < SOTTO_PAPER_NORMS; i++) {
             out->paper[i].one = fmax(out->paper[i].one, c->paper[i].one);
             out->paper[i].two = fmax(out->paper[i].two, c->paper[i].two);
         }
     }
-    out->gamma_dkw = gamma_dkw(s->pairs);
-    out->gamma_exchangeable = gamma_exchangeable(s->pairs);
-    out->gamma_tolerance = gamma_tolerance(s->pairs, confidence);
+    out->gamma_dkw = gamma_dkw(pairs);
+    out->gamma_exchangeable = gamma_exchangeable(pairs);
+    out->gamma_tolerance = gamma_tolerance(pairs, confidence);
+    head_recipe_text(out->recipe, r, data->d, data->classes);
+    head_recipe_hash(out->recipe_hash, r, data->d, data->classes);
+    head_data_sha256(out->data_sha256, data);
 }
 
-static sotto_status check_pairs(size_t pairs, size_t n)
+sotto_status sensitivity_check_pairs(size_t pairs, size_t n)
 {
     sotto_status status = SOTTO_OK;
     REQUIRE(pairs >= 1, "pairs must be at least 1 (got 0)");
@@ -168,38 +169,48 @@ static void describe_widths(struct sampler *s, const struct head_data *data,
     s->parameters = head_parameter_count(r, data->d, data->classes);
 }
 
+sotto_status sensitivity_changes(struct pair_change *changes, size_t first, size_t count,
+                                 const struct head_data *data, const struct sotto_head_recipe *r, bool tells,
+                                 head_maker make, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct sampler s = {
+        .changes = changes, .pairs = count, .before = first, .n = data->n, .seed = r->seed, .ctx = ctx};
+    struct head_job job = {
+        .stage = "sensitivity", .unit = "pairs", .slots = pair_slots, .near = true, .arg = &s};
+    struct sotto_context silent = ctx ? *ctx : (struct sotto_context){0};
+    silent.progress = NULL;
+    describe_widths(&s, data, r);
+    if (first == 0) {
+        NEW(s.first, s.parameters);
+        job.together = 1;
+        job.take = take_first;
+        TRY(make(data, r, 1, &job, &silent));
+    }
+    job.together = 2;
+    job.take = take_pairs;
+    job.note = tells ? note : NULL;
+    TRY(make(data, r, 2 * count, &job, ctx));
+done:
+    base_free(s.first);
+    return status;
+}
+
 sotto_status sensitivity_sample(struct sotto_sensitivity_sample *out, const struct head_data *data,
                                 const struct sotto_head_recipe *recipe, size_t pairs, head_maker make,
                                 const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head_recipe r = *recipe;
-    struct sampler s = {.pairs = pairs, .n = data->n, .ctx = ctx};
-    struct head_job job = {
-        .stage = "sensitivity", .unit = "pairs", .slots = pair_slots, .near = true, .arg = &s};
-    struct sotto_context silent = ctx ? *ctx : (struct sotto_context){0};
-    silent.progress = NULL;
+    struct pair_change *changes = NULL;
     TRY(head_recipe_check_open(&r));
     TRY(head_data_check(data, head_recipe_convex(&r), ctx));
-    TRY(check_pairs(pairs, data->n));
-    s.seed = r.seed;
-    describe_widths(&s, data, &r);
-    NEW(s.changes, pairs);
-    NEW(s.first, s.parameters);
-    job.together = 1;
-    job.take = take_first;
-    TRY(make(data, &r, 1, &job, &silent));
-    job.together = 2;
-    job.take = take_pairs;
-    job.note = note;
-    TRY(make(data, &r, 2 * pairs, &job, ctx));
-    fold(out, &s);
-    head_recipe_text(out->recipe, &r, data->d, data->classes);
-    head_recipe_hash(out->recipe_hash, &r, data->d, data->classes);
-    head_data_sha256(out->data_sha256, data);
+    TRY(sensitivity_check_pairs(pairs, data->n));
+    NEW(changes, pairs);
+    TRY(sensitivity_changes(changes, 0, pairs, data, &r, true, make, ctx));
+    sensitivity_fold(out, changes, pairs, data, &r);
 done:
-    base_free(s.changes);
-    base_free(s.first);
+    base_free(changes);
     return status;
 }
 

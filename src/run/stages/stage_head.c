@@ -134,6 +134,28 @@ done:
     return status;
 }
 
+/* Together with other processes, where there are any; *sample is filled by a merging run. */
+static sotto_status sample_pairs(struct sotto_sensitivity_sample *sample, size_t *missing,
+                                 const struct run *r, size_t index)
+{
+    sotto_status status = SOTTO_OK;
+    const struct run_case *c = &r->config.cases[index];
+    const struct sotto_head_recipe recipe = run_stated_recipe(c);
+    char tasks[RUN_PATH], cache[RUN_PATH];
+    *missing = 0;
+    if (!run_folder_tasks(tasks, &r->folder)) {
+        TRY(sotto_sensitivity_run(sample, run_case_x(r, index), run_case_y(r, index), c->records, r->width,
+                                  r->classes, &recipe, c->pairs, r->ctx));
+        goto done;
+    }
+    TRY(path_join(cache, sizeof cache, tasks, "pairs"));
+    const struct sotto_sensitivity_options share = {.cache = cache, .worker = sample == NULL};
+    TRY(sotto_sensitivity_share(sample, missing, run_case_x(r, index), run_case_y(r, index), c->records,
+                                r->width, r->classes, &recipe, c->pairs, &share, r->ctx));
+done:
+    return status;
+}
+
 /* Proved where the trainer has a proof, else sampled; a proof may have a sample beside it, to show its
  * slack. */
 static sotto_status find_sensitivity(struct sotto_sensitivity_sample *out, struct json **result,
@@ -145,10 +167,9 @@ static sotto_status find_sensitivity(struct sotto_sensitivity_sample *out, struc
     struct sotto_head *head = NULL;
     struct run_model model;
     char name[RUN_PATH], path[RUN_PATH];
-    const struct sotto_head_recipe recipe = run_stated_recipe(c);
+    size_t missing; /* 0: it waits for the others */
     if (c->pairs > 0)
-        TRY(sotto_sensitivity_run(&sample, run_case_x(r, index), run_case_y(r, index), c->records, r->width,
-                                  r->classes, &recipe, c->pairs, r->ctx));
+        TRY(sample_pairs(&sample, &missing, r, index));
     if (run_is_convex(c)) {
         run_model_name(&model, r, index, -1);
         run_model_file(name, &model);
@@ -177,8 +198,19 @@ sotto_status run_stage_sensitivity(struct run *r, size_t index)
     char name[RUN_PATH], path[RUN_PATH], stage_name[RUN_NAME + 16];
     snprintf(name, sizeof name, "models/%s.sensitivity.json", c->name);
     snprintf(stage_name, sizeof stage_name, "sensitivity/%s", c->name);
-    struct json *key = run_head_key(r, index);
+    size_t missing = 0;
+    struct json *key = run_head_key(r, index), *again;
     json_put_integer(&key, "pairs", (int64_t)c->pairs);
+    again = json_clone(key);
+    TRY(run_stage_find(&stage, &r->folder, stage_name, key));
+    if (!stage.reused && r->folder.worker && !r->folder.looks && c->pairs > 0)
+        TRY(sample_pairs(NULL, &missing, r, index));
+    if (missing > 0) {
+        r->folder.busy++;
+        goto done;
+    }
+    key = again;
+    again = NULL;
     TRY(run_stage_share(&stage, &r->folder, stage_name, key, false));
     if (stage.reused || stage.busy)
         goto done;
@@ -202,6 +234,7 @@ sotto_status run_stage_sensitivity(struct run *r, size_t index)
     result = NULL;
     TRY(run_stage_end(&stage, &r->folder, (const char *const[]){name, NULL}, kept));
 done:
+    json_free(again);
     json_free(result);
     return status;
 }

@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# Work of several processes: sampled sensitivity, and the scripts for schedulers (with stubs: no scheduler is needed).
+
+setup() {
+  dir=$(mktemp -d)
+  cd "$dir" || return 1
+  export XDG_DATA_HOME=$dir/data SOTTO_CACHE_DIR=$dir/cache
+  unset SLURM_ARRAY_TASK_ID PBS_ARRAY_INDEX SGE_TASK_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK SLURM_PROCID SLURM_CPUS_PER_TASK NCPUS
+}
+teardown() { cd /; rm -rf "$dir"; }
+
+@test "sensitivity by workers and parts has the bytes of one process" {
+  "$SOTTO" data split synthetic-blobs-d4-k3-n60 --parts a=60 -o b --quiet
+  for kind in linear hidden; do
+    sample=("$SOTTO" sensitivity --features b/a-features.npy --labels b/a-labels.npy --epochs 2 --batch 10 --pairs 200)
+    [ $kind = linear ] || sample+=(--hidden 8)
+    "${sample[@]}" -o whole-$kind.json
+    for i in 1 2 3; do
+      "${sample[@]}" --cache $kind --worker > worker$i.txt &
+      pids[i]=$!
+    done
+    kill -9 "${pids[2]}" || true # at any moment
+    for i in 1 3; do wait "${pids[i]}"; done
+    wait "${pids[2]}" || true
+    "${sample[@]}" --cache $kind -o merged-$kind.json
+    cmp whole-$kind.json merged-$kind.json
+    [ "$(find $kind -type f | wc -l)" -eq 4 ]
+  done
+  run "${sample[@]}" --cache parts --shard 1/3 --json -o parts.json
+  [ "$output" = '{"schema": "sotto.pairs/1", "pairs": 200, "missing": 128}' ] # blocks 1 and 4, of 64 and 8 pairs, are there
+  [ ! -e parts.json ]
+  "${sample[@]}" --cache parts -o parts.json
+  cmp whole-hidden.json parts.json
+  block=$(find parts -name '*.safetensors' | head -n 1)
+  printf '\1' | dd of="$block" bs=1 seek=$(($(stat -c %s "$block") - 3)) conv=notrunc status=none
+  run "${sample[@]}" --cache parts -o parts.json
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"$block: its SHA-256 differs from the one that it states; remove the file" ]]
+  run "${sample[@]}" --worker
+  [ "$status" -eq 64 ]
+  run "${sample[@]}" --cache parts --worker --shard 1/2
+  [ "$status" -eq 64 ]
+  run "${sample[@]}" --cache parts --worker -o parts.json
+  [ "$status" -eq 64 ]
+}
+
+@test "scripts for Slurm, PBS and mpirun: workers, then one process that merges" {
+  examples=$(dirname "$BATS_TEST_FILENAME")/../../examples
+  mkdir stubs
+  printf '#!/bin/sh\necho "sotto $*" >> log\n' > stubs/sotto
+  printf '#!/bin/sh\necho mpirun >> log\nshift 6\nOMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$@"\nOMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 "$@"\n' > stubs/mpirun
+  chmod +x stubs/*
+  export PATH=$PWD/stubs:$PATH
+  for script in slurm-array pbs-array mpirun-workers; do
+    bash -n "$examples/$script.sh"
+    ! command -v shellcheck > /dev/null || shellcheck "$examples/$script.sh"
+  done
+  SLURM_ARRAY_TASK_ID=5 SLURM_CPUS_PER_TASK=3 "$examples/slurm-array.sh" c.yaml f
+  "$examples/slurm-array.sh" c.yaml f
+  CONFIG=c.yaml FOLDER=f PBS_ARRAY_INDEX=5 NCPUS=3 "$examples/pbs-array.sh"
+  CONFIG=c.yaml FOLDER=f "$examples/pbs-array.sh"
+  "$examples/mpirun-workers.sh" hosts c.yaml f
+  cat > expected <<'X'
+sotto run c.yaml -o f --threads 3 --worker
+sotto run c.yaml -o f --threads 2
+sotto run c.yaml -o f --threads 3 --worker
+sotto run c.yaml -o f --threads 2
+mpirun
+sotto run c.yaml -o f --threads 2 --worker --alone
+sotto run c.yaml -o f --threads 2 --worker --alone
+sotto run c.yaml -o f --threads 2
+X
+  diff expected log
+}
+
+@test "ranks are workers: the arguments of the script work with the program" {
+  printf 'name: tiny\ndata: {set: synthetic-images, public: 16, private: 20, heldout: 20}\npretrain: {epochs: 1, batch: 8, dtype: f32, backend: dnnl}\nencoder: {evaluate: false}\nhead: {epochs: 1}\nattack: {names: [loss]}\nevaluate: {draws: 0}\n' > c.yaml
+  OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 "$SOTTO" run c.yaml -o f --threads 1 --worker --alone
+  [ ! -e f/report.html ]
+  "$SOTTO" run c.yaml -o f --threads 1
+  [ -s f/report.html ]
+}
