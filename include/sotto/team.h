@@ -16,6 +16,9 @@ extern "C" {
  *  and starts MPI, unless the program has done so, before it made threads. The thread that calls this makes all later calls
  *  with the team.
  *
+ *  A rank that waits for others for too long (300 s, or SOTTO_WATCHDOG_SECONDS in the environment, and 20 times as long as it ever
+ *  worked between two waits) ends its process with a line on stderr and exit code 75: a link was lost, or a rank was stopped.
+ *
  *  In:      communicator  by which the program knows its own in Fortran (MPI_Comm_c2f()); NULL: MPI_COMM_WORLD
  *  Out:     *out          close with sotto_team_close()
  *  Returns: ENOTSUP       no plug-in, or MPI refuses */

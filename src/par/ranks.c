@@ -1,6 +1,7 @@
 #include "par/ranks.h"
 
 #include "base/memory.h"
+#include "par/watchdog.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,8 +16,9 @@ struct changing {
     bool known;  /* all ranks know of this rank's failure, and are on their way out */
     struct status_record failure;
     struct team_traffic traffic;
-    int *codes;              /* (size) statuses of an agreement */
-    size_t *counts, *firsts; /* (size) of a gather, in bytes */
+    struct watchdog *watchdog; /* NULL: of one rank */
+    int *codes;                /* (size) statuses of an agreement */
+    size_t *counts, *firsts;   /* (size) of a gather, in bytes */
 };
 struct sotto_team {
     const struct transport *transport;
@@ -66,6 +68,8 @@ sotto_status team_start(struct sotto_team **out, const struct transport *transpo
     NEW(t->state->codes, t->size);
     NEW(t->state->counts, t->size);
     NEW(t->state->firsts, t->size);
+    if (t->size > 1)
+        TRY(watchdog_start(&t->state->watchdog, t->rank, t->host));
     *out = t;
     t = NULL;
 done:
@@ -77,10 +81,14 @@ void sotto_team_close(struct sotto_team *t)
 {
     if (!t)
         return;
+    if (t->state)
+        watchdog_wait(t->state->watchdog);
     if (t->started && t->state->failed)
         t->transport->abandon(t->link, 75); /* others may wait for ever */
     else if (t->started)
         t->transport->stop(t->link);
+    if (t->state)
+        watchdog_stop(t->state->watchdog);
     if (t->state) {
         base_free(t->state->codes);
         base_free(t->state->counts);
@@ -116,7 +124,10 @@ static sotto_status gather_bytes(const struct sotto_team *t, void *all)
     char why[TRANSPORT_TEXT] = "";
     if (t->state->failed)
         return failed_before(t);
-    return remember(t, t->transport->gather(t->link, all, t->state->counts, t->state->firsts, why), why);
+    watchdog_wait(t->state->watchdog);
+    const int failed = t->transport->gather(t->link, all, t->state->counts, t->state->firsts, why);
+    watchdog_go(t->state->watchdog);
+    return remember(t, failed, why);
 }
 
 static sotto_status broadcast_from(const struct sotto_team *t, void *data, size_t bytes, size_t from)
@@ -124,7 +135,10 @@ static sotto_status broadcast_from(const struct sotto_team *t, void *data, size_
     char why[TRANSPORT_TEXT] = "";
     if (t->state->failed)
         return failed_before(t);
-    return remember(t, t->transport->broadcast(t->link, data, bytes, from, why), why);
+    watchdog_wait(t->state->watchdog);
+    const int failed = t->transport->broadcast(t->link, data, bytes, from, why);
+    watchdog_go(t->state->watchdog);
+    return remember(t, failed, why);
 }
 
 sotto_status team_gather(const struct sotto_team *t, void *rows, size_t bytes, const size_t *firsts)
@@ -162,8 +176,11 @@ sotto_status team_exchange(const struct sotto_team *t, const void *send, size_t 
         return failed_before(t);
     t->state->traffic.messages++;
     t->state->traffic.bytes += receive_bytes;
-    return remember(
-        t, t->transport->exchange(t->link, send, send_bytes, to, receive, receive_bytes, from, why), why);
+    watchdog_wait(t->state->watchdog);
+    const int failed =
+        t->transport->exchange(t->link, send, send_bytes, to, receive, receive_bytes, from, why);
+    watchdog_go(t->state->watchdog);
+    return remember(t, failed, why);
 }
 
 /* ---- agreement ---- */

@@ -60,6 +60,16 @@ signalled() {
   [ "$status" -eq 130 ] && ! grep -i warning said || { cat said; return 1; }
 }
 
+@test "a rank that is stopped for good: the watchdog of another ends the job with 75" {
+  export SOTTO_WATCHDOG_SECONDS=3
+  run signalled STOP 2 "pretrain: simclr, .* on 2 ranks"
+  [ "$status" -eq 75 ] || { echo "exit $status"; cat said; return 1; }
+  grep "sotto: error: rank 0 (.*): no word from the other ranks for [0-9]* s; this process ends, and the same command continues" said
+  [ ! -e cut.st ] && [ -e cut.st.checkpoint ]
+  SOTTO_WATCHDOG_SECONDS=soon run ranks -n 2 "$SOTTO" pretrain "${images[@]}" -o x.st
+  [ "$status" -eq 69 ] && [[ "$output" == *"SOTTO_WATCHDOG_SECONDS is 'soon'; expected a number from 1 to 1e9"* ]]
+}
+
 # different TEXT CODE ARGUMENT...: rank 1 has these arguments; one line says what is wrong, and no file is written
 different() {
   local text=$1 code=$2
