@@ -49,7 +49,7 @@ endfunction()
 
 # What tools/check-matrix runs: tests with results that depend on instruction set or threads, and those that depend on dtype too
 # (others compare dtypes, or go through the instruction sets, by themselves).
-set(SOTTO_MATRIX_DTYPE test_embed_views test_leaves test_pretrain test_pretrain_ranks test_pretrain_learns test_talos_runs test_train)
+set(SOTTO_MATRIX_DTYPE test_embed_views test_leaves test_pretrain test_pretrain_ranks test_pretrain_learns test_talos_runs test_train test_train_ranks)
 set(SOTTO_MATRIX
     test_embed_blocks test_attriguard test_backends test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_dp_sgd_resume test_encoder
     test_dpsgd_steps test_example_clipping test_example_part test_example_sums test_examples test_federated test_fft test_fine_tune test_floored_noise test_freeze test_generator test_generator_attacks test_golden_step test_gradient_penalty test_gradients test_head test_head_bits

@@ -99,6 +99,18 @@ static sotto_status refuse_canaries(const struct options *o)
     return SOTTO_OK;
 }
 
+/* What draws from the operating system, or charges a ledger, is for one process. */
+static sotto_status refuse_on_ranks(const struct options *o)
+{
+    static const char *const alone[] = {"dp-sgd", "certify-inputs", "canaries"};
+    for (size_t i = 0; cli_team() && i < sizeof alone / sizeof *alone; i++)
+        if (option_given(o, alone[i]))
+            return cli_fail(SOTTO_ENOTSUP,
+                            "train: --%s cannot run on several ranks yet; start sotto without the launcher",
+                            alone[i]);
+    return SOTTO_OK;
+}
+
 /* The network is the release: nothing else that depends on the records is printed. */
 static sotto_status train_private(const struct options *o, const struct sotto_dataset *opened,
                                   const struct sotto_array *chosen, const struct sotto_train_options *options,
@@ -208,7 +220,12 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_canaries *canaries = NULL;
     const char *output = option_text(o, "output");
     char snapshots[4096];
-    sotto_status status = read_options(&options, o);
+    struct sotto_context together = *ctx;
+    together.team = cli_team();
+    const bool writes = sotto_team_rank(cli_team()) == 0;
+    sotto_status status = refuse_on_ranks(o);
+    if (status == SOTTO_OK)
+        status = read_options(&options, o);
     options.checkpoint = checkpoint;
     if (status == SOTTO_OK)
         status = name_snapshots(&options, snapshots, o);
@@ -216,7 +233,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = refuse_canaries(o);
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
-    if (status == SOTTO_OK && option_flag(o, "fresh"))
+    if (status == SOTTO_OK && option_flag(o, "fresh") && writes)
         sotto_train_forget(checkpoint);
     if (status == SOTTO_OK && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs"))) {
         status = train_private(o, data, &chosen, &options, ctx, json);
@@ -235,9 +252,10 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     const struct sotto_dataset *set = canaries ? sotto_canaries_data(canaries) : data;
     if (status == SOTTO_OK)
         status = sotto_train(&network, &result, set, canaries ? NULL : chosen.data,
-                             canaries ? set->n : chosen.count, &options, ctx);
-    if (status == SOTTO_OK)
-        status = note_release(network, o, ctx);
+                             canaries ? set->n : chosen.count, &options, &together);
+    if (status != SOTTO_OK || !writes)
+        goto done;
+    status = note_release(network, o, ctx);
     if (status == SOTTO_OK)
         status = sotto_network_save(output, network);
     if (status == SOTTO_OK)

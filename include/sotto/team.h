@@ -1,8 +1,8 @@
 /* team.h - processes that work on one call together.
  *
  * mpirun or srun starts a program once for each rank; each opens the team, puts it into the context of the same calls with
- * the same arguments, and closes it. Pre-training (sotto_pretrain()) in order "exact" takes a team: every rank gets the bits
- * that one process alone computes, on any number of ranks and threads. All other calls refuse a context with a team (ENOTSUP). */
+ * the same arguments, and closes it. sotto_pretrain() and sotto_train() in order "exact" take a team: every rank gets the
+ * bits that one process alone computes, on any number of ranks and threads. All other calls refuse a context with a team (ENOTSUP). */
 #ifndef SOTTO_TEAM_H
 #define SOTTO_TEAM_H
 

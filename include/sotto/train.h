@@ -112,7 +112,8 @@ struct sotto_train_result {
  *
  *  The network is stamped "no privacy statement": sotto_protect_file() refuses it. Deterministic: the same options, records,
  *  instruction set and oneDNN give the same bytes, whether the run was interrupted or not; "auto" counts as what it chose. In
- *  order "exact" they do so on any number of threads, in order "fast" on the same number.
+ *  order "exact" they do so on any number of threads, in order "fast" on the same number. Takes a team (sotto/team.h), in order
+ *  "exact": the same bytes on any number of ranks; rank 0 writes the files.
  *
  *  In:      rows     (n) of `data`; NULL: all rows
  *  Out:     *out     free with sotto_network_free()

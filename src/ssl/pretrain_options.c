@@ -87,26 +87,13 @@ struct nn_model_config pretrain_model(const struct pretrain_setup *s)
     return config;
 }
 
-/* On ranks what is exact alone, and else exact where that is possible. */
-static sotto_status choose_order(struct pretrain_setup *s, const struct nn_model_config *model)
-{
-    const char *asked = s->options.order,
-               *why_not =
-                   s->talos.on ? "talos has no order of sums that is independent of threads yet" : NULL;
-    const bool is_auto = strcmp(asked, "auto") == 0;
-    sotto_status status = leaf_order_resolve(&s->order, asked, s->options.leaf, model, s->options.batch,
-                                             s->objective->views, why_not);
-    if (s->team && is_auto && !(status == SOTTO_OK && s->order.exact))
-        status = leaf_order_resolve(&s->order, "exact", s->options.leaf, model, s->options.batch,
-                                    s->objective->views, why_not);
-    return status;
-}
-
 static sotto_status choose(struct pretrain_setup *s, const struct sotto_context *ctx)
 {
     const struct nn_model_config model = pretrain_model(s);
     sotto_status status = SOTTO_OK;
-    TRY(choose_order(s, &model));
+    TRY(leaf_order_on_ranks(
+        &s->order, s->team, s->options.order, s->options.leaf, &model, s->options.batch, s->objective->views,
+        s->talos.on ? "talos has no order of sums that is independent of threads yet" : NULL));
     /* what one thread does at a time, so that the choice does not depend on threads either */
     const struct autotune_request request = {.dtype = s->options.dtype,
                                              .backend = s->options.backend,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# One pre-training run on all ranks of mpirun. Skipped where Open MPI or the plug-in is missing;
-# tests/property/ssl/test_pretrain_ranks.c needs neither.
+# One training on all ranks of mpirun. Skipped where Open MPI or the plug-in is missing; tests/property/ssl/test_pretrain_ranks.c and
+# tests/property/train/test_train_ranks.c need neither.
 
 setup() {
   command -v mpirun >/dev/null || skip "no mpirun (openmpi-bin)"
@@ -38,6 +38,22 @@ weights() { sha256sum < "$1"; }
   # so that the comparison can fail: other leaves are the same sums in another order
   ranks -n 2 "$SOTTO" pretrain --data synthetic-images-n40 --leaf 4 "${common[@]}" --epochs 2 -o other.st --quiet
   [ "$(weights other.st)" != "$(weights alone.st)" ]
+}
+
+@test "train: the file of one process, snapshots and all; what draws or charges is refused" {
+  few=(train --model cnn "${images[@]}" --epochs 2 --quiet)
+  "$SOTTO" "${few[@]}" --snapshot-every 1 -o alone.st
+  run ranks -n 3 "$SOTTO" "${few[@]}" --snapshot-every 1 -o ranks.st
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(weights ranks.st)" = "$(weights alone.st)" ]
+  [ "$(weights ranks.st.snapshots/epoch-000001.safetensors)" = "$(weights alone.st.snapshots/epoch-000001.safetensors)" ]
+  for private in "--dp-sgd --epsilon 3 --ledger l.jsonl" "--certify-inputs" "--canaries 4"; do
+    run ranks -n 2 "$SOTTO" "${few[@]}" $private -o x.st
+    [ "$status" -eq 69 ] || { echo "$private: $output"; return 1; }
+    [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ]
+    [[ "$output" == *"sotto: error: train: ${private%% *} cannot run on several ranks yet; start sotto without the launcher"* ]] || { echo "$output"; return 1; }
+  done
+  [ -z "$(find . -name 'x.st*' -o -name 'l.jsonl*')" ]
 }
 
 # signalled SIGNAL RANKS TEXT: a run without an end, whose rank 1 gets the signal once the output says TEXT; to `said`

@@ -69,6 +69,19 @@ done:
     return status;
 }
 
+sotto_status leaf_order_on_ranks(struct leaf_order *out, const struct sotto_team *team, const char *asked,
+                                 size_t leaf, const struct nn_model_config *model, size_t records,
+                                 size_t views, const char *why_not)
+{
+    const bool is_auto = !asked || strcmp(asked, "auto") == 0;
+    sotto_status status = leaf_order_resolve(out, asked, leaf, model, records, views, why_not);
+    if (team && is_auto && !(status == SOTTO_OK && out->exact))
+        status = leaf_order_resolve(out, "exact", leaf, model, records, views, why_not);
+    if (team && status == SOTTO_ENOTSUP)
+        status_hint("on several ranks there is no order fast; run it in one process");
+    return status;
+}
+
 void leaf_order_text(char out[LEAF_ORDER_TEXT], const struct leaf_order *o)
 {
     out[0] = '\0';

@@ -28,6 +28,11 @@ struct leaf_order {
 sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_t leaf,
                                 const struct nn_model_config *model, size_t records, size_t views,
                                 const char *why_not);
+/** The same for a call that may have a team, where "auto" is exact wherever that is possible: with the leaves of one process if
+ * it is exact there too. Team NULL: alone. */
+sotto_status leaf_order_on_ranks(struct leaf_order *out, const struct sotto_team *team, const char *asked,
+                                 size_t leaf, const struct nn_model_config *model, size_t records,
+                                 size_t views, const char *why_not);
 /** Two lines "key=value" of a recipe; "" for fast. */
 enum { LEAF_ORDER_TEXT = 48 };
 void leaf_order_text(char out[LEAF_ORDER_TEXT], const struct leaf_order *o);

@@ -67,7 +67,7 @@ static sotto_status train_member(struct sotto_network **out, struct sotto_train_
     struct sotto_train_options one;
     char *path = NULL;
     TRY(member_options(&one, &path, all, k));
-    TRY(supervised_train(out, result, run->data, run->rows, run->n, &one, run->ctx));
+    TRY(supervised_train(out, result, run->data, run->rows, run->n, &one, NULL, run->ctx));
 done:
     base_free(path);
     return status;
@@ -181,11 +181,17 @@ sotto_status sotto_train(struct sotto_network **out, struct sotto_train_result *
         rows = all;
     }
     struct sotto_train_options o;
+    struct sotto_context own = ctx ? *ctx : (struct sotto_context){0};
+    own.team = NULL; /* other calls refuse one */
     TRY(train_options_resolve(&o, options));
-    struct members_run run = {data, rows, n, &o, ctx};
-    status = o.residual.independent && o.residual.members > 1
-                 ? members_train(out, result, &run)
-                 : supervised_train(out, result, data, rows, n, &o, ctx);
+    const struct sotto_team *team = ctx ? ctx->team : NULL;
+    const bool apart = o.residual.independent && o.residual.members > 1;
+    if (apart && team)
+        FAIL(SOTTO_ENOTSUP,
+             "members that are trained apart cannot be trained on several ranks yet; run it in one process");
+    struct members_run run = {data, rows, n, &o, &own};
+    status = apart ? members_train(out, result, &run)
+                   : supervised_train(out, result, data, rows, n, &o, team, &own);
 done:
     par_set_threads(pool);
     base_free(all);

@@ -6,7 +6,9 @@
 #include "base/cpu.h"
 #include "base/file.h"
 #include "io/provenance/statement.h"
+#include "nn/loop/same_run.h"
 #include "par/par.h"
+#include "par/ranks.h"
 #include "ssl/encoder.h"
 #include "train/plain/pretrained.h"
 
@@ -138,8 +140,8 @@ static sotto_status choose_order(struct supervised *t)
         !t->plan_views || (strcmp(o->order, "exact") != 0 && !o->leaf),
         "order exact and leaf are for plain training; the sums of DP-SGD give the same bits on any number of "
         "threads without them");
-    TRY(leaf_order_resolve(&t->sums, t->plan_views ? "fast" : o->order, o->leaf, &t->config, t->plan_rows, 1,
-                           NULL));
+    TRY(leaf_order_on_ranks(&t->sums, t->team, t->plan_views ? "fast" : o->order, o->leaf, &t->config,
+                            t->plan_rows, 1, NULL));
     o->order = t->sums.exact ? "exact" : "fast";
     o->leaf = t->sums.exact ? t->sums.leaf : 0;
 done:
@@ -162,7 +164,10 @@ sotto_status supervised_choose(struct supervised *t)
                                              .steps = t->steps,
                                              .threads = parts ? 1 : t->threads,
                                              .checkpoint = o->checkpoint};
-    TRY(autotune(&t->choice, &request, t->ctx));
+    if (sotto_team_rank(t->team) == 0)
+        status = autotune(&t->choice, &request, t->ctx);
+    TRY(team_agree(t->team, status));
+    TRY(team_broadcast(t->team, &t->choice, sizeof t->choice));
     o->dtype = autotune_dtype(&t->choice) == NN_BF16 ? "bf16" : "f32";
     o->backend = nn_backend_name(autotune_backend(&t->choice));
     TRY(describe(t));
@@ -199,6 +204,7 @@ sotto_status supervised_plan(struct supervised *t)
                                          .dtype = autotune_dtype(&t->choice),
                                          .backend = autotune_backend(&t->choice),
                                          .threads = t->threads,
+                                         .team = t->team,
                                          .ctx = t->ctx};
     struct nn_model_config config = t->config;
     struct nn_optimizer_config optimizer = {.name = o->optimizer,
@@ -242,7 +248,6 @@ struct step {
     const int64_t *rows;
     size_t n;
     uint64_t step;
-    size_t right;
 };
 
 static sotto_status fill(float *input, void *state, const struct leaf *leaf)
@@ -288,14 +293,23 @@ bool supervised_warms_up(struct supervised *t, uint64_t step)
 /* The sum of its records' losses. */
 static double loss_of(void *state, const struct leaf *leaf)
 {
-    struct step *s = state;
+    const struct step *s = state;
     struct supervised *t = s->t;
     const size_t classes = t->config.classes, first = leaf->first * classes;
     const float *logits = leaves_output(t->leaves) + first;
     const int64_t *labels = t->labels + leaf->first;
-    s->right += supervised_right(logits, labels, leaf->count, classes);
     return loss_softmax_sum(leaves_diff_output(t->leaves) + first, logits, labels, leaf->count, classes,
                             s->n);
+}
+
+/* How many of its records are right. */
+static double right_of(void *state, const struct leaf *leaf)
+{
+    const struct step *s = state;
+    const struct supervised *t = s->t;
+    const size_t classes = t->config.classes;
+    return (double)supervised_right(leaves_output(t->leaves) + leaf->first * classes, t->labels + leaf->first,
+                                    leaf->count, classes);
 }
 
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
@@ -307,7 +321,7 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
     leaves_train_top(t->leaves, supervised_warms_up(t, step));
     TRY(leaves_forward(t->leaves, 1, t->options.seed, step, fill, &s));
     out->loss = leaves_sum(t->leaves, loss_of, &s) / (double)n;
-    out->accuracy = (double)s.right / (double)n;
+    out->accuracy = leaves_sum(t->leaves, right_of, &s) / (double)n;
     TRY(leaves_backward(t->leaves));
 done:
     return status;
@@ -328,6 +342,7 @@ void supervised_loop(struct training_loop *out, struct supervised *t)
                                   .model = t->model,
                                   .optimizer = t->optimizer,
                                   .step = {.state = t, .draw = draw, .gradient = gradient},
+                                  .team = t->team,
                                   .ctx = t->ctx};
 }
 
@@ -379,7 +394,7 @@ static sotto_status keep_snapshot(void *state, uint64_t epoch)
     struct nn_model *copy = NULL;
     struct sotto_network *n = NULL;
     char path[4096], text[24];
-    if (!every || epoch % every != 0 || epoch == t->options.epochs)
+    if (!every || epoch % every != 0 || epoch == t->options.epochs || sotto_team_rank(t->team) > 0)
         goto done;
     TRY(nn_model_export(&tensors, t->model, "", 1));
     TRY(nn_model_create(&copy, &t->config, 0));
@@ -456,15 +471,18 @@ void supervised_report(struct sotto_train_result *out, const struct supervised *
 
 sotto_status supervised_train(struct sotto_network **out, struct sotto_train_result *result,
                               const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                              const struct sotto_train_options *options, const struct sotto_context *ctx)
+                              const struct sotto_train_options *options, const struct sotto_team *team,
+                              const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct supervised t = {0};
     struct training_loop loop;
     TRY(supervised_resolve(&t, data, rows, n, options, ctx));
+    t.team = team;
     TRY(check_labels(data, t.rows, n)); /* a private training asks neither */
     TRY(check_values(data, t.rows, n));
-    TRY(supervised_plan(&t));
+    TRY(team_agree(team, supervised_plan(&t)));
+    TRY(same_run_check(team, t.recipe, t.machine));
     supervised_loop(&loop, &t);
     loop.step.after_epoch = keep_snapshot;
     TRY(training_loop_resume(&loop));

@@ -23,7 +23,8 @@ struct supervised {
     const struct sotto_dataset *data;
     const int64_t *rows;
     size_t n;
-    const struct sotto_context *ctx;
+    const struct sotto_context *ctx; /* without a team in it */
+    const struct sotto_team *team;   /* set behind supervised_resolve(); NULL: alone */
     struct nn_shape record;
     struct sotto_encoder *encoder; /* that training starts from; NULL: none */
     double *moments;               /* that standardise its embeddings (pretrained.h); NULL: nothing does */
@@ -78,9 +79,10 @@ void supervised_report(struct sotto_train_result *out, const struct supervised *
 sotto_status supervised_finish(struct sotto_network **out, struct supervised *t, const char *statement);
 void supervised_clear(struct supervised *t);
 
-/** sotto_train() of one network on rows (n). */
+/** sotto_train() of one network on rows (n). team: NULL, or all of its ranks call this; ctx has none. */
 sotto_status supervised_train(struct sotto_network **out, struct sotto_train_result *result,
                               const struct sotto_dataset *data, const int64_t *rows, size_t n,
-                              const struct sotto_train_options *options, const struct sotto_context *ctx);
+                              const struct sotto_train_options *options, const struct sotto_team *team,
+                              const struct sotto_context *ctx);
 
 #endif
