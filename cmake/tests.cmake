@@ -146,6 +146,9 @@ if(BATS)
   add_test(NAME slow/large_store COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/large_store.bats)
   set_tests_properties(slow/large_store PROPERTIES LABELS slow TIMEOUT 7200
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_LARGE_IMAGES=1000000")
+  add_test(NAME slow/mpi_network COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/mpi_network.bats)
+  set_tests_properties(slow/mpi_network PROPERTIES LABELS slow TIMEOUT 600
+    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_MPI_NETWORK=1")
 endif()
 # The Python package against the library just built, without pip or network. (A sanitizer would have to be in the interpreter.)
 if(NOT SOTTO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
