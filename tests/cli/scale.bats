@@ -24,7 +24,7 @@ teardown() { cd /; rm -rf "$dir"; }
     wait "${pids[2]}" || true
     "${sample[@]}" --cache $kind -o merged-$kind.json
     cmp whole-$kind.json merged-$kind.json
-    [ "$(find $kind -type f | wc -l)" -eq 4 ]
+    [ "$(find $kind -name '*.safetensors' | wc -l)" -eq 4 ]
   done
   run "${sample[@]}" --cache parts --shard 1/3 --json -o parts.json
   [ "$output" = '{"schema": "sotto.pairs/1", "pairs": 200, "missing": 128}' ] # blocks 1 and 4, of 64 and 8 pairs, are there
