@@ -51,7 +51,10 @@ teardown() { cd /; rm -rf "$dir"; }
   printf '#!/bin/sh\necho mpirun >> log\nshift 6\nOMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$@"\nOMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 "$@"\n' > stubs/mpirun
   chmod +x stubs/*
   export PATH=$PWD/stubs:$PATH
-  for script in slurm-array pbs-array mpirun-workers; do
+  printf '#!/bin/sh\nshift\n"$@"\nexit 130\n' > stubs/srun
+  printf '#!/bin/sh\necho "scontrol $*" >> log\n' > stubs/scontrol
+  chmod +x stubs/*
+  for script in slurm-array slurm-pretrain pbs-array mpirun-workers; do
     bash -n "$examples/$script.sh"
     ! command -v shellcheck > /dev/null || shellcheck "$examples/$script.sh"
   done
@@ -60,6 +63,8 @@ teardown() { cd /; rm -rf "$dir"; }
   CONFIG=c.yaml FOLDER=f PBS_ARRAY_INDEX=5 NCPUS=3 "$examples/pbs-array.sh"
   CONFIG=c.yaml FOLDER=f "$examples/pbs-array.sh"
   "$examples/mpirun-workers.sh" hosts c.yaml f
+  run env SLURM_JOB_ID=7 SLURM_CPUS_PER_TASK=3 "$examples/slurm-pretrain.sh" --data d -o e.safetensors
+  [ "$status" -eq 130 ]
   cat > expected <<'X'
 sotto run c.yaml -o f --threads 3 --worker
 sotto run c.yaml -o f --threads 2
@@ -69,6 +74,8 @@ mpirun
 sotto run c.yaml -o f --threads 2 --worker --alone
 sotto run c.yaml -o f --threads 2 --worker --alone
 sotto run c.yaml -o f --threads 2
+sotto pretrain --order exact --threads 3 --data d -o e.safetensors
+scontrol requeue 7
 X
   diff expected log
 }
