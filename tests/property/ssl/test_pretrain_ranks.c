@@ -8,6 +8,7 @@
 
 #include "support/pretraining.h"
 #include "support/simulated_ranks.h"
+#include "base/memory.h"
 
 static int begin(void **state)
 {
@@ -149,6 +150,45 @@ static void what_cannot_run_on_ranks_is_refused(void **state)
     simulated_ranks(2, 0, pretrain_on_rank, &p);
 }
 
+/* state: after how many allocations, of all ranks together, memory is out */
+static const char *run_out_of_memory(const struct sotto_team *team, void *state)
+{
+    long *allocations = state;
+    const struct sotto_pretrain_options o = small();
+    const struct sotto_context ctx = {.threads = 1, .team = team};
+    struct sotto_encoder *e = NULL;
+    if (team_agree(team, SOTTO_OK) != SOTTO_OK)
+        return "no agreement";
+    if (sotto_team_rank(team) == 0)
+        base_alloc_fail_after(*allocations);
+    sotto_status status = sotto_pretrain(&e, NULL, images, NULL, 0, &o, &ctx);
+    sotto_encoder_free(e);
+    status = team_agree(team, status);
+    const sotto_status said = status;
+    team_go_on(team);
+    status = team_agree(team, SOTTO_OK);
+    if (sotto_team_rank(team) == 0) {
+        base_alloc_fail_after(-1);
+        if (said == SOTTO_OK)
+            *allocations = -1;
+    }
+    return status == SOTTO_OK && (said == SOTTO_OK || said == SOTTO_ENOMEM) ? NULL : sotto_error_text();
+}
+
+static void out_of_memory_on_a_rank_is_an_error_of_all(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    for (long n = 0; n < 3000; n += 1 + n / 3) {
+        long allocations = n;
+        simulated_ranks(3, 0, run_out_of_memory, &allocations);
+        if (allocations < 0)
+            break;
+        failed++;
+    }
+    assert_true(failed > 8);
+}
+
 static void auto_is_exact_on_ranks(void **state)
 {
     (void)state;
@@ -167,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_run_goes_on_with_another_number_of_ranks),
         cmocka_unit_test(a_rank_that_fails_takes_all_with_it),
         cmocka_unit_test(what_cannot_run_on_ranks_is_refused),
+        cmocka_unit_test(out_of_memory_on_a_rank_is_an_error_of_all),
         cmocka_unit_test(auto_is_exact_on_ranks),
     };
     int failed = 0;
