@@ -25,7 +25,7 @@ struct team_traffic {
     uint64_t messages, bytes; /* a gather counts as size - 1 messages */
 };
 
-/** On a transport that is started as this. ENOMEM, ENOTSUP. */
+/** sotto_team_open() on this transport. ENOMEM; ENOTSUP: it does not start. */
 sotto_status team_start(struct sotto_team **out, const struct transport *transport, const int *communicator);
 struct team_traffic team_traffic(const struct sotto_team *t);
 /** Name of the machine on which the rank runs. */

@@ -301,16 +301,6 @@ size_t leaves_workers(const struct leaves *l)
     return l->workers;
 }
 
-size_t leaves_first(const struct leaves *l)
-{
-    return l->first;
-}
-
-size_t leaves_end(const struct leaves *l)
-{
-    return l->end;
-}
-
 size_t leaves_bytes(const struct leaves *l)
 {
     if (is_fast(l))

@@ -60,9 +60,6 @@ sotto_status leaves_create(struct leaves **out, struct nn_model *m, const struct
 void leaves_free(struct leaves *l);
 size_t leaves_count(const struct leaves *l);
 size_t leaves_workers(const struct leaves *l);
-/** This rank's leaves: leaves_first() .. leaves_end() - 1. */
-size_t leaves_first(const struct leaves *l);
-size_t leaves_end(const struct leaves *l);
 size_t leaves_bytes(const struct leaves *l);
 /** "sums in order exact, 8 leaves of 32 images"; says so where some threads have no leaf. */
 enum { LEAVES_LINE = 128 };
