@@ -305,8 +305,8 @@ static sotto_status read_canaries(struct run_protection *p, const struct config 
     if (!given_canaries(c, path)) /* a resolved file names the section all the same */
         goto done;
     if (strncmp(p->mechanism, "dp-", 3) != 0 && strcmp(p->mechanism, "covariance") != 0)
-        TRY(config_fail(c, path, "%s: trainer %s takes none; expected dp-sgd, dp-adam, dp-gd or covariance", path,
-                        p->mechanism));
+        TRY(config_fail(c, path, "%s: trainer %s takes none; expected dp-sgd, dp-adam, dp-gd or covariance",
+                        path, p->mechanism));
     snprintf(inner, sizeof inner, "%scanaries.", section);
     members.section = inner;
     TRY(config_members_read(&a->options, NULL, c, prefix, &members));

@@ -81,7 +81,7 @@ static void put_plan(struct json **out, const struct shadow_pool *s, const struc
 }
 
 /* Heads on halves of members and non-members; shadow.known_start: started as the target was, the worst case.
- * tasks: the folder that processes share, or "". path NULL: as a worker does, who saves no file of all; *missing: how many the
+ * tasks: the folder that processes share, or "". path NULL: a worker, which saves no file of all; *missing: how many the
  * others still have to train. */
 static sotto_status train_heads(size_t *missing, struct json **plan_of, const char *path, const char *tasks,
                                 const struct run *r, size_t index)
