@@ -70,7 +70,9 @@ set(SOTTO_LONG
 sotto_label(long ${SOTTO_LONG})
 # They make archives; the library loads libarchive only when it reads one.
 foreach(name test_compare test_data_attribute test_data_binary test_data_bundle test_data_fetch test_data_images test_data_import test_data_pictures test_encoding test_encoding_rows test_idc test_stop_stages test_svhn)
-  target_link_libraries(${name} PRIVATE PkgConfig::SOTTO_LIBARCHIVE)
+  if(TARGET PkgConfig::SOTTO_LIBARCHIVE)
+    target_link_libraries(${name} PRIVATE PkgConfig::SOTTO_LIBARCHIVE)
+  endif()
 endforeach()
 # They answer the library's question whether to go on (tests/support/stop_questions.h); one knows the number in the library's name.
 foreach(name test_call_size test_stop test_stop_files test_stop_layers test_stop_stages)
