@@ -120,7 +120,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [ "$status" -eq 64 ]
   [[ "$output" == *"but the target was fine-tuned from"* ]] || { echo "$output"; false; }
   "$SOTTO" "${attack[@]}" --from e.safetensors --standardise p.npy
-  grep -q '"trained": *2' r/result.json
+  [ "$(find cache -name '*.safetensors' | wc -l)" -eq 2 ]
   # the cache tells encoders apart
   ls cache > first; [ -s first ]
   rm -r r
