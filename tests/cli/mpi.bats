@@ -58,6 +58,8 @@ weights() { sha256sum < "$1"; }
 
 # signalled SIGNAL RANKS TEXT: a run without an end, whose rank 1 gets the signal once the output says TEXT; to `said`
 signalled() {
+  rm -f said pid.* # of the run before
+  : > said
   ranks -n "$2" bash -c 'echo $$ > "pid.$OMPI_COMM_WORLD_RANK"; exec "$@"' sh \
     "$SOTTO" pretrain "${images[@]}" --epochs 1000000 -o cut.st > said 2>&1 &
   until grep -q "$3" said; do sleep 0.05; done
