@@ -151,6 +151,28 @@ static sotto_status read_share(struct sotto_sensitivity_options *out, const stru
     return status;
 }
 
+/* missing: pairs that other processes have not tried yet; 0 without a folder that they share. */
+static sotto_status try_pairs(struct sotto_sensitivity_sample *out, size_t *missing,
+                              const struct head_inputs *in, const struct sotto_head_recipe *recipe,
+                              const struct sotto_sensitivity_options *share, size_t pairs,
+                              const struct sotto_context *ctx)
+{
+    *missing = 0;
+    if (!share->cache)
+        return sotto_sensitivity_run(out, in->x.data, in->y.data, in->n, in->d, in->classes, recipe, pairs,
+                                     ctx);
+    return sotto_sensitivity_share(out, missing, in->x.data, in->y.data, in->n, in->d, in->classes, recipe,
+                                   pairs, share, ctx);
+}
+
+static void print_missing(size_t missing, const struct options *o, int json)
+{
+    printf(json ? "{\"schema\": \"sotto.pairs/1\", \"pairs\": %llu, \"missing\": %zu}\n"
+                : "%llu pairs, of which %zu are missing; the same command without --worker and --shard "
+                  "merges\n",
+           (unsigned long long)option_count(o, "pairs"), missing);
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct head_inputs in = {0};
@@ -186,17 +208,10 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         head_inputs_clear(&in);
         return status;
     }
-    if (status == SOTTO_OK && !share.cache)
-        status = sotto_sensitivity_run(&sample, in.x.data, in.y.data, in.n, in.d, in.classes, &recipe,
-                                       (size_t)option_count(o, "pairs"), ctx);
-    else if (status == SOTTO_OK)
-        status = sotto_sensitivity_share(&sample, &missing, in.x.data, in.y.data, in.n, in.d, in.classes,
-                                         &recipe, (size_t)option_count(o, "pairs"), &share, ctx);
+    if (status == SOTTO_OK)
+        status = try_pairs(&sample, &missing, &in, &recipe, &share, (size_t)option_count(o, "pairs"), ctx);
     if (status == SOTTO_OK && (share.worker || missing > 0)) {
-        printf(json ? "{\"schema\": \"sotto.pairs/1\", \"pairs\": %llu, \"missing\": %zu}\n"
-                    : "%llu pairs, of which %zu are missing; the same command without --worker and --shard "
-                      "merges\n",
-               (unsigned long long)option_count(o, "pairs"), missing);
+        print_missing(missing, o, json);
         sotto_head_free(h);
         head_inputs_clear(&in);
         return status;

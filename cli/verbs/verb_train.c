@@ -210,6 +210,22 @@ static sotto_status save_snapshot_provenance(const struct sotto_train_options *t
     return status;
 }
 
+/* The network, and which records trained it and its intermediate models. */
+static sotto_status save(struct sotto_network *network, const struct options *o,
+                         const struct sotto_train_options *t, const struct sotto_dataset *data,
+                         const struct sotto_array *chosen, const struct sotto_context *ctx)
+{
+    const char *output = option_text(o, "output");
+    sotto_status status = note_release(network, o, ctx);
+    if (status == SOTTO_OK)
+        status = sotto_network_save(output, network);
+    if (status == SOTTO_OK)
+        status = image_provenance_save(output, data, chosen);
+    if (status == SOTTO_OK)
+        status = save_snapshot_provenance(t, data, chosen);
+    return status;
+}
+
 static sotto_status train(const struct options *o, const struct sotto_dataset *data, const char *checkpoint,
                           const struct sotto_context *ctx, int json)
 {
@@ -255,13 +271,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
                              canaries ? set->n : chosen.count, &options, &together);
     if (status != SOTTO_OK || !writes)
         goto done;
-    status = note_release(network, o, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_network_save(output, network);
-    if (status == SOTTO_OK)
-        status = image_provenance_save(output, data, &chosen);
-    if (status == SOTTO_OK)
-        status = save_snapshot_provenance(&options, data, &chosen);
+    status = save(network, o, &options, data, &chosen, ctx);
     if (status == SOTTO_OK)
         status = canary_inputs_save(canaries, answers, network, data->classes, ctx);
     if (status == SOTTO_OK) {

@@ -219,6 +219,25 @@ done:
     return status;
 }
 
+/* All that the attack reads. */
+static sotto_status gather_inputs(struct query_input *in, struct query_work *w, const struct query_attack *a,
+                                  const struct sotto_attack_input *given,
+                                  const struct sotto_attack_options *o)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t n = given->member.n + given->nonmember.n, d = given->target->inputs,
+                 k = given->target->classes;
+    TRY(gather(w, a, given, o));
+    TRY(gather_known(in, w, given));
+    in->records = (struct head_data){w->x, w->y, n, d, k};
+    in->posteriors = a->needs & (QUERY_POSTERIORS | QUERY_DECISIONS) ? w->posteriors : NULL;
+    in->attacker = (struct head_data){given->attacker.x, given->attacker.y, given->attacker.n, d, k};
+    in->other = (struct head_data){given->other.x, given->other.y, given->other.n, given->other_inputs,
+                                   given->other_classes};
+done:
+    return status;
+}
+
 sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *finished,
                           const struct sotto_attack_input *given, const struct sotto_attack_options *options,
                           const struct sotto_context *ctx)
@@ -229,7 +248,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     struct query_result result = {.threshold = NAN};
     struct sotto_audit_result r = {0};
     double *fresh = NULL;
-    size_t n = given->member.n + given->nonmember.n, d = given->target->inputs, k = given->target->classes;
+    const size_t n = given->member.n + given->nonmember.n;
     const size_t repeats_before = given->target->repeats; /* the target is the caller's */
     struct sotto_attack_options o;
     struct query_input in = {.target = given->target, .options = &o, .ctx = ctx};
@@ -248,13 +267,7 @@ sotto_status sotto_attack(struct sotto_audit_result *out, double *scores, int *f
     TRY(query_choose_shadows(&in, &w, a, given, &o));
     given->target->repeats = o.repeats;
     given->target->ctx = ctx;
-    TRY(gather(&w, a, given, &o));
-    TRY(gather_known(&in, &w, given));
-    in.records = (struct head_data){w.x, w.y, n, d, k};
-    in.posteriors = a->needs & (QUERY_POSTERIORS | QUERY_DECISIONS) ? w.posteriors : NULL;
-    in.attacker = (struct head_data){given->attacker.x, given->attacker.y, given->attacker.n, d, k};
-    in.other = (struct head_data){given->other.x, given->other.y, given->other.n, given->other_inputs,
-                                  given->other_classes};
+    TRY(gather_inputs(&in, &w, a, given, &o));
     NEW(fresh, n);
     TRY(a->run(fresh, &result, &in));
     if ((o.worker || o.plan) && !result.pending)

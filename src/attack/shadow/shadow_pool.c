@@ -437,7 +437,8 @@ double shadow_pool_hours(const struct shadow_pool *s, const struct shadow_plan *
     const size_t threads =
         (size_t)par_threads(p->ctx); /* linear heads: a block on all threads, its time divided */
     const size_t lanes = workers * (!p->network && p->recipe->hidden_count == 0 ? 1 : threads);
-    return (double)((s->missing + lanes - 1) / lanes) * s->seconds / 3600;
+    const size_t rounds = (s->missing + lanes - 1) / lanes;
+    return (double)rounds * s->seconds / 3600;
 }
 
 static void describe_survey(struct facts *out, const struct shadow_pool *s, const struct shadow_plan *p)
