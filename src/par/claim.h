@@ -1,7 +1,7 @@
 /* claim.h - which of several processes, on any machines with one shared folder, does which task.
  *
  * A task has a name; who works on it has the file NAME.claim, which says host, process, boot and time, and nothing of the
- * task. A thread renews its claims every minute. A claim whose process is gone (on this machine), or that was
+ * task. A thread renews its claims every minute. The claim of a process that is gone (on this machine), or one that was
  * not renewed for 15 minutes by the file server's clock, may be taken over. Two processes on one task are waste, never an
  * error: results are put in place by file_write_once() and are equal. */
 #ifndef PAR_CLAIM_H

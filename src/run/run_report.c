@@ -34,7 +34,7 @@ static struct json *dpsgd_facts(const struct run *r)
     json_put_text(&j, "backend", json_text(json_member(pretrain, "backend")));
     json_put_integer(&j, "threads", par_threads(r->ctx));
     json_put_integer(&j, "seed", (int64_t)r->config.seed);
-    if (!epoch) /* else the same experiment makes the same bytes, whoever worked on it and for how long */
+    if (!epoch) /* else the same experiment makes the same bytes, with any workers and in any time */
         json_put_real(&j, "seconds", seconds);
     json_put_boolean(&j, "insecure_noise", r->options->insecure != 0);
     return j;

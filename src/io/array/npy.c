@@ -281,7 +281,7 @@ done:
     return status;
 }
 
-/* A header whose data end with the source. */
+/* A header, where its data end with the source. */
 static sotto_status read_whole_header(struct sotto_array *header, struct npy_layout *layout, size_t *data_at,
                                       const struct source *s)
 {

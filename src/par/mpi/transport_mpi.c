@@ -1,5 +1,5 @@
-/* The plug-in libsotto_mpi.so, the only file that sees mpi.h. Point-to-point calls, Allgatherv and Bcast on bytes; never an MPI_Op,
- * whose order is the library's choice. */
+/* The plug-in libsotto_mpi.so, the only file that sees mpi.h. Point-to-point calls, Allgatherv and Bcast on bytes; never an MPI_Op:
+ * its order is the library's choice. */
 #include "par/transport.h"
 
 #include <limits.h>
