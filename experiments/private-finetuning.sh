@@ -12,12 +12,12 @@
 # the same network or head trained without privacy: the ceiling. delta 1e-5. Settings: private heads on the public half, plain heads on test images, the last block once on the private half.
 # usage: experiments/private-finetuning.sh FOLDER
 #   EPSILONS ("inf 3 1 8"), SEEDS ("1 2 3"), WAYS (all of the above), SOTTO (sotto), THREADS (1)
-#   ENCODERS ("keras-simclr"; of several the one with the best public probe is taken), EPOCHS (90, of pre-training)
+#   ENCODERS ("keras-simclr:90 resnet8:55": names and epochs that take about the same time; the one with the best public probe is taken)
 # Finished lines of FOLDER/results.csv are not run again, and a killed run goes on from its checkpoint. A set that was imported by hand has one
 # ledger, which every run is charged to: no single run's epsilon is the total.
 set -euo pipefail
 sotto=${SOTTO:-sotto} epsilons=${EPSILONS:-inf 3 1 8} seeds=${SEEDS:-1 2 3} threads=${THREADS:-1} set=cifar10
-ways=${WAYS:-linear mlp scattering joined blocks blocks-joined frozen last-block scratch all} encoders=${ENCODERS:-keras-simclr}
+ways=${WAYS:-linear mlp scattering joined blocks blocks-joined frozen last-block scratch all} encoders=${ENCODERS:-keras-simclr:90 resnet8:55}
 out=$1
 mkdir -p "$out"
 touch "$out/results.csv"
@@ -25,11 +25,11 @@ rows() { echo "$out/parts/$1-rows.npy"; }
 [ -e "$(rows test)" ] || "$sotto" data split $set --parts public=25000,private=25000,test=10000 --seed 1 -o "$out/parts" > /dev/null
 rm -f "$out"/parts/*-features.npy*
 
-# pretrain NAME: its finished checkpoint, if there is one, only writes the file again
+# pretrain NAME EPOCHS: its finished checkpoint, if there is one, only writes the file again
 pretrain() {
   [ -e "$out/$1.safetensors.provenance.json" ] || "$sotto" pretrain --data $set --indices "$(rows public)" --method simclr --loss simclr \
     --augmentation simclr --temperature 0.5 --min-area 0.2 --brightness 0.4 --jitter 0.1 --batch 256 --schedule cosine --seed 1 --encoder "$1" \
-    --epochs "${EPOCHS:-90}" --threads "$threads" --quiet --checkpoint "$out/$1.checkpoint" -o "$out/$1.safetensors" > /dev/null
+    --epochs "$2" --threads "$threads" --quiet --checkpoint "$out/$1.checkpoint" -o "$out/$1.safetensors" > /dev/null
 }
 
 # probe NAME: accuracy of a linear head on public images, a part of which teaches and the rest is asked
@@ -40,8 +40,9 @@ probe() {
 }
 
 best=0
-for name in $encoders; do
-  pretrain "$name"
+for choice in $encoders; do
+  name=${choice%:*}
+  pretrain "$name" "${choice#*:}"
   found=$(probe "$name")
   echo "encoder $name: public linear probe $found" >&2
   if awk "BEGIN { exit !($found > $best) }"; then best=$found encoder=$name; fi
