@@ -54,6 +54,7 @@ struct sotto_generator_result {
  *           *result   may be NULL
  *  Returns: EINVAL     an option does not fit the data, or the checkpoint was made with other options or other data
  *           EDIVERGED  the loss became NaN or infinite
+ *           EAGAIN     another run continues this checkpoint
  *           ESTOPPED   the checkpoint was written, and the same call continues from it */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_train(struct sotto_generator **out,
                                                               struct sotto_generator_result *result,

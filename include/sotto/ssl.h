@@ -124,6 +124,7 @@ struct sotto_pretrain_result {
  *  Returns: EINVAL     an option does not fit the data, or the checkpoint was made with other options or other data
  *           EDIVERGED  the loss became NaN or infinite
  *           ENOTSUP    dtype "bf16" without hardware for it, or a backend that was not built
+ *           EAGAIN     another run continues this checkpoint
  *           ESTOPPED   the checkpoint was written, and the same call continues from it */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_pretrain(struct sotto_encoder **out,
                                                        struct sotto_pretrain_result *result,

@@ -121,6 +121,7 @@ struct sotto_train_result {
  *  Returns: EINVAL     an option, the rows or the labels do not fit, or the checkpoint was made with others
  *           EDIVERGED  the loss became NaN or infinite
  *           ENOTSUP    dtype "bf16" without hardware for it, or a backend that was not built
+ *           EAGAIN     another run continues this checkpoint
  *           ESTOPPED   ctx asked to stop; the checkpoint was written and the same call continues from it */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
                                                     struct sotto_train_result *result,

@@ -282,6 +282,7 @@ sotto_status generator_train(struct sotto_generator **out, struct sotto_generato
     struct run r = {.data = data, .rows = rows ? rows : all, .n = n, .others = others, .ctx = ctx};
     par_set_threads(par_threads(ctx));
     status = train(&r, result, options);
+    training_loop_release(&r.loop);
     nn_plan_free(r.step.maker);
     nn_plan_free(r.step.reader);
     nn_plan_free(r.step.tangent);

@@ -269,6 +269,7 @@ static void report(struct sotto_pretrain_result *result, const struct run *r)
 
 static void release(struct run *r)
 {
+    training_loop_release(&r->loop);
     if (r->setup.objective && r->objective)
         r->setup.objective->release(r->objective);
     talos_free(r->talos);

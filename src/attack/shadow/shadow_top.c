@@ -23,7 +23,7 @@ sotto_status shadow_network_train_top(struct sotto_network **out, const struct s
                                 .classes = own->classes};
     struct sotto_train_options o = *options;
     struct supervised t = {0};
-    struct training_loop loop;
+    struct training_loop loop = {0};
     int64_t *all = NULL;
     int pool = par_pool_threads();
     o.batch = o.batch < own->n ? o.batch : own->n;
@@ -45,6 +45,7 @@ sotto_status shadow_network_train_top(struct sotto_network **out, const struct s
     TRY(supervised_finish(out, &t, ""));
 done:
     par_set_threads(pool);
+    training_loop_release(&loop);
     supervised_clear(&t);
     base_free(all);
     return status;

@@ -3,6 +3,7 @@
  * records leaves: no loss, no accuracy, no count. The sums, the noise and the update are in double, in the
  * order of a head's file; the network that gives gradients is the one of head_plain.c, or for a linear head
  * head_linear.h, which does all of a step's sum in one pass. */
+#include "base/checkpoint_lock.h"
 #include "base/file.h"
 #include "canary/canaries.h"
 #include "dp/ledger/spend.h"
@@ -316,6 +317,7 @@ struct head_run {
     const struct sotto_head_recipe *recipe;
     const char *checkpoint; /* NULL: none */
     struct head_checkpoint state;
+    struct checkpoint_lock lock;
     time_t saved;
 };
 
@@ -401,6 +403,7 @@ static sotto_status begin(struct head_run *r, const struct head_data *data)
         goto done;
     head_recipe_hash(r->state.recipe, r->recipe, data->d, data->classes);
     head_data_sha256(r->state.data, data);
+    TRY(checkpoint_lock_take(&r->lock, r->checkpoint));
     if (!file_exists(r->checkpoint))
         goto done;
     TRY(head_checkpoint_load(&r->state, r->checkpoint));
@@ -538,6 +541,7 @@ done:
     if (status != SOTTO_OK)
         charge_name_steps(reserved,
                           own.checkpoint ? "the same command continues" : "a new run is charged again");
+    checkpoint_lock_release(&run.lock);
     file_release(&held);
     sotto_dpsgd_session_close(reserved);
     clear(&trainer);

@@ -36,10 +36,15 @@ double training_loop_rate(const struct training_loop *l)
 
 static sotto_status resume_here(struct training_loop *l)
 {
-    if (!l->checkpoint || sotto_team_rank(l->team) > 0 || !file_exists(l->checkpoint))
-        return SOTTO_OK;
-    l->resumed = true;
-    return checkpoint_load(l->checkpoint, &l->origin, l->model, l->optimizer, &l->progress, l->ctx);
+    sotto_status status = SOTTO_OK;
+    if (!l->checkpoint || sotto_team_rank(l->team) > 0)
+        goto done;
+    TRY(checkpoint_lock_take(&l->lock, l->checkpoint));
+    l->resumed = file_exists(l->checkpoint);
+    if (l->resumed)
+        TRY(checkpoint_load(l->checkpoint, &l->origin, l->model, l->optimizer, &l->progress, l->ctx));
+done:
+    return status;
 }
 
 /* Rank 0's state, to all. */
@@ -65,6 +70,11 @@ sotto_status training_loop_resume(struct training_loop *l)
     TRY(share(l));
 done:
     return status;
+}
+
+void training_loop_release(struct training_loop *l)
+{
+    checkpoint_lock_release(&l->lock);
 }
 
 static sotto_status save(struct training_loop *l)

@@ -7,6 +7,7 @@
 #ifndef NN_LOOP_TRAINING_LOOP_H
 #define NN_LOOP_TRAINING_LOOP_H
 
+#include "base/checkpoint_lock.h"
 #include "nn/loop/checkpoint.h"
 
 struct metric_log;
@@ -53,10 +54,14 @@ struct training_loop {
     bool resumed;
     uint64_t first_step; /* of this process */
     double started, saved;
-    float *statistics; /* the model's running ones before this step */
+    float *statistics;           /* the model's running ones before this step */
+    struct checkpoint_lock lock; /* on the checkpoint, rank 0's */
 };
-/** Takes the state from the checkpoint, if there is one; on ranks from that of rank 0. Errors of checkpoint_load(). */
+/** Locks the checkpoint, and takes the state from it, if there is one; on ranks rank 0 does. Errors of checkpoint_load();
+ * EAGAIN: another run continues it. */
 sotto_status training_loop_resume(struct training_loop *l);
+/** Unlocks the checkpoint; harmless on {0} and twice. Call at every `done:`. */
+void training_loop_release(struct training_loop *l);
 /** Runs to the end. EDIVERGED: a loss that is not finite; ESTOPPED: the context said stop, and the checkpoint
  * was written; errors of the step and of writing. */
 sotto_status training_loop_run(struct training_loop *l);

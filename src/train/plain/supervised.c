@@ -476,7 +476,7 @@ sotto_status supervised_train(struct sotto_network **out, struct sotto_train_res
 {
     sotto_status status = SOTTO_OK;
     struct supervised t = {0};
-    struct training_loop loop;
+    struct training_loop loop = {0};
     TRY(supervised_resolve(&t, data, rows, n, options, ctx));
     t.team = team;
     TRY(check_labels(data, t.rows, n)); /* a private training asks neither */
@@ -494,6 +494,7 @@ sotto_status supervised_train(struct sotto_network **out, struct sotto_train_res
     if (result)
         *result = found;
 done:
+    training_loop_release(&loop);
     supervised_clear(&t);
     return status;
 }

@@ -239,6 +239,7 @@ done:
 static void clear(struct private_run *r)
 {
     file_release(&r->held);
+    training_loop_release(&r->loop);
     sotto_dpsgd_session_close(r->reserved);
     example_sums_free(r->sums); /* its plans point into the model */
     nn_model_free(r->state.average);

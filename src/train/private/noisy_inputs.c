@@ -336,6 +336,7 @@ done:
 static void clear(struct noisy_run *r)
 {
     file_release(&r->held);
+    training_loop_release(&r->loop);
     sotto_dpsgd_session_close(r->reserved);
     supervised_clear(&r->t);
     silent_records_clear(&r->records);
