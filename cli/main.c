@@ -33,6 +33,18 @@ static void on_signal(int number)
     (void)ignored;
 }
 
+/* The scheduler's time is nearly over. */
+static void on_alarm(int number)
+{
+    static const char text[] = "\nsotto: the job's time is nearly over: stopping after this step\n";
+    (void)number;
+    if (stop)
+        return;
+    stop = SIGINT;
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+}
+
 /* The images of an imported set lie in their file while they are used (base/file.h: struct file_map). */
 static void on_lost_file(int number)
 {
@@ -164,8 +176,14 @@ static sotto_status work(const struct verb *verb, const struct options *options,
     signal(SIGBUS, on_lost_file);
     if (cli_team())
         signal(SIGUSR1, on_signal); /* of a scheduler, before the time is over */
+    signal(SIGALRM, on_alarm);
+    unsigned seconds;
+    sotto_status status = launcher_time(&seconds, options);
+    if (sotto_team_rank(cli_team()) == 0) /* one clock decides for all ranks */
+        alarm(seconds);
     cli_set_context(&ctx);
-    sotto_status status = verb->run(options, &ctx, json);
+    if (status == SOTTO_OK)
+        status = verb->run(options, &ctx, json);
     cli_set_context(NULL);
     if (sotto_team_rank(cli_team()) == 0)
         terminal_end();

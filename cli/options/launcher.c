@@ -5,6 +5,8 @@
 #include "options/options_private.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 static const struct launcher {
     const char *name, *size, *rank; /* environment variables; size: NULL where the launcher tells none */
@@ -85,6 +87,35 @@ sotto_status launcher_check(struct launched *out, enum ranks ranks)
                                  .size = size};
         return ranks == REFUSED ? refuse(out, "this verb cannot run on several ranks yet") : SOTTO_OK;
     }
+    return SOTTO_OK;
+}
+
+/* Does the verb leave something that the same command goes on from? */
+static bool goes_on(const struct options *o)
+{
+    for (size_t i = 0; i < o->rows.count; i++)
+        if (strcmp(o->rows.row[i].name, "checkpoint") == 0 || strcmp(o->rows.row[i].name, "worker") == 0)
+            return true;
+    return false;
+}
+
+sotto_status launcher_time(unsigned *seconds, const struct options *o)
+{
+    enum { LONGEST = 400 * 86400 };
+    const char *text = variable("SLURM_JOB_END_TIME");
+    char *end = NULL;
+    const uint64_t left = option_count(o, "time-left");
+    const long long ends = text && text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : 0;
+    *seconds = 0;
+    if (option_given(o, "time-left") && left && (!end || *end))
+        return cli_fail(
+            SOTTO_EUSAGE,
+            "--time-left: SLURM_JOB_END_TIME is '%s'; expected the end of a Slurm job in seconds since 1970",
+            text ? text : "");
+    if (!left || !end || *end || !goes_on(o))
+        return SOTTO_OK;
+    const double rest = (double)ends - (double)time(NULL) - (double)left;
+    *seconds = rest < 1 ? 1 : rest > LONGEST ? LONGEST : (unsigned)rest;
     return SOTTO_OK;
 }
 

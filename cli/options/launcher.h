@@ -2,6 +2,7 @@
 #ifndef CLI_OPTIONS_LAUNCHER_H
 #define CLI_OPTIONS_LAUNCHER_H
 
+#include "options/options.h"
 #include "sotto/sotto.h"
 
 #include <stdbool.h>
@@ -23,6 +24,9 @@ struct launched {
 /* Reads the launcher's variables in the environment; without them nothing happens.
  * Errors: ENOTSUP, with a hint: one of several ranks at REFUSED, or variables that contradict each other. */
 sotto_status launcher_check(struct launched *out, enum ranks ranks);
+/* *seconds until this process should stop, so that --time-left is left of the scheduler's time; 0: it need not. Only work that goes on
+ * when it is run again is stopped. EUSAGE: the option was given, but no scheduler says when the job ends. */
+sotto_status launcher_time(unsigned *seconds, const struct options *o);
 /* The team of a run that is made together. ENOTSUP: no plug-in for MPI, or MPI sees other ranks than the launcher. */
 sotto_status launcher_join(struct sotto_team **out, const struct launched *l);
 

@@ -12,6 +12,10 @@ static const struct option_row common_rows[] = {
     {"color", OPTION_TEXT, "WHEN", "auto",
      "colour of errors: auto (on a terminal, unless NO_COLOR is set), always or never"},
     {"quiet", OPTION_FLAG, NULL, NULL, "no progress and no log lines"},
+    {"time-left", OPTION_COUNT, "S", "120",
+     "seconds before the end of a Slurm job (SLURM_JOB_END_TIME) at which work that the same command can "
+     "continue is stopped; "
+     "0: never"},
     {"alone", OPTION_FLAG, NULL, NULL, "single process, although a launcher (mpirun, srun) started it"},
     {"help", OPTION_FLAG, NULL, NULL, "this help"},
     OPTION_END};

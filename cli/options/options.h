@@ -113,7 +113,7 @@ struct verb {
     sotto_status (*run)(const struct options *o, const struct sotto_context *ctx, int json);
 };
 /* Every verb also takes: --json --threads N --progress auto|always|never --color auto|always|never --quiet
- * --alone --help. */
+ * --time-left S --alone --help. */
 
 /* For the body of a verb: record a failure (EUSAGE for contradicting options) and return its status. */
 /** That of the verb that runs, for loaders of files that its options name. */

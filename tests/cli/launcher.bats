@@ -165,3 +165,22 @@ by_one=("monitor" "data list" "encoder import none" "account --mechanism gaussia
   [ "$status" -eq 0 ]
   [[ "$output" == *"--alone "*"although a launcher (mpirun, srun) started it"* ]]
 }
+
+@test "work that can go on is stopped before a Slurm job ends, and goes on to the same bits" {
+  long=(train --data synthetic-blobs-n2000 --model mlp --hidden 64 --epochs 2000 --batch 20 --dtype f32 --backend dnnl --threads 1 --order exact --seed 3)
+  SLURM_JOB_END_TIME=$(date +%s) run "$SOTTO" "${long[@]}" -o a.safetensors
+  [ "$status" -eq 130 ] || { echo "$status $output"; false; }
+  [[ "$output" == *"sotto: the job's time is nearly over: stopping after this step"* && "$output" == *"stopped after step"* ]]
+  [ -s a.safetensors.checkpoint ] && [ ! -e a.safetensors ]
+  "$SOTTO" "${long[@]}" --quiet -o a.safetensors
+  SLURM_JOB_END_TIME=$(date +%s) "$SOTTO" "${long[@]}" --time-left 0 --quiet -o b.safetensors
+  cmp a.safetensors b.safetensors
+  SLURM_JOB_END_TIME=1 run "$SOTTO" account --mechanism laplace --scale 2 --l1 1 # has nothing to go on from
+  [ "$status" -eq 0 ]
+  for end in "" soon 17x; do
+    SLURM_JOB_END_TIME=$end run "$SOTTO" "${long[@]}" --time-left 5 -o c.safetensors
+    [ "$status" -eq 64 ]
+    [[ "${lines[0]}" == *"--time-left: SLURM_JOB_END_TIME is '$end'; expected the end of a Slurm job in seconds since 1970" ]]
+  done
+  [ ! -e c.safetensors.checkpoint ]
+}
