@@ -1,11 +1,8 @@
 /* Each worker has one plan, with scratch for one leaf at a time; a leaf has only what its way back needs. A rank of a team has
  * its own leaves and all outputs; after each phase the ranks agree that all got so far, and gather what crosses leaves. */
-#include "nn/plan/leaves.h"
+#include "nn/plan/leaves_private.h"
 
-#include "base/cpu.h"
-#include "nn/plan/plan.h"
 #include "par/tree.h"
-#include "rng/rng.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,39 +88,6 @@ void leaf_order_text(char out[LEAF_ORDER_TEXT], const struct leaf_order *o)
 
 /* ---- making ---- */
 
-struct leaves {
-    struct leaves_config config;
-    struct nn_model *model;
-    size_t count, workers, rows, width, inputs; /* rows: of a leaf; width, inputs: floats of a row */
-    size_t first, end;                          /* this rank's leaves */
-    size_t *leaf_borders, *record_borders;      /* (ranks + 1) rank r has leaves leaf_borders[r] .. */
-    struct nn_plan **plans;                     /* (workers) */
-    struct arena *memory;                       /* (end - first) */
-    /* The rows that cross leaves, in ascending order, cut a pass into phases: phase k begins with the second half of
-     * crossing k - 1 and ends with the first half of crossing k. */
-    size_t crossings, *crossing, widest;
-    double *gathered, *crossed;  /* (count, widest), (widest) */
-    struct tree_sums **sums;     /* (crossings + 1) gradients of each phase's rows; NULL: it has none */
-    float *output, *diff_output; /* of the whole step; one leaf: its plan's own */
-    double *values;              /* (count) */
-    /* of the running pass */
-    int training;
-    uint64_t seed, step;
-    size_t phase;
-    leaf_fill *fill;
-    void *state;
-};
-
-static bool is_fast(const struct leaves *l)
-{
-    return !l->config.order.exact;
-}
-
-static struct arena *memory_of(const struct leaves *l, size_t leaf)
-{
-    return &l->memory[leaf - l->first];
-}
-
 static size_t worker_first(const struct leaves *l, size_t worker)
 {
     return l->first + tree_first(worker, l->workers, l->end - l->first);
@@ -137,18 +101,13 @@ static sotto_status make_plans(struct leaves *l)
                                         .dtype = c->dtype,
                                         .backend = c->backend,
                                         .training = 1,
-                                        .leaves = !is_fast(l),
+                                        .leaves = !leaves_fast(l),
                                         .ctx = c->ctx};
     NEW(l->plans, l->workers);
     for (size_t w = 0; w < l->workers; w++)
         TRY(nn_plan_create(&l->plans[w], l->model, &plan));
 done:
     return status;
-}
-
-static const struct layer_cross *cross_of(const struct nn_plan *p, size_t row)
-{
-    return p->model->rows[row].layer->cross;
 }
 
 static sotto_status find_crossings(struct leaves *l)
@@ -158,7 +117,7 @@ static sotto_status find_crossings(struct leaves *l)
     NEW(l->crossing, p->row_count);
     for (size_t i = 0; i < p->row_count; i++)
         if (plan_crosses(p, i)) {
-            const size_t width = cross_of(p, i)->width(&p->runs[i]);
+            const size_t width = plan_cross(p, i)->width(&p->runs[i]);
             l->widest = width > l->widest ? width : l->widest;
             l->crossing[l->crossings++] = i;
         }
@@ -197,41 +156,17 @@ static sotto_status make_memory(struct leaves *l)
     sotto_status status = SOTTO_OK;
     NEW(l->memory, l->end - l->first);
     for (size_t w = 0; w < l->workers; w++)
-        *memory_of(l, worker_first(l, w)) = l->plans[w]->keep;
+        *leaf_memory(l, worker_first(l, w)) = l->plans[w]->keep;
     for (size_t i = l->first; i < l->end; i++) {
-        if (memory_of(l, i)->base)
+        if (leaf_memory(l, i)->base)
             continue;
-        memory_of(l, i)->peak = l->plans[0]->keep.capacity;
-        TRY(arena_reserve_asking(memory_of(l, i), "leaf of a training step", l->config.ctx));
+        leaf_memory(l, i)->peak = l->plans[0]->keep.capacity;
+        TRY(arena_reserve_asking(leaf_memory(l, i), "leaf of a training step", l->config.ctx));
     }
     TRY(find_crossings(l));
     TRY(make_sums(l));
     NEW_ROWS(l->output, l->config.views * l->config.records, l->width);
     NEW_ROWS(l->diff_output, l->config.views * l->config.records, l->width);
-done:
-    return status;
-}
-
-/* Which leaves this rank has, and where those of all ranks begin. */
-static sotto_status deal(struct leaves *l)
-{
-    sotto_status status = SOTTO_OK;
-    const struct leaves_config *c = &l->config;
-    const size_t ranks = sotto_team_size(c->team), rank = sotto_team_rank(c->team);
-    if (ranks > 1 && is_fast(l))
-        FAIL(SOTTO_ENOTSUP, "order fast cannot run on several ranks; give order exact");
-    REQUIRE(ranks <= l->count,
-            "a batch of %zu in leaves of %zu makes %zu %s; %zu ranks were started, but at most %zu can work",
-            c->records, c->order.leaf, l->count, l->count == 1 ? "leaf" : "leaves", ranks, l->count);
-    NEW(l->leaf_borders, ranks + 1);
-    NEW(l->record_borders, ranks + 1);
-    for (size_t r = 0; r <= ranks; r++) {
-        const size_t leaf = tree_first(r, ranks, l->count), record = leaf * c->order.leaf;
-        l->leaf_borders[r] = leaf;
-        l->record_borders[r] = record < c->records ? record : c->records;
-    }
-    l->first = l->leaf_borders[rank];
-    l->end = l->leaf_borders[rank + 1];
 done:
     return status;
 }
@@ -249,11 +184,11 @@ sotto_status leaves_create(struct leaves **out, struct nn_model *m, const struct
     l->rows = leaf * config->views;
     l->width = nn_model_output_width(m);
     l->inputs = m->input.channels * m->input.height * m->input.width;
-    TRY(deal(l));
-    l->workers = is_fast(l) || l->end - l->first < threads ? l->end - l->first : threads;
-    par_set_threads(is_fast(l) ? config->threads : 1);
+    TRY(leaves_deal(l));
+    l->workers = leaves_fast(l) || l->end - l->first < threads ? l->end - l->first : threads;
+    par_set_threads(leaves_fast(l) ? config->threads : 1);
     TRY(make_plans(l));
-    if (!is_fast(l))
+    if (!leaves_fast(l))
         TRY(make_memory(l));
     NEW(l->values, l->count);
     *out = l;
@@ -274,7 +209,7 @@ void leaves_free(struct leaves *l)
         nn_plan_free(l->plans[w]);
     }
     for (size_t i = l->first; l->memory && i < l->end; i++)
-        arena_clear(memory_of(l, i));
+        arena_clear(leaf_memory(l, i));
     for (size_t k = 0; l->sums && k <= l->crossings; k++)
         tree_sums_free(l->sums[k]);
     base_free(l->leaf_borders);
@@ -303,7 +238,7 @@ size_t leaves_workers(const struct leaves *l)
 
 size_t leaves_bytes(const struct leaves *l)
 {
-    if (is_fast(l))
+    if (leaves_fast(l))
         return nn_plan_bytes(l->plans[0]);
     size_t bytes = l->workers * l->plans[0]->scratch.capacity + (l->end - l->first) * l->memory[0].capacity +
                    2 * l->config.views * l->config.records * l->width * sizeof(float) +
@@ -315,14 +250,14 @@ size_t leaves_bytes(const struct leaves *l)
 
 void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit)
 {
-    size_t used = (size_t)snprintf(out, LEAVES_LINE, "sums in order %s", is_fast(l) ? "fast" : "exact");
-    if (!is_fast(l))
+    size_t used = (size_t)snprintf(out, LEAVES_LINE, "sums in order %s", leaves_fast(l) ? "fast" : "exact");
+    if (!leaves_fast(l))
         used += (size_t)snprintf(out + used, LEAVES_LINE - used, ", %zu %s of %zu %s", l->count,
                                  l->count == 1 ? "leaf" : "leaves", l->config.order.leaf, unit);
     const size_t ranks = sotto_team_size(l->config.team), threads = ranks * (size_t)l->config.threads;
-    if (!is_fast(l) && ranks > 1)
+    if (!leaves_fast(l) && ranks > 1)
         used += (size_t)snprintf(out + used, LEAVES_LINE - used, " on %zu ranks", ranks);
-    if (!is_fast(l) && threads > l->count)
+    if (!leaves_fast(l) && threads > l->count)
         snprintf(out + used, LEAVES_LINE - used, ": at most %zu of %zu threads have work", l->count, threads);
 }
 
@@ -338,12 +273,6 @@ void leaves_train_top(struct leaves *l, int top_only)
 }
 
 /* ---- a step ---- */
-
-static struct leaf leaf_at(const struct leaves *l, size_t i, size_t worker)
-{
-    const size_t room = l->config.order.leaf, first = i * room, left = l->config.records - first;
-    return (struct leaf){i, first, left < room ? left : room, room, worker};
-}
 
 /* Rows of the leaf between `one`, an array of its own, and `all`, one of the whole step. */
 enum direction { GATHER, SCATTER };
@@ -372,7 +301,7 @@ static void clear_rest(float *rows, size_t width, const struct leaves *l, const 
 static struct nn_plan *bind(struct leaves *l, const struct leaf *leaf)
 {
     struct nn_plan *p = l->plans[leaf->worker];
-    plan_bind(p, memory_of(l, leaf->number),
+    plan_bind(p, leaf_memory(l, leaf->number),
               &(struct pass){.training = l->training,
                              .seed = l->seed,
                              .step = l->step,
@@ -386,7 +315,7 @@ static struct nn_plan *bind(struct leaves *l, const struct leaf *leaf)
 static double *gathered(const struct leaves *l, const struct leaf *leaf, size_t k)
 {
     const struct nn_plan *p = l->plans[0];
-    return l->gathered + leaf->number * cross_of(p, l->crossing[k])->width(&p->runs[l->crossing[k]]);
+    return l->gathered + leaf->number * plan_cross(p, l->crossing[k])->width(&p->runs[l->crossing[k]]);
 }
 
 /* In use no row crosses leaves: one phase. */
@@ -414,7 +343,7 @@ static sotto_status forward_leaf(struct leaves *l, const struct leaf *leaf)
         plan_forward_end(p);
         move_rows(l->output, p->output, l, leaf, GATHER);
     } else
-        cross_of(p, to)->gather_forward(&p->runs[to], &p->pass, gathered(l, leaf, k));
+        plan_cross(p, to)->gather_forward(&p->runs[to], &p->pass, gathered(l, leaf, k));
     TRY(plan_go_on(p));
 done:
     return status;
@@ -449,7 +378,7 @@ static sotto_status backward_leaf(struct leaves *l, const struct leaf *leaf)
         const size_t from = l->crossing[k - 1];
         TRY(plan_backward_rows(p, from + 1, to));
         plan_backward_result(p, from);
-        cross_of(p, from)->gather_backward(&p->runs[from], &p->pass, gathered(l, leaf, k - 1));
+        plan_cross(p, from)->gather_backward(&p->runs[from], &p->pass, gathered(l, leaf, k - 1));
         TRY(plan_go_on(p));
     }
     if (l->sums[k])
@@ -494,33 +423,6 @@ static sotto_status on_workers(struct leaves *l, par_body body)
     return status;
 }
 
-/* What all leaves have gathered for crossing k, as the next phase needs it. */
-static sotto_status merge_gathered(struct leaves *l, size_t k, bool forward)
-{
-    sotto_status status = SOTTO_OK;
-    struct layer_run *run = &l->plans[0]->runs[l->crossing[k]];
-    const struct layer_cross *cross = run->spec->layer->cross;
-    const size_t width = cross->width(run);
-    TRY(team_gather(l->config.team, l->gathered, width * sizeof *l->gathered, l->leaf_borders));
-    tree_merge(l->gathered, l->count, width, forward ? cross->merge_forward : cross->merge_backward);
-    memcpy(l->crossed, l->gathered, width * sizeof *l->crossed);
-    if (forward)
-        cross->remember(run, l->crossed);
-done:
-    return status;
-}
-
-/* Outputs of all leaves, on all ranks. */
-static sotto_status gather_outputs(struct leaves *l)
-{
-    sotto_status status = SOTTO_OK;
-    for (size_t v = 0; v < l->config.views; v++)
-        TRY(team_gather(l->config.team, l->output + v * l->config.records * l->width,
-                        l->width * sizeof *l->output, l->record_borders));
-done:
-    return status;
-}
-
 static sotto_status forward_in_phases(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
@@ -528,9 +430,9 @@ static sotto_status forward_in_phases(struct leaves *l)
         TRY(team_agree(l->config.team, on_workers(l, forward_worker)));
         if (last_phase(l))
             break;
-        TRY(merge_gathered(l, l->phase, true));
+        TRY(leaves_merge_gathered(l, l->phase, true));
     }
-    TRY(gather_outputs(l));
+    TRY(leaves_gather_outputs(l));
 done:
     return status;
 }
@@ -544,7 +446,7 @@ static sotto_status backward_in_phases(struct leaves *l)
             TRY(tree_sums_join(l->sums[l->phase], l->config.threads));
         if (first_phase(l))
             break;
-        TRY(merge_gathered(l, l->phase - 1, false));
+        TRY(leaves_merge_gathered(l, l->phase - 1, false));
     }
 done:
     return status;
@@ -565,103 +467,20 @@ sotto_status leaves_forward(struct leaves *l, int training, uint64_t seed, uint6
 {
     l->training = training, l->seed = seed, l->step = step;
     l->fill = fill, l->state = state;
-    return is_fast(l) ? forward_at_once(l) : forward_in_phases(l);
+    return leaves_fast(l) ? forward_at_once(l) : forward_in_phases(l);
 }
 
 const float *leaves_output(const struct leaves *l)
 {
-    return is_fast(l) ? nn_plan_output(l->plans[0]) : l->output;
+    return leaves_fast(l) ? nn_plan_output(l->plans[0]) : l->output;
 }
 
 float *leaves_diff_output(struct leaves *l)
 {
-    return is_fast(l) ? nn_plan_diff_output(l->plans[0]) : l->diff_output;
+    return leaves_fast(l) ? nn_plan_diff_output(l->plans[0]) : l->diff_output;
 }
 
 sotto_status leaves_backward(struct leaves *l)
 {
-    return is_fast(l) ? nn_plan_backward(l->plans[0]) : backward_in_phases(l);
-}
-
-double leaves_sum(struct leaves *l, leaf_value *of, void *state)
-{
-    for (size_t i = l->first; i < l->end; i++) {
-        const struct leaf leaf = leaf_at(l, i, 0);
-        l->values[i] = of(state, &leaf);
-    }
-    (void)team_gather(l->config.team, l->values, sizeof *l->values,
-                      l->leaf_borders); /* the next agreement says if it failed */
-    return tree_sum(l->values, l->count);
-}
-
-/* ---- the canary ---- */
-
-static void make_up(float *out, size_t count, double scale, uint64_t what)
-{
-    struct rng random = rng_stream(0, RNG_CHECK, 1, what);
-    for (size_t i = 0; i < count; i++)
-        out[i] += (float)(scale * (rng_unit(&random) - 0.5));
-}
-
-static sotto_status run_canary(struct sha256 *hash, struct leaves *l)
-{
-    sotto_status status = SOTTO_OK;
-    struct nn_plan *p = l->plans[0];
-    const size_t outputs = l->rows * l->width;
-    float *gradient = l->model->diffs;
-    plan_bind(p, &l->memory[0], &(struct pass){0});
-    plan_write_gradients(p, gradient, 0, l->model->trainable);
-    memset(p->input, 0, l->rows * l->inputs * sizeof *p->input);
-    make_up(p->input, l->rows * l->inputs, 1, 0);
-    TRY(nn_plan_forward(p, 1, 0, 0));
-    sha256_update(hash, p->output, outputs * sizeof *p->output);
-    memset(p->diff_output, 0, outputs * sizeof *p->diff_output);
-    make_up(p->diff_output, outputs, 1, 1);
-    TRY(nn_plan_backward(p));
-    sha256_update(hash, gradient, l->model->trainable * sizeof *gradient);
-done:
-    return status;
-}
-
-/* Noise on the weights while it runs, as zeros would hide what is below them. */
-static sotto_status canary(char out[SHA256_HEX], struct leaves *l)
-{
-    sotto_status status = SOTTO_OK;
-    struct sha256 hash;
-    struct nn_model *m = l->model;
-    float *weights = NULL, *values = m->values, *statistics = NULL;
-    const size_t n = m->trainable;
-    const int pool = par_set_threads(1);
-    sha256_init(&hash);
-    NEW(weights, n);
-    NEW(statistics, m->statistic_count);
-    memcpy(weights, values, n * sizeof *weights);
-    memcpy(statistics, m->statistics, m->statistic_count * sizeof *statistics);
-    make_up(values, n, 0.1, 2);
-    status = run_canary(&hash, l);
-    memcpy(values, weights, n * sizeof *weights);
-    memcpy(m->statistics, statistics, m->statistic_count * sizeof *statistics);
-    memset(m->diffs, 0, n * sizeof *m->diffs); /* passes over the top alone leave the others at that */
-    sha256_hex(&hash, out);
-done:
-    par_set_threads(pool);
-    base_free(weights);
-    base_free(statistics);
-    return status;
-}
-
-sotto_status leaves_machine(char out[LEAVES_MACHINE], struct leaves *l)
-{
-    sotto_status status = SOTTO_OK;
-    const char *backend = nn_backend_title(l->config.backend);
-    char hash[SHA256_HEX];
-    if (is_fast(l)) {
-        snprintf(out, LEAVES_MACHINE, "threads=%d\nisa=%s\nbackend=%s\n", l->config.threads,
-                 cpu_isa_name(cpu_best_isa()), backend);
-        goto done;
-    }
-    TRY(canary(hash, l));
-    snprintf(out, LEAVES_MACHINE, "kernels=%.16s\nbackend=%s\n", hash, backend);
-done:
-    return status;
+    return leaves_fast(l) ? nn_plan_backward(l->plans[0]) : backward_in_phases(l);
 }
