@@ -225,10 +225,10 @@ static void draw_sample(struct bench *b, size_t step)
 
 static void private_step(struct bench *b, size_t step, double *parts[2], size_t at)
 {
-    size_t below;
+    struct example_counts counts;
     draw_sample(b, step);
     double start = now(), next;
-    must(example_sums_take(b->sum, &below, b->private.sums, b->slot, b->batch, &b->clip, step));
+    must(example_sums_take(b->sum, &counts, b->private.sums, b->slot, b->batch, &b->clip, step));
     next = now(), parts[0][at] = next - start, start = next;
     if (b->reserved)
         must(sotto_dp_step_lattice(b->reserved, b->sum));

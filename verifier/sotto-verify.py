@@ -676,6 +676,8 @@ def check_ledger(v, c, claim, path):
 def check_reservations(v, c, claim, lines):
     """The ledger knows exactly the reservations that the certificate lists, up to its own, all of the same steps."""
     run = c["run"]
+    if "ranks" in run or "sampling_by" in run:  # coins of several ranks would be another mechanism
+        v.check("sampling", find(run, "ranks", WHOLE) >= 2 and run.get("sampling_by") == "rank 0", "records of a step are drawn by rank 0 alone")
     own = [line for line in lines if line.get("run") == run["id"] and line["index"] <= c["ledger"]["index"]]
     listed = [{name: line.get(name) for name in ("index", "hash", "first_step", "steps")} for line in own]
     v.check("reservations", same(listed, run["reservations"]), f"the ledger holds {len(own)} of this run")

@@ -99,10 +99,10 @@ static sotto_status refuse_canaries(const struct options *o)
     return SOTTO_OK;
 }
 
-/* What draws from the operating system, or charges a ledger, is for one process. */
+/* What draws for the whole run from one stream is for one process. */
 static sotto_status refuse_on_ranks(const struct options *o)
 {
-    static const char *const alone[] = {"dp-sgd", "certify-inputs", "canaries"};
+    static const char *const alone[] = {"certify-inputs", "canaries"};
     for (size_t i = 0; cli_team() && i < sizeof alone / sizeof *alone; i++)
         if (option_given(o, alone[i]))
             return cli_fail(SOTTO_ENOTSUP,
@@ -111,7 +111,8 @@ static sotto_status refuse_on_ranks(const struct options *o)
     return SOTTO_OK;
 }
 
-/* The network is the release: nothing else that depends on the records is printed. */
+/* The network is the release: nothing else that depends on the records is printed. Of several ranks the first alone charges,
+ * writes and prints. */
 static sotto_status train_private(const struct options *o, const struct sotto_dataset *opened,
                                   const struct sotto_array *chosen, const struct sotto_train_options *options,
                                   const struct sotto_context *ctx, int json)
@@ -126,7 +127,9 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     struct sotto_certificate *certificate = NULL;
     struct sotto_canaries *canaries = NULL;
     char *purpose = NULL;
-    bool inputs = option_flag(o, "certify-inputs");
+    const bool inputs = option_flag(o, "certify-inputs"), writes = sotto_team_rank(cli_team()) == 0;
+    struct sotto_context together = *ctx;
+    together.team = cli_team();
     sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
     privacy.output = output;
     if (status == SOTTO_OK)
@@ -135,7 +138,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
         status = sotto_provenance_of_rows(&whose, opened, chosen->data, chosen->count);
     if (status == SOTTO_OK)
         status = private_set_identify(&charged, o, &whose, "train", opened->name);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && writes)
         status = private_set_of_rows(&charged, opened, chosen->data, chosen->count, ctx);
     const struct canary_asker asker = {&charged.spend, privacy.adjacency, options->seed,
                                        privacy.classes ? privacy.classes : data.classes,
@@ -150,13 +153,15 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     if (status == SOTTO_OK)
         status = (inputs ? sotto_train_noisy_inputs : sotto_train_private)(
             &network, &certificate, NULL, set, canaries ? NULL : chosen->data,
-            canaries ? set->n : chosen->count, options, &privacy, ctx);
-    if (status == SOTTO_OK)
-        status = sotto_network_save_private(output, network, certificate);
+            canaries ? set->n : chosen->count, options, &privacy, &together);
+    if (status != SOTTO_OK || !writes)
+        goto done;
+    status = sotto_network_save_private(output, network, certificate);
     if (status == SOTTO_OK)
         status = canary_inputs_save(canaries, answers, network, asker.classes, ctx);
     if (status == SOTTO_OK)
         status = private_set_print(&charged, certificate, output, json);
+done:
     sotto_certificate_free(certificate);
     sotto_network_free(network);
     sotto_text_free(purpose);
@@ -253,7 +258,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         sotto_train_forget(checkpoint);
     if (status == SOTTO_OK && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs"))) {
         status = train_private(o, data, &chosen, &options, ctx, json);
-        if (status == SOTTO_OK && !option_given(o, "checkpoint"))
+        if (status == SOTTO_OK && !option_given(o, "checkpoint") && writes)
             sotto_train_forget(checkpoint);
         goto done;
     }

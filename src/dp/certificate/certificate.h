@@ -63,8 +63,11 @@ struct certificate_run {
     struct dpsgd_facts facts; /* texts: of the table of mechanisms, and of the certificate */
     char label_entry[65];
     struct dpsgd_reservations reservations;
-    size_t used; /* steps, from the first one of the run */
+    size_t used;  /* steps, from the first one of the run */
+    size_t ranks; /* processes that took the last reservation's steps together; 0, 1: one */
 };
+/** Of such runs: where the records of a step were drawn. */
+#define CERTIFICATE_SAMPLING_BY "rank 0"
 /** What was trained of a network that began as a pre-trained encoder. */
 struct certificate_tuning {
     char encoder_sha256[65]; /* of its tensors */

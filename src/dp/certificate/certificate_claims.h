@@ -17,10 +17,10 @@ struct account_claims {
 /** What only the certificate of a run says. */
 struct run_claims {
     struct dpsgd_facts facts;
-    size_t charged, reservations;
-    double used, reserved; /* steps; reserved: of all listed reservations; NAN: not said */
-    double multiplier;     /* noise over clipping norm; NAN: not said */
-    const char *last_hash; /* of the last reservation; NULL: none */
+    size_t charged, reservations, ranks; /* ranks 0: not said */
+    double used, reserved;               /* steps; reserved: of all listed reservations; NAN: not said */
+    double multiplier;                   /* noise over clipping norm; NAN: not said */
+    const char *last_hash;               /* of the last reservation; NULL: none */
     int64_t last_index;
 };
 /** What it says of a fine-tuning. */

@@ -176,6 +176,7 @@ static sotto_status add_run(struct sotto_certificate *c, const struct certificat
         TRY(copy_hash(label, facts.label_entry, "run.labels.entry", name));
     facts.mechanism = mechanism_find(facts.mechanism)->name;
     TRY(certificate_add_run(c, &run, &facts, (size_t)f->run_claims.used));
+    c->run->ranks = f->run_claims.ranks;
 done:
     dpsgd_reservations_free(&run);
     return status;

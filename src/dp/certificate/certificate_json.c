@@ -82,6 +82,10 @@ static struct json *run_json(const struct certificate_run *r)
     json_put_integer(&steps, "used", (int64_t)r->used);
     json_put(&run, "steps", steps);
     json_put(&run, "reservations", dpsgd_reservations_json(&r->reservations));
+    if (r->ranks > 1) {
+        json_put_integer(&run, "ranks", (int64_t)r->ranks);
+        json_put_text(&run, "sampling_by", CERTIFICATE_SAMPLING_BY);
+    }
     return run;
 }
 
@@ -195,6 +199,21 @@ static void read_reservations(struct run_claims *r, const struct json *list)
         r->reserved += json_number(json_member(json_at(list, i), "steps"));
 }
 
+static sotto_status read_ranks(struct run_claims *r, const struct json *run, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    const char *by;
+    TRY(json_get_size(&r->ranks, run, path, "ranks"));
+    TRY(json_get_text(&by, run, path, "sampling_by"));
+    if (r->ranks < 2 || strcmp(by, CERTIFICATE_SAMPLING_BY) != 0)
+        FAIL(SOTTO_EFORMAT,
+             "%s: %zu ranks, whose records were drawn by '%.40s'; expected at least 2, "
+             "and " CERTIFICATE_SAMPLING_BY,
+             path, r->ranks, by);
+done:
+    return status;
+}
+
 static sotto_status read_run(struct certificate_claims *f, const struct json *c, const char *path)
 {
     sotto_status status = SOTTO_OK;
@@ -210,6 +229,8 @@ static sotto_status read_run(struct certificate_claims *f, const struct json *c,
     TRY(json_get_size(&f->run_claims.charged, run, path, "steps.charged"));
     TRY(json_get_integer(&f->index, c, path, "ledger.index"));
     f->run_claims.used = json_number(json_find(run, "steps.used"));
+    if (json_member(run, "ranks"))
+        TRY(read_ranks(&f->run_claims, run, path));
     f->run_claims.multiplier = json_number(json_find(run, "noise_multiplier"));
     read_reservations(&f->run_claims, list);
     if (strlen(f->run) != RUN_ID)

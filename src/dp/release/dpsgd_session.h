@@ -1,10 +1,12 @@
-/* dpsgd_session.h - a reservation of steps while they are taken: reserve.c makes it, dpsgd_step.c uses it up. */
+/* dpsgd_session.h - a reservation of steps while they are taken: reserve.c makes it, dpsgd_step.c uses it up;
+ * dpsgd_ranks.c does both on the ranks of a team. */
 #ifndef DP_RELEASE_DPSGD_SESSION_H
 #define DP_RELEASE_DPSGD_SESSION_H
 
 #include "dp/dpsgd/dpsgd_reservations.h"
 #include "dp/mechanism/mechanism.h"
 #include "dp/noise/fixed_sample.h"
+#include "par/ranks.h"
 #include "rng/noise.h"
 
 struct sotto_dpsgd_session {
@@ -18,7 +20,10 @@ struct sotto_dpsgd_session {
     bool everyone;                /* sample_rate is 1 */
     struct fixed_sample fixed;
     int threads;
+    uint64_t noised; /* coordinates that this process has drawn noise for */
     char entry[65];
+    uint64_t key_seed;         /* of `keys`, where noise is seeded */
+    struct dpsgd_ranks *ranks; /* NULL: one process; else it is one rank's part (dpsgd_ranks.h) */
     /* for the certificate: */
     struct dpsgd_facts facts;
     char label_entry[65];
@@ -29,5 +34,10 @@ struct sotto_dpsgd_session {
     char *purpose, *condition;
     size_t records;
 };
+
+/** The next step of a sum on the lattice, of which coordinates first .. end - 1 get noise; the others stay as they are. Positions
+ * are those in the whole vector, so ranks that share a seeded key draw what one process draws. ENOMEM: these are zeros; others
+ * as sotto_dp_step_lattice(). */
+sotto_status dpsgd_step_range(struct sotto_dpsgd_session *s, double *sum, size_t first, size_t end);
 
 #endif

@@ -48,7 +48,8 @@ struct pass {
     struct floored_noise noise;
     double *doubles; /* one of them */
     float *floats;
-    size_t n;
+    size_t first, end; /* the coordinates that get noise */
+    _Atomic size_t noised;
     const struct lattice_sum_kernels *kernels;
     double per_step, half_step; /* what makes lattice steps of the sum, and the sum of half steps */
 };
@@ -60,8 +61,8 @@ enum {
 
 static sotto_status add_chunk(void *arg, size_t chunk, int thread)
 {
-    const struct pass *p = arg;
-    const size_t first = chunk * CHUNK, n = p->n - first < CHUNK ? p->n - first : CHUNK;
+    struct pass *p = arg;
+    const size_t first = p->first + chunk * CHUNK, n = p->end - first < CHUNK ? p->end - first : CHUNK;
     _Alignas(64) double k[CHUNK];
     sotto_status status = floored_noise_fill_doubles(&p->noise, k, first, n, 1);
     (void)thread;
@@ -69,6 +70,7 @@ static sotto_status add_chunk(void *arg, size_t chunk, int thread)
         p->kernels->floats(p->floats + first, k, n, p->per_step, p->half_step);
     else if (status == SOTTO_OK)
         p->kernels->doubles(p->doubles + first, k, n, p->per_step, p->half_step);
+    p->noised += n;
     base_wipe(k, n * sizeof *k);
     return status;
 }
@@ -85,24 +87,25 @@ done:
 
 /* Each step has a key of its own from the stream, which forgets it: nothing is drawn twice, not by a resumed
  * run and not by a forked child, and the noise of past steps cannot be drawn again from memory. */
-static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass p)
+static sotto_status add_noise(struct sotto_dpsgd_session *s, struct pass *p)
 {
     sotto_status status = SOTTO_OK;
-    p.n = s->dimension;
-    p.kernels = lattice_sum_kernels_find();
-    p.half_step = ldexp(1, s->lattice_exponent - 1);
+    const size_t n = p->end - p->first;
+    p->kernels = lattice_sum_kernels_find();
+    p->half_step = ldexp(1, s->lattice_exponent - 1);
     TRY(check_step(s));
-    TRY(floored_noise_open(&p.noise, s->mechanism->law, ldexp(s->facts.scale, -s->lattice_exponent), false,
+    TRY(floored_noise_open(&p->noise, s->mechanism->law, ldexp(s->facts.scale, -s->lattice_exponent), false,
                            s->keys));
     s->used++; /* before the noise: a step that is interrupted is a step that is used */
     s->sampled = s->sampled < s->used ? s->used : s->sampled;
-    const size_t chunks = (p.n + CHUNK - 1) / CHUNK;
-    status = par_chunks(chunks, chunks < SHARED ? 1 : s->threads, add_chunk, &p);
+    const size_t chunks = (n + CHUNK - 1) / CHUNK;
+    status = par_chunks(chunks, chunks < SHARED ? 1 : s->threads, add_chunk, p);
+    s->noised += p->noised;
     if (status != SOTTO_OK) /* some of it has no noise */
-        base_wipe(p.floats ? (void *)p.floats : p.doubles,
-                  p.n * (p.floats ? sizeof *p.floats : sizeof *p.doubles));
+        base_wipe(p->floats ? (void *)(p->floats + p->first) : p->doubles + p->first,
+                  n * (p->floats ? sizeof *p->floats : sizeof *p->doubles));
 done:
-    floored_noise_close(&p.noise);
+    floored_noise_close(&p->noise);
     return status;
 }
 
@@ -118,7 +121,8 @@ sotto_status sotto_dp_step(struct sotto_dpsgd_session *s, double *sum)
     sotto_status status = refuse_on_lattice(s);
     if (status != SOTTO_OK)
         return status;
-    return add_noise(s, (struct pass){.doubles = sum, .per_step = ldexp(1, -s->lattice_exponent)});
+    struct pass p = {.doubles = sum, .end = s->dimension, .per_step = ldexp(1, -s->lattice_exponent)};
+    return add_noise(s, &p);
 }
 
 sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *s, float *sum)
@@ -126,13 +130,20 @@ sotto_status sotto_dp_step_float(struct sotto_dpsgd_session *s, float *sum)
     sotto_status status = refuse_on_lattice(s);
     if (status != SOTTO_OK)
         return status;
-    return add_noise(s, (struct pass){.floats = sum, .per_step = ldexp(1, -s->lattice_exponent)});
+    struct pass p = {.floats = sum, .end = s->dimension, .per_step = ldexp(1, -s->lattice_exponent)};
+    return add_noise(s, &p);
 }
 
-sotto_status sotto_dp_step_lattice(struct sotto_dpsgd_session *s, double *sum)
+sotto_status dpsgd_step_range(struct sotto_dpsgd_session *s, double *sum, size_t first, size_t end)
 {
     if (!s->on_lattice)
         return status_fail(SOTTO_EINVAL, "step: the reservation is not on_lattice; call sotto_dp_step(), or "
                                          "set on_lattice in the request");
-    return add_noise(s, (struct pass){.doubles = sum, .per_step = 1});
+    struct pass p = {.doubles = sum, .first = first, .end = end, .per_step = 1};
+    return add_noise(s, &p);
+}
+
+sotto_status sotto_dp_step_lattice(struct sotto_dpsgd_session *s, double *sum)
+{
+    return dpsgd_step_range(s, sum, 0, s->dimension);
 }

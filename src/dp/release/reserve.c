@@ -2,6 +2,7 @@
  * then noise. What is accounted is a noise multiplier that the rounding of sums has made a little smaller
  * (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
  * reservation that the ledger holds under the run's name. */
+#include "dp/release/dpsgd_ranks.h"
 #include "dp/release/dpsgd_session.h"
 
 #include "base/memory.h"
@@ -24,6 +25,7 @@ void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
     noise_close(s->samples);
     noise_close(s->keys);
     fixed_sample_free(&s->fixed);
+    dpsgd_ranks_free(s->ranks);
     dpsgd_reservations_free(&s->run);
     base_free(s->purpose);
     base_free(s->condition);
@@ -208,7 +210,9 @@ static sotto_status open_streams(struct sotto_dpsgd_session *s, const struct sot
     sotto_status status = SOTTO_OK;
     struct sotto_spend apart = *spend;
     TRY(spend_noise(&s->samples, spend));
-    apart.insecure_seed = noise_u64(s->samples);
+    apart.insecure_seed = s->key_seed = noise_u64(s->samples);
+    if (!spend->insecure)
+        s->key_seed = 0;
     TRY(spend_noise(&s->keys, &apart));
 done:
     return status;
@@ -279,6 +283,7 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
     sotto_status status = SOTTO_OK;
     const struct sotto_sensitivity sensitivity = clipped(&s->facts);
     struct sotto_certificate *c = NULL;
+    REQUIRE(s->run.count > 0, "certificate: this rank did not charge the ledger; rank 0 has the certificate");
     struct sotto_account account = s->account;
     account.scale = s->facts.scale;
     account.standard_deviation = s->mechanism->standard_deviation * s->facts.scale;
@@ -294,6 +299,7 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
                                             .purpose = s->purpose[0] ? s->purpose : NULL};
     TRY(certificate_new(&c, &facts));
     TRY(certificate_add_run(c, &s->run, &s->facts, s->first_step + s->used));
+    c->run->ranks = dpsgd_ranks_count(s);
     certificate_enter(c, s->run.items[s->run.count - 1].entry, s->entry);
     *certificate = c;
     c = NULL;

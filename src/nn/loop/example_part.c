@@ -142,7 +142,17 @@ done:
     return status;
 }
 
-sotto_status example_part_check(const struct example_part *p, const struct sotto_context *ctx)
+static void hash(char out[SHA256_HEX], const struct check *c)
+{
+    struct sha256 h;
+    sha256_init(&h);
+    for (size_t r = 0; r < MADE_UP; r++)
+        sha256_update(&h, c->alone[r], c->parameters * sizeof *c->alone[r]);
+    sha256_hex(&h, out);
+}
+
+sotto_status example_part_check(const struct example_part *p, char kernels[SHA256_HEX],
+                                const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct check c = {.part = p};
@@ -155,6 +165,8 @@ sotto_status example_part_check(const struct example_part *p, const struct sotto
     for (size_t i = 0; i < n; i++)
         values[i] += 0.1F * (rng_unit_f(&random) - 0.5F);
     status = check_counts(&c, ctx);
+    if (status == SOTTO_OK && kernels)
+        hash(kernels, &c);
     memcpy(values, weights, n * sizeof *weights);
 done:
     clear_check(&c);

@@ -3,6 +3,7 @@
 #ifndef NN_LOOP_EXAMPLE_PART_H
 #define NN_LOOP_EXAMPLE_PART_H
 
+#include "base/sha256.h"
 #include "nn/nn.h"
 
 /** A plan for gradients of single examples, and what it was made of. */
@@ -22,7 +23,9 @@ sotto_status example_part_add(double *sum, size_t *below, const struct example_p
 /** Runs made-up examples through the plan, at all its places and beside several numbers of others, and compares the
  * bits of what they add with what they add alone. Noise is added to the weights while it runs, as zeros would hide
  * what is below them.
+ *  Out:    kernels  SHA-256 of these bits; NULL: not wanted
  *  Errors: ENOTSUP, a difference; ESTOPPED; ENOMEM */
-sotto_status example_part_check(const struct example_part *p, const struct sotto_context *ctx);
+sotto_status example_part_check(const struct example_part *p, char kernels[SHA256_HEX],
+                                const struct sotto_context *ctx);
 
 #endif

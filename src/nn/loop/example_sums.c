@@ -1,5 +1,6 @@
 #include "nn/loop/example_sums.h"
 
+#include "base/sha256.h"
 #include "nn/loop/example_part.h"
 #include "nn/model/model.h"
 #include "par/par.h"
@@ -31,6 +32,8 @@ struct example_sums {
     size_t *first;      /* (parts + 1) first example of a part */
     size_t *first_end;  /* (parts + 1) its first chain */
     size_t parts, ends; /* of the running step */
+    size_t own;         /* the first of this rank's parts */
+    char kernels[SHA256_HEX];
     const struct nn_clip *clip;
     uint64_t step;
 };
@@ -124,7 +127,7 @@ sotto_status example_sums_create(struct example_sums **out, struct nn_model *m,
     NEW(s->workers, s->worker_count);
     for (size_t i = 0; i < s->worker_count; i++)
         TRY(open_worker(&s->workers[i], s, m));
-    TRY(example_part_check(&s->workers[0].part, config->ctx));
+    TRY(example_part_check(&s->workers[0].part, s->kernels, config->ctx));
     NEW(s->end, config->slots);
     NEW(s->first, config->slots + 1);
     NEW(s->first_end, config->slots + 1);
@@ -162,6 +165,11 @@ void example_sums_train_top(struct example_sums *s, int top_only)
 size_t example_sums_part(const struct example_sums *s)
 {
     return s->part;
+}
+
+const char *example_sums_kernels(const struct example_sums *s)
+{
+    return s->kernels;
 }
 
 size_t example_sums_chain(const struct example_sums *s)
@@ -222,9 +230,10 @@ static void cut_sample(struct example_sums *s, const uint32_t *slot, size_t n)
     s->first_end[s->parts] = s->ends;
 }
 
-static sotto_status sum_part(void *arg, size_t part, int thread)
+static sotto_status sum_part(void *arg, size_t own_part, int thread)
 {
     struct example_sums *s = arg;
+    const size_t part = s->own + own_part;
     struct worker *w = &s->workers[thread];
     const struct example_sums_config *c = &s->config;
     const size_t first = s->first[part], count = s->first[part + 1] - first;
@@ -257,8 +266,15 @@ static sotto_status collect(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-sotto_status example_sums_take(double *sum, size_t *below, struct example_sums *s, const uint32_t *slot,
-                               size_t n, const struct nn_clip *clip, uint64_t step)
+/* What a part adds is a function of its records alone, so any rank may work on it. */
+static size_t part_of_rank(const struct example_sums *s, size_t rank)
+{
+    const size_t ranks = s->config.ranks ? s->config.ranks : 1;
+    return s->parts * rank / ranks;
+}
+
+sotto_status example_sums_take(double *sum, struct example_counts *counts, struct example_sums *s,
+                               const uint32_t *slot, size_t n, const struct nn_clip *clip, uint64_t step)
 {
     const int pool = par_set_threads(1), threads = (int)s->worker_count;
     s->clip = clip;
@@ -266,12 +282,14 @@ sotto_status example_sums_take(double *sum, size_t *below, struct example_sums *
     s->workers[0].sum = sum;
     memset(sum, 0, s->parameters * sizeof *sum);
     cut_sample(s, slot, n);
-    const sotto_status status = par_chunks(s->parts, s->parts > 1 ? threads : 1, sum_part, s);
+    const size_t end = part_of_rank(s, s->config.rank + 1), parts = end - part_of_rank(s, s->config.rank);
+    s->own = end - parts;
+    const sotto_status status = par_chunks(parts, parts > 1 ? threads : 1, sum_part, s);
     (void)par_shares((s->parameters + CHUNK - 1) / CHUNK, threads, NULL, collect,
                      s); /* cannot fail; empties workers */
-    *below = 0;
+    *counts = (struct example_counts){.examples = s->first[end] - s->first[s->own]};
     for (size_t i = 0; i < s->worker_count; i++) {
-        *below += s->workers[i].below;
+        counts->below += s->workers[i].below;
         s->workers[i].below = 0;
     }
     par_set_threads(pool);

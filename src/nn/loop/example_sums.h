@@ -22,6 +22,7 @@ struct example_sums_config {
     size_t slots;        /* records that could be in a step: public */
     double rate;         /* the share of them that is in a step on average: public */
     size_t part;         /* examples in a part; 0: chosen */
+    size_t rank, ranks;  /* of those who share a sample, this one; ranks 0: alone */
     int threads;
     const struct sotto_context *ctx; /* asked before each part */
     example_fill *fill;
@@ -42,12 +43,18 @@ size_t example_sums_bytes(const struct example_sums *s);
 /** The norm, in lattice steps, to which what an example adds must be bounded, so that one record that is in a
  * step or not moves the sum by at most `steps` in L2 norm, float chains and cuts included. */
 double example_sums_bound(const struct example_sums *s, double steps);
-/** sum (trained parameters) = the sum over a sample of what its examples add (nn_plan_clipped_sum()).
+/** First digits of a hash of the bits that this machine's kernels give for made-up examples: equal where what examples add is. */
+const char *example_sums_kernels(const struct example_sums *s);
+/** What a sample, or this rank's share of it, adds besides. Private numbers. */
+struct example_counts {
+    size_t examples, below; /* below: how many of them were not clipped */
+};
+/** sum (trained parameters) = the sum over a sample of what its examples add (nn_plan_clipped_sum()). On ranks: over the parts of
+ * the sample that are this rank's; the sum over all ranks, of whole numbers, has the bits of one alone.
  *  In:  slot  (n) the numbers of the sample's records, rising
  *       clip  its bound is example_sums_bound() of something
- *  Out: *below  how many were not clipped: a private number
  *  Errors: ESTOPPED; nothing of the sample is left */
-sotto_status example_sums_take(double *sum, size_t *below, struct example_sums *s, const uint32_t *slot,
-                               size_t n, const struct nn_clip *clip, uint64_t step);
+sotto_status example_sums_take(double *sum, struct example_counts *counts, struct example_sums *s,
+                               const uint32_t *slot, size_t n, const struct nn_clip *clip, uint64_t step);
 
 #endif

@@ -13,7 +13,7 @@ enum { BUILD = 41, SHOWN = 12 };
 
 /* What a rank says of itself. */
 struct rank_record {
-    char host[64], version[32], build[BUILD], isa[16], machine[192], recipe[2048];
+    char host[64], version[32], build[BUILD], isa[16], machine[192], recipe[SAME_RUN_RECIPE];
     uint32_t byte_order;
 };
 

@@ -4,8 +4,9 @@
 
 #include "par/ranks.h"
 
-/** Before the first step: all ranks compare program, recipe (with data and rows) and the bits of their kernels (leaves_machine())
- *  with rank 0's. Called by all. Team NULL: nothing.
+enum { SAME_RUN_RECIPE = 4096 };
+/** Before the first step: all ranks compare program, recipe (with data and rows) and the bits of their kernels (leaves_machine(),
+ *  example_sums_kernels()) with rank 0's. Texts are lines "key=value". Called by all. Team NULL: nothing.
  *
  *  Returns: EINVAL   another recipe or other data, of the lowest rank that differs, with the same text on all ranks
  *           ENOTSUP  another program, or other bits */

@@ -47,18 +47,39 @@ done:
     return status;
 }
 
+static sotto_status share_model(const struct nn_model *m, const struct sotto_team *team)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t i = 0; i < m->parameter_count; i++)
+        TRY(team_broadcast(team, m->parameters[i].value, m->parameters[i].count * sizeof(float)));
+done:
+    return status;
+}
+
+/* All but labels, which no run on ranks has. */
+static sotto_status share_private(struct checkpoint_private *p, const struct sotto_team *team)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(team_broadcast(team, p->run, sizeof p->run));
+    TRY(team_broadcast(team, &p->clip, sizeof p->clip));
+    if (p->average)
+        TRY(share_model(p->average, team));
+done:
+    return status;
+}
+
 /* Rank 0's state, to all. */
 static sotto_status share(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
-    const struct nn_model *m = l->model;
     TRY(team_broadcast(l->team, &l->resumed, sizeof l->resumed));
     if (!l->resumed)
         goto done;
     TRY(team_broadcast(l->team, &l->progress, sizeof l->progress));
-    for (size_t i = 0; i < m->parameter_count; i++)
-        TRY(team_broadcast(l->team, m->parameters[i].value, m->parameters[i].count * sizeof(float)));
+    TRY(share_model(l->model, l->team));
     TRY(nn_optimizer_share(l->optimizer, l->team));
+    if (l->origin.secret)
+        TRY(share_private(l->origin.secret, l->team));
 done:
     return status;
 }

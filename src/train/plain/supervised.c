@@ -140,8 +140,8 @@ static sotto_status choose_order(struct supervised *t)
         !t->plan_views || (strcmp(o->order, "exact") != 0 && !o->leaf),
         "order exact and leaf are for plain training; the sums of DP-SGD give the same bits on any number of "
         "threads without them");
-    TRY(leaf_order_on_ranks(&t->sums, t->team, t->plan_views ? "fast" : o->order, o->leaf, &t->config,
-                            t->plan_rows, 1, NULL));
+    TRY(leaf_order_on_ranks(&t->sums, t->plan_views ? NULL : t->team, t->plan_views ? "fast" : o->order,
+                            o->leaf, &t->config, t->plan_rows, 1, NULL));
     o->order = t->sums.exact ? "exact" : "fast";
     o->leaf = t->sums.exact ? t->sums.leaf : 0;
 done:
@@ -443,6 +443,8 @@ void supervised_announce(const struct supervised *t, const struct training_loop 
     sotto_autotune_line(line, &t->choice, l->unit);
     if (t->leaves)
         leaves_line(sums, t->leaves, l->unit);
+    else if (t->team)
+        snprintf(sums, sizeof sums, "on %zu ranks", sotto_team_size(t->team));
     context_log(
         t->ctx, SOTTO_LOG_INFO,
         "train: %s on %zux%zux%zu, %zu records of %s, %zu classes, %zu parameters, %llu steps of %zu, %s, "

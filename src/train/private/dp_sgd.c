@@ -9,7 +9,9 @@
 #include "canary/canaries.h"
 #include "dp/ledger/spend.h"
 #include "dp/release/charge_hint.h"
+#include "dp/release/dpsgd_ranks.h"
 #include "nn/loop/example_sums.h"
+#include "nn/loop/same_run.h"
 #include "nn/model/model.h"
 #include "par/par.h"
 #include "train/private/public_encoder.h"
@@ -49,6 +51,8 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
+    if (r->t.team) /* a stop on any rank: nothing is charged that would be drawn anew */
+        TRY(team_agree(r->t.team, context_check(r->t.ctx, "train: stopped before a charge")));
     /* the old one stays until then: should this fail, it tells what was charged */
     struct sotto_dpsgd_session *next;
     size_t left = step < p->steps ? p->steps - (size_t)step : 1; /* 1: for the certificate of what is done */
@@ -68,7 +72,7 @@ static sotto_status reserve(struct private_run *r, uint64_t step)
         .records = r->t.n,
         .run = r->state.run[0] ? r->state.run : NULL,
         .on_lattice = 1};
-    TRY(sotto_dp_reserve(&next, &request, r->t.ctx));
+    TRY(dpsgd_ranks_reserve(&next, &request, r->t.team, r->t.ctx));
     sotto_dpsgd_session_close(r->reserved);
     r->reserved = next;
     snprintf(r->state.run, sizeof r->state.run, "%s", sotto_dpsgd_session_run(r->reserved));
@@ -94,7 +98,7 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     if (sotto_dpsgd_session_used(r->reserved) == r->p.reserve)
         TRY(reserve(r, step));
     size_t drawn, kept = 0;
-    TRY(sotto_dp_sample(r->reserved, r->sample, &drawn, r->t.n));
+    TRY(dpsgd_ranks_sample(r->reserved, r->sample, &drawn, r->t.n));
     canary_note(r->p.canaries, r->sample, drawn);
     for (size_t i = 0; i < drawn; i++) { /* of one that counts as nothing the part in the sum is 0 */
         r->sample[kept] = r->sample[i];
@@ -142,10 +146,11 @@ static void fill(float *input, int64_t *labels, void *state, size_t first, size_
 static sotto_status sum_reference(struct private_run *r, const struct nn_clip *clip, double rate,
                                   uint64_t step)
 {
-    size_t below, n = canary_own_sample(r->sample, r->p.canaries, rate, step);
+    struct example_counts counts;
+    size_t n = canary_own_sample(r->sample, r->p.canaries, rate, step);
     for (size_t i = 0; i < n; i++)
         r->rows[i] = r->t.rows[r->sample[i]];
-    return example_sums_take(r->reference, &below, r->sums, r->sample, n, clip, step);
+    return example_sums_take(r->reference, &counts, r->sums, r->sample, n, clip, step);
 }
 
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
@@ -166,21 +171,22 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
                                      .rate = sotto_sample_rate(r->p.sampling, r->t.options.batch, r->t.n),
                                      .unit = unit,
                                      .logistic = strcmp(r->p.noise, "logistic") == 0};
-    size_t below, batch = r->t.options.batch;
+    struct example_counts counts;
+    size_t batch = r->t.options.batch;
     double scale = 1 / (double)batch;
     const bool top_only = supervised_warms_up(&r->t, step);
     (void)rows;
     example_sums_train_top(r->sums, top_only);
-    TRY(example_sums_take(r->sum, &below, r->sums, r->sample, n, &clip, step));
+    TRY(team_agree(r->t.team, example_sums_take(r->sum, &counts, r->sums, r->sample, n, &clip, step)));
     if (quantile) {
-        r->sum[r->parameters] = count * (2 * (double)below - (double)n);
+        r->sum[r->parameters] = count * (2 * (double)counts.below - (double)counts.examples);
         scale *= r->state.clip / share;
     }
     canary_add(r->p.canaries, r->sum, floor(clip.bound));
     if (r->reference)
         TRY(sum_reference(r, &clip, seen.rate, step));
     average(r, step); /* a step that was stopped is drawn again: not before */
-    TRY(sotto_dp_step_lattice(r->reserved, r->sum));
+    TRY(dpsgd_ranks_step(r->reserved, r->sum));
     canary_observe(r->p.canaries, r->sum, r->reference, &seen);
     if (quantile)
         r->state.clip =
@@ -211,6 +217,8 @@ static sotto_status plan(struct private_run *r)
                                              .slots = t->n,
                                              .rate = sotto_sample_rate(r->p.sampling, t->options.batch, t->n),
                                              .part = r->p.part,
+                                             .rank = sotto_team_rank(t->team),
+                                             .ranks = sotto_team_size(t->team),
                                              .threads = t->threads,
                                              .ctx = t->ctx,
                                              .fill = fill,
@@ -234,6 +242,36 @@ static sotto_status plan(struct private_run *r)
     TRY(canary_begin(r->p.canaries, r->parameters));
 done:
     return status;
+}
+
+/* What can fail on one rank alone before anything is charged. Rank 0 writes the output. */
+static sotto_status prepare(struct private_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(plan(r));
+    if (r->p.output && sotto_team_rank(r->t.team) == 0)
+        TRY(file_hold(&r->held, r->p.output,
+                      nn_model_parameter_count(r->t.model, 1) * sizeof(float) + OUTPUT_ROOM));
+done:
+    return status;
+}
+
+/* Besides the recipe: what the ledger is charged for, and what the checkpoint does not keep. */
+static sotto_status check_same_run(const struct private_run *r)
+{
+    char recipe[SAME_RUN_RECIPE], machine[LEAVES_MACHINE];
+    const struct sotto_train_privacy *p = &r->p;
+    const struct sotto_spend *s = &p->spend;
+    snprintf(recipe, sizeof recipe,
+             "%sreserve_steps=%zu\nmicro_batch=%zu\nclasses=%zu\nadjacency=%s\nnoise_seed=%llu\n"
+             "dataset_id=%.200s\nledger=%.400s\nbudget=%.17g,%.17g\nrows_per_person=%zu\ncondition=%.200s\n",
+             r->t.recipe, p->reserve, p->part, p->classes, sotto_adjacency_name(p->adjacency),
+             (unsigned long long)(s->insecure ? s->insecure_seed : 0), s->dataset_id ? s->dataset_id : "",
+             s->ledger ? s->ledger : "", s->budget.epsilon, s->budget.delta, s->rows_per_person,
+             s->condition ? s->condition : "");
+    snprintf(machine, sizeof machine, "kernels=%.16s\nbackend=%s\n", example_sums_kernels(r->sums),
+             nn_backend_title(autotune_backend(&r->t.choice)));
+    return same_run_check(r->t.team, recipe, machine);
 }
 
 static void clear(struct private_run *r)
@@ -315,10 +353,12 @@ static sotto_status finish(struct sotto_network **out, struct sotto_certificate 
     TRY(network_add_fact(n, "private_recipe", r->text));
     if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
-    TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
-    if (r->t.encoder)
-        TRY(add_tuning(text, n, r));
-    certificate_add_classes(text, r->records.data.classes, silent_records_classes_by(&r->records, &r->p));
+    if (sotto_team_rank(r->t.team) == 0) {
+        TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
+        if (r->t.encoder)
+            TRY(add_tuning(text, n, r));
+        certificate_add_classes(text, r->records.data.classes, silent_records_classes_by(&r->records, &r->p));
+    }
     *certificate = text;
     *out = n;
     text = NULL;
@@ -359,11 +399,17 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
     struct private_run r = {.fault = fault ? *fault : (struct dp_sgd_fault){0}};
     struct sotto_train_result found;
     struct sotto_train_options o = {0};
+    struct sotto_context own = ctx ? *ctx : (struct sotto_context){0};
+    const struct sotto_team *team = own.team;
     int64_t *all = NULL;
+    own.team = NULL; /* other calls refuse one */
+    ctx = &own;
     if (r.fault.clip == 0)
         r.fault.clip = 1;
     TRY(train_options_resolve(&o, options));
     TRY(train_privacy_resolve(&r.p, privacy));
+    if (team && r.p.canaries)
+        FAIL(SOTTO_ENOTSUP, "canaries cannot be trained on several ranks yet; run it in one process");
     REQUIRE(o.augment_noise == 0, "augment_noise is for plain training; DP-SGD adds noise to gradients");
     if (!rows) {
         n = data->n;
@@ -373,14 +419,13 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
     }
     TRY(silent_records_make(&r.records, data, &r.p));
     TRY(supervised_resolve(&r.t, &r.records.data, rows ? rows : all, n, &o, ctx));
+    r.t.team = team;
     TRY(supervised_rows_once(&r.t));
     TRY(dp_sgd_resolve(&r.p, &r.t.options, n, ctx));
     if (r.t.encoder)
         TRY(stand_on_encoder(&r, data, &o));
-    TRY(plan(&r));
-    if (r.p.output)
-        TRY(file_hold(&r.held, r.p.output,
-                      nn_model_parameter_count(r.t.model, 1) * sizeof(float) + OUTPUT_ROOM));
+    TRY(team_agree(team, prepare(&r)));
+    TRY(check_same_run(&r));
     TRY(run(&r));
     supervised_report(&found, &r.t, &r.loop);
     found.loss = found.accuracy = NAN;

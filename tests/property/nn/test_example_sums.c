@@ -92,9 +92,10 @@ static struct nn_clip clip_of(const struct example_sums *s, double norm)
 static double *take(struct world *w, struct example_sums *s, const struct nn_clip *clip)
 {
     double *sum = base_alloc(w->parameters, sizeof *sum);
-    size_t below;
-    assert_int_equal(example_sums_take(sum, &below, s, w->slot, w->n, clip, 0), SOTTO_OK);
-    assert_true(below <= w->n);
+    struct example_counts counts;
+    assert_int_equal(example_sums_take(sum, &counts, s, w->slot, w->n, clip, 0), SOTTO_OK);
+    assert_int_equal(counts.examples, w->n);
+    assert_true(counts.below <= w->n);
     return sum;
 }
 
@@ -267,20 +268,20 @@ static void an_empty_sample_is_zero_and_a_step_allocates_nothing(void **state)
 {
     (void)state;
     struct world w;
-    size_t below = 9;
+    struct example_counts counts = {9, 9};
     world_open(&w, &mlp);
     struct example_sums *s = open_sums(&w, 0.1, 0, 2);
     const struct nn_clip clip = clip_of(s, 0.5);
     double *sum = base_alloc(w.parameters, sizeof *sum);
     draw_sample(&w, 0.1, 1);
-    assert_int_equal(example_sums_take(sum, &below, s, w.slot, w.n, &clip, 0), SOTTO_OK);
+    assert_int_equal(example_sums_take(sum, &counts, s, w.slot, w.n, &clip, 0), SOTTO_OK);
     uint64_t before = base_alloc_count();
-    assert_int_equal(example_sums_take(sum, &below, s, w.slot, w.n, &clip, 1), SOTTO_OK);
+    assert_int_equal(example_sums_take(sum, &counts, s, w.slot, w.n, &clip, 1), SOTTO_OK);
     assert_true(base_alloc_count() == before);
-    assert_int_equal(example_sums_take(sum, &below, s, w.slot, 0, &clip, 2), SOTTO_OK);
+    assert_int_equal(example_sums_take(sum, &counts, s, w.slot, 0, &clip, 2), SOTTO_OK);
     for (size_t k = 0; k < w.parameters; k++)
         assert_true(sum[k] == 0);
-    assert_int_equal(below, 0);
+    assert_int_equal(counts.below, 0);
     base_free(sum);
     example_sums_free(s);
     world_close(&w);
