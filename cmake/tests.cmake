@@ -52,9 +52,9 @@ endfunction()
 set(SOTTO_MATRIX_DTYPE test_embed_views test_leaves test_pretrain test_pretrain_ranks test_pretrain_learns test_talos_runs test_train test_train_ranks)
 set(SOTTO_MATRIX
     test_embed_blocks test_attriguard test_backends test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_dp_sgd_resume test_encoder
-    test_dpsgd_steps test_example_clipping test_example_part test_example_sums test_examples test_federated test_fft test_fine_tune test_floored_noise test_freeze test_generator test_generator_attacks test_golden_step test_gradient_penalty test_gradients test_head test_head_bits
+    test_dpsgd_ranks test_dpsgd_steps test_example_clipping test_example_part test_example_sums test_examples test_federated test_fft test_fine_tune test_floored_noise test_freeze test_generator test_generator_attacks test_golden_step test_gradient_penalty test_gradients test_head test_head_bits
     test_head_batch_train test_head_golden test_head_private test_input_gradient test_knn test_label_attacks test_layers test_losses test_ensemble test_model
-    test_model_attacks test_plan_influence test_plan_sketch test_moment_heads test_moments test_head_delta test_network test_network_attacks test_noisy_attacks
+    test_model_attacks test_plan_influence test_plan_sketch test_private_ranks test_moment_heads test_moments test_head_delta test_network test_network_attacks test_noisy_attacks
     test_noisy_inputs test_olympus test_optimizer test_plan test_pretrained test_residual_noise test_residual_sde test_scattering test_sensitivity
     test_shadow_heads test_shadow_pool test_snapshots test_standardise test_stolen_layers test_talos test_transposed test_tree test_white_box test_white_box_known test_winograd)
 sotto_label(matrix ${SOTTO_MATRIX} ${SOTTO_MATRIX_DTYPE})
@@ -65,7 +65,7 @@ set(SOTTO_LONG
     test_certificates test_certified test_composition_rules test_conditions test_data_import test_dp_edges test_dp_failures test_dp_sgd test_dp_sgd_resume
     test_encoder_import test_events test_fixed_sampling test_floored_certificate test_floored_polynomials test_forgery test_golden_step test_head_private
     test_label_release test_layers test_ledger test_ledger_faults test_mechanisms test_network_attacks test_noisy_inputs test_pld test_pld_errors test_pld_known test_pld_whole
-    test_pretrain test_pretrain_ranks test_privacy_accounting test_release_doubles test_release_kinds test_reservations test_residual_sde test_silent_trainers test_stop
+    test_pretrain test_pretrain_ranks test_privacy_accounting test_private_ranks test_release_doubles test_release_kinds test_reservations test_residual_sde test_silent_trainers test_stop
     test_stop_stages test_talos_runs test_train test_verification test_verify)
 sotto_label(long ${SOTTO_LONG})
 # They make archives; the library loads libarchive only when it reads one.
@@ -151,6 +151,9 @@ if(BATS)
   add_test(NAME slow/mpi_network COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/mpi_network.bats)
   set_tests_properties(slow/mpi_network PROPERTIES LABELS slow TIMEOUT 600
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_MPI_NETWORK=1")
+  add_test(NAME slow/mpi_kills COMMAND ${BATS} -f "killed ranks" ${CMAKE_SOURCE_DIR}/tests/cli/mpi_private.bats)
+  set_tests_properties(slow/mpi_kills PROPERTIES LABELS slow TIMEOUT 7200
+    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANK_KILLS=100")
 endif()
 # The Python package against the library just built, without pip or network. (A sanitizer would have to be in the interpreter.)
 if(NOT SOTTO_SANITIZE AND NOT CMAKE_CROSSCOMPILING)

@@ -2,7 +2,8 @@
  *
  * mpirun or srun starts a program once for each rank; each opens the team, puts it into the context of the same calls with
  * the same arguments, and closes it. sotto_pretrain() and sotto_train() in order "exact" take a team: every rank gets the
- * bits that one process alone computes, on any number of ranks and threads. All other calls refuse a context with a team (ENOTSUP). */
+ * bits that one process alone computes, on any number of ranks and threads; and so does sotto_train_private(). All other calls
+ * refuse a context with a team (ENOTSUP). */
 #ifndef SOTTO_TEAM_H
 #define SOTTO_TEAM_H
 

@@ -198,11 +198,15 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  *  before anything is charged. One that was itself trained privately needs its certificate beside it (FILE.certificate.json),
  *  and its epsilon is added: the certificate of the result is conditional on it and states the sum. Steps of warm_up are charged like all others.
  *
+ *  Takes a team (sotto/team.h): rank 0 alone charges its ledger, draws which records are in a step and writes the files; sums over all ranks
+ *  are exact, and each coordinate gets its noise once, on one rank, from that one's operating system. All ranks must be trusted
+ *  alike: sums without noise are sent between them. Canaries are refused (ENOTSUP).
+ *
  *  In:      rows     a row may be named once
  *           options  as for sotto_train(), but batch norm (use norm "group", or freeze it) and bf16 are refused, and no
  *                    losses, accuracies or metrics exist: they would tell of the records
  *  Out:     *out          free with sotto_network_free()
- *           *certificate  how far the records are protected; free with sotto_certificate_free()
+ *           *certificate  how far the records are protected; free with sotto_certificate_free(); NULL on ranks other than 0
  *           *result       loss and accuracy are NAN
  *  Returns: those of sotto_train(), sotto_calibrate_sampled() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status

@@ -41,10 +41,11 @@ static void *watch(void *arg)
     pthread_mutex_lock(&w->lock);
     while (!w->ends) {
         if (w->waits && now() - w->since > limit(w)) {
-            fprintf(stderr,
-                    "sotto: error: rank %zu (%s): no word from the other ranks for %.0f s; this process "
-                    "ends, and the same command continues from the checkpoint\n",
-                    w->rank, w->host, limit(w));
+            fprintf(
+                stderr,
+                "sotto: error: rank %zu (%s): no word from the other ranks for %.0f s; this process "
+                "ends, and the same command continues from the checkpoint; what was charged stays charged\n",
+                w->rank, w->host, limit(w));
             _exit(EXIT_AGAIN);
         }
         struct timespec look;

@@ -207,9 +207,8 @@ static sotto_status read_ranks(struct run_claims *r, const struct json *run, con
     TRY(json_get_text(&by, run, path, "sampling_by"));
     if (r->ranks < 2 || strcmp(by, CERTIFICATE_SAMPLING_BY) != 0)
         FAIL(SOTTO_EFORMAT,
-             "%s: %zu ranks, whose records were drawn by '%.40s'; expected at least 2, "
-             "and " CERTIFICATE_SAMPLING_BY,
-             path, r->ranks, by);
+             "%s: 'run' has %zu ranks and sampling by '%.40s'; expected at least 2 ranks, and sampling by %s",
+             path, r->ranks, by, CERTIFICATE_SAMPLING_BY);
 done:
     return status;
 }

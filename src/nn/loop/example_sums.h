@@ -22,7 +22,7 @@ struct example_sums_config {
     size_t slots;        /* records that could be in a step: public */
     double rate;         /* the share of them that is in a step on average: public */
     size_t part;         /* examples in a part; 0: chosen */
-    size_t rank, ranks;  /* of those who share a sample, this one; ranks 0: alone */
+    size_t rank, ranks;  /* of the processes that share a sample, this one; ranks 0: alone */
     int threads;
     const struct sotto_context *ctx; /* asked before each part */
     example_fill *fill;

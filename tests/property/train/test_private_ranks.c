@@ -59,7 +59,7 @@ static const char *look_at(const struct sotto_certificate *c, size_t rank, size_
         return c ? "a certificate on a rank that did not charge" : NULL;
     snprintf(named, sizeof named, "\"ranks\": %zu", ranks);
     if (!certificate_holds(c, named) || !certificate_holds(c, "\"sampling_by\": \"rank 0\""))
-        return "the certificate does not say who took part";
+        return "the certificate does not name the ranks";
     if (sotto_certificate_encode(&text, c) != SOTTO_OK || sotto_certificate_decode(&read, text) != SOTTO_OK ||
         sotto_certificate_encode(&again, read) != SOTTO_OK)
         wrong = sotto_error_text();

@@ -207,7 +207,7 @@ static void a_failed_reservation_is_one_on_all_ranks(void **state)
     d->request = request(false);
     d->request.spend.ledger = path_of("l.jsonl/below.jsonl"); /* a file is no folder */
     d->expected = SOTTO_ECREATE;
-    d->text = "l.jsonl/below.jsonl";
+    d->text = "rank 0 (";
     fclose(fopen(path_of("l.jsonl"), "w"));
     simulated_ranks(3, 0, fail_to_reserve, d);
     unlink(path_of("l.jsonl"));

@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# DP-SGD on all ranks of mpirun: weights, ledger, certificate, kills, disks that are full. Skipped where Open MPI or the plug-in is missing;
+# tests/property/train/test_private_ranks.c and tests/unit/dp/test_dpsgd_ranks.c need neither. f32, 1 and 2 threads a rank.
+# 'make check-slow' kills 100 ranks (SOTTO_RANK_KILLS).
+
+setup() {
+  command -v mpirun >/dev/null || skip "no mpirun (openmpi-bin)"
+  mpirun --version | grep -q 'Open MPI' || skip "mpirun is not that of Open MPI"
+  [ -e "$SOTTO_BUILD/libsotto_mpi.so" ] || skip "the plug-in for MPI was not built (libopenmpi-dev)"
+  dir=$(mktemp -d)
+  cd "$dir"
+  export XDG_DATA_HOME=$dir/data XDG_CACHE_HOME=$dir/cache
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+  export OMPI_MCA_orte_tmpdir_base=$dir # a lost rank leaves its folder there
+  unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK PMI_SIZE PMI_RANK SLURM_STEP_NUM_TASKS SLURM_PROCID PMIX_RANK SOTTO_MPI_LIBRARY
+  local backend=dnnl
+  "$SOTTO" version | grep -q oneDNN || backend=ref
+  # all records in each step are quick to account for
+  local common=(train --data synthetic-images-n64 --hidden 4,8 --seed 3 --dtype f32 --backend $backend --dp-sgd --noise-multiplier 2)
+  every=("${common[@]}" --batch 64)
+  some=("${common[@]}" --batch 16)
+}
+teardown() { cd /; [ -z "${dir-}" ] || rm -rf "$dir"; }
+
+# SIGTERM alone does not always end mpirun
+ranks() { timeout -k 5 300 mpirun --oversubscribe "$@"; }
+entries() { if [ -e "$1" ]; then grep -c '"event":"reserve"' "$1" || true; else echo 0; fi; }
+# one_error TEXT: the only error of $output
+one_error() {
+  { [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ] && [[ "$output" == *"sotto: error: "*"$1"* ]]; } || { echo "$output"; return 1; }
+}
+
+@test "1, 2 and 3 ranks, with 1 and 2 threads: the file of one process, one entry, a certificate that names the ranks" {
+  seeded=("${some[@]}" --steps 4 --clipping quantile --insecure-noise-seed 5 --quiet)
+  for threads in 1 2; do
+    "$SOTTO" "${seeded[@]}" --threads $threads --ledger alone$threads.jsonl -o alone$threads.st
+    for n in 1 2 3; do
+      run ranks -n $n "$SOTTO" "${seeded[@]}" --threads $threads --ledger l.jsonl -o r.st --json
+      [ "$status" -eq 0 ] || { echo "$n ranks: $output"; return 1; }
+      cmp r.st alone$threads.st
+      [ "$(entries l.jsonl)" -eq 1 ]
+      [ ! -e r.st.checkpoint ]
+      [ $n -eq 1 ] || [[ "$output" == *"\"ranks\": $n,"*'"sampling_by": "rank 0"'* ]] || { echo "$output"; return 1; }
+      rm l.jsonl r.st*
+    done
+  done
+  "$SOTTO" "${some[@]}" --steps 4 --clipping quantile --insecure-noise-seed 6 --quiet --threads 1 --ledger other.jsonl -o other.st
+  run cmp -s other.st alone1.st # so that the comparison can fail
+  [ "$status" -ne 0 ]
+}
+
+@test "noise of the system: verified with its ledger, and no two runs alike" {
+  for i in 1 2; do
+    run ranks -n 2 "$SOTTO" "${some[@]}" --steps 4 --quiet --ledger l$i.jsonl -o m$i.st
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"-differentially private under replace-one adjacency"* ]] || { echo "$output"; return 1; }
+    "$SOTTO" verify m$i.st.certificate.json --ledger l$i.jsonl
+    "$BATS_TEST_DIRNAME/../../tools/check-schema" m$i.st.certificate.json l$i.jsonl
+    python3 "$BATS_TEST_DIRNAME/../../verifier/sotto-verify.py" m$i.st.certificate.json --ledger l$i.jsonl
+  done
+  run cmp -s m1.st m2.st
+  [ "$status" -ne 0 ]
+  sed 's/"sampling_by": "rank 0"/"sampling_by": "rank 1"/' m1.st.certificate.json > forged.json
+  run "$SOTTO" verify forged.json --ledger l1.jsonl
+  [ "$status" -ne 0 ]
+  run python3 "$BATS_TEST_DIRNAME/../../verifier/sotto-verify.py" forged.json --ledger l1.jsonl
+  [ "$status" -ne 0 ]
+}
+
+# begin RANKS ARGUMENT...: a run in the background whose ranks tell their process numbers; its output to `said`
+begin() {
+  local n=$1
+  shift
+  rm -f pid.* said
+  ranks -n "$n" bash -c 'echo $$ > "new.$OMPI_COMM_WORLD_RANK" && mv "new.$OMPI_COMM_WORLD_RANK" "pid.$OMPI_COMM_WORLD_RANK"; exec "$@"' sh "$@" > said 2>&1 &
+  job=$!
+  local r
+  for ((r = 0; r < n; r++)); do
+    until [ -e pid.$r ]; do sleep 0.05; done
+  done
+}
+# ended CODE: the run that was begun
+ended() {
+  local code=0
+  wait $job || code=$?
+  [ $code -eq "$1" ] || { echo "exit $code"; cat said; return 1; }
+}
+step_of() { python3 -c 'import json, struct, sys
+b = open(sys.argv[1], "rb").read()
+n = struct.unpack("<Q", b[:8])[0]
+at = json.loads(b[8:8 + n])["progress.step"]["data_offsets"][0] + 8 + n
+print(struct.unpack("<q", b[at:at + 8])[0])' "$1"; }
+charged() { python3 -c 'import json, sys
+print(sum(json.loads(line)["steps"] for line in open(sys.argv[1])))' "$1"; }
+
+@test "a signal to one rank: all leave with a checkpoint and the charge; another number of ranks goes on and is charged again" {
+  long=("${every[@]}" --steps 100000 --ledger l.jsonl -o m.st)
+  begin 2 "$SOTTO" "${long[@]}"
+  until [ -s m.st.checkpoint ]; do sleep 0.05; done
+  kill -USR1 "$(cat pid.1)"
+  ended 130
+  output=$(cat said)
+  one_error "train: stopped after step "
+  [[ "$output" == *"hint: epsilon "*" was charged: entry 0 of the ledger; the same command continues"* ]] || { echo "$output"; return 1; }
+  [ "$(entries l.jsonl)" -eq 1 ]
+  [ ! -e m.st ]
+  begin 3 "$SOTTO" "${long[@]}"
+  until grep -q 'charged again' said; do sleep 0.05; done
+  kill -TERM "$(cat pid.2)"
+  ended 130
+  [ "$(entries l.jsonl)" -eq 2 ]
+}
+
+@test "killed ranks: no entry is lost, and no step is in a checkpoint that was not charged" {
+  kills=${SOTTO_RANK_KILLS:-5} steps=400 before=0 reserved=0
+  RANDOM=${SOTTO_RANK_SEED:-11}
+  for ((i = 0; i < kills; i++)); do
+    begin 3 "$SOTTO" "${every[@]}" --steps $steps --ledger l.jsonl -o m.st
+    sleep 0.$((RANDOM % 10))$((RANDOM % 10))
+    sleep $((RANDOM % 3))
+    kill -9 "$(cat pid.$((RANDOM % 3)))" || true # it may be done
+    wait $job || true
+    after=$(entries l.jsonl)
+    [ $((after - before)) -eq 0 ] || [ $((after - before)) -eq 1 ] || { cat said; return 1; }
+    if grep -q 'charged again' said; then
+      [ "$after" -gt "$before" ]
+    fi
+    if [ -e m.st.checkpoint ]; then # it is made behind the first entry
+      [ "$after" -gt 0 ]
+      [ "$(step_of m.st.checkpoint)" -le "$(charged l.jsonl)" ]
+    fi
+    reserved=$((reserved + after - before)) before=$after
+  done
+  echo "$kills kills, $reserved of them behind the charge"
+  run ranks -n 2 "$SOTTO" "${every[@]}" --steps $steps --ledger l.jsonl -o m.st --json --quiet
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(entries l.jsonl)" -eq $((before + 1)) ]
+  "$SOTTO" verify m.st.certificate.json --ledger l.jsonl # the chain is whole; the certificate lists all entries of its run
+  "$SOTTO" ledger show l.jsonl > /dev/null
+}
+
+@test "a disk that is full, or a ledger that cannot be written, on rank 0: one line, and nothing is charged" {
+  touch file
+  run ranks -n 3 "$SOTTO" "${every[@]}" --steps 4 --quiet --ledger file/l.jsonl -o m.st
+  [ "$status" -eq 73 ]
+  one_error "rank 0 ("
+  [ -z "$(find . -name 'm.st' -o -name '*.jsonl')" ]
+  run ranks -n 3 bash -c '[ $OMPI_COMM_WORLD_RANK -ne 0 ] || { ulimit -f 0; trap "" XFSZ; }; exec "$@"' sh \
+    "$SOTTO" "${every[@]}" --steps 4 --quiet --ledger l.jsonl -o m.st
+  [ "$status" -ne 0 ]
+  one_error "rank 0 ("
+  [ ! -s l.jsonl ]
+  [ ! -s m.st ]
+  if unshare -m true 2> /dev/null; then
+    mkdir small
+    run timeout -k 5 300 unshare -m bash -c 'mount -t tmpfs -o size=4k none small && head -c 4096 /dev/zero > small/fill; exec mpirun --oversubscribe -n 2 "$@"' sh \
+      "$SOTTO" "${every[@]}" --steps 4 --quiet --ledger small/l.jsonl -o m.st
+    [ "$status" -eq 74 ] || [ "$status" -eq 73 ] || { echo "$status $output"; return 1; }
+    one_error "rank 0 ("
+    [ ! -s m.st ]
+  fi
+}
+
+@test "ranks with other private options are refused before anything is charged; so are certified inputs and canaries" {
+  run ranks -n 1 "$SOTTO" "${every[@]}" --steps 4 --ledger l.jsonl -o m.st : -n 1 "$SOTTO" "${every[@]}" --steps 4 --reserve-steps 2 --ledger l.jsonl -o m.st
+  [ "$status" -eq 65 ]
+  one_error "rank 1 ("
+  [[ "$output" == *"reserve_steps is 2, but 4 on rank 0; start all ranks with the same options"* ]] || { echo "$output"; return 1; }
+  for private in "--certify-inputs" "--canaries 4"; do
+    run ranks -n 2 "$SOTTO" "${every[@]}" $private -o m.st
+    [ "$status" -eq 69 ]
+    one_error "train: ${private%% *} cannot run on several ranks yet; start sotto without the launcher"
+  done
+  [ -z "$(find . -name 'm.st*' -o -name 'l.jsonl*')" ]
+}
