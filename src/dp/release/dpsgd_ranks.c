@@ -9,36 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The coordinates that a rank is about to draw for, as it tells the others. */
-struct claim {
-    uint64_t first, end, step;
-};
-
-struct dpsgd_ranks {
-    const struct sotto_team *team;
-    size_t ranks, rank;
-    size_t *borders;      /* (ranks + 1): rank r has coordinates borders[r] .. borders[r + 1] - 1 */
-    size_t *ones;         /* (ranks + 1): 0, 1, ..., for gathers of one thing a rank */
-    struct claim *claims; /* (ranks) */
-    double *received;     /* this rank's coordinates, of another rank */
-};
-
-void dpsgd_ranks_free(struct dpsgd_ranks *r)
-{
-    if (!r)
-        return;
-    base_free(r->borders);
-    base_free(r->ones);
-    base_free(r->claims);
-    base_free(r->received);
-    base_free(r);
-}
-
-size_t dpsgd_ranks_count(const struct sotto_dpsgd_session *s)
-{
-    return s->ranks ? s->ranks->ranks : 1;
-}
-
 /* ---- reserving ---- */
 
 /* What rank 0 tells the others once the entry is on disk; they know nothing else of the reservation. */
@@ -203,10 +173,10 @@ static sotto_status check_claims(const struct dpsgd_ranks *r, const struct sotto
 {
     sotto_status status = SOTTO_OK;
     uint64_t covered = 0;
-    r->claims[r->rank] = (struct claim){r->borders[r->rank], r->borders[r->rank + 1], s->used};
+    r->claims[r->rank] = (struct dpsgd_claim){r->borders[r->rank], r->borders[r->rank + 1], s->used};
     TRY(team_gather(r->team, r->claims, sizeof *r->claims, r->ones));
     for (size_t k = 0; k < r->ranks; k++) {
-        const struct claim *c = &r->claims[k];
+        const struct dpsgd_claim *c = &r->claims[k];
         if (c->first != covered || c->end < c->first || c->step != r->claims[0].step)
             FAIL(SOTTO_EINTERNAL,
                  "step: rank %zu would draw noise for coordinates %llu to %llu of step %llu; expected to "

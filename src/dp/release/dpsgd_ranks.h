@@ -14,11 +14,6 @@
 #include "par/ranks.h"
 #include "sotto/dp.h"
 
-struct dpsgd_ranks;
-void dpsgd_ranks_free(struct dpsgd_ranks *r);
-/** 1 for a session of one process. */
-size_t dpsgd_ranks_count(const struct sotto_dpsgd_session *s);
-
 /** sotto_dp_reserve() on rank 0, and a session for what it says on the others. on_lattice must be set. ctx: without a team. */
 sotto_status dpsgd_ranks_reserve(struct sotto_dpsgd_session **out, const struct sotto_dpsgd_request *r,
                                  const struct sotto_team *team, const struct sotto_context *ctx);

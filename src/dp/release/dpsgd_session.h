@@ -9,6 +9,21 @@
 #include "par/ranks.h"
 #include "rng/noise.h"
 
+/** The coordinates that a rank is about to draw for, as it tells the others. */
+struct dpsgd_claim {
+    uint64_t first, end, step;
+};
+/** What a rank knows of the others. */
+struct dpsgd_ranks {
+    const struct sotto_team *team;
+    size_t ranks, rank;
+    size_t *borders;            /* (ranks + 1): rank r has coordinates borders[r] .. borders[r + 1] - 1 */
+    size_t *ones;               /* (ranks + 1): 0, 1, ..., for gathers of one thing a rank */
+    struct dpsgd_claim *claims; /* (ranks) */
+    double *received;           /* this rank's coordinates, of another rank */
+};
+void dpsgd_ranks_free(struct dpsgd_ranks *r);
+
 struct sotto_dpsgd_session {
     const struct mechanism *mechanism;
     struct noise *samples, *keys; /* apart: noise does not depend on how far ahead samples were drawn */

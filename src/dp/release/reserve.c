@@ -2,7 +2,6 @@
  * then noise. What is accounted is a noise multiplier that the rounding of sums has made a little smaller
  * (run_multiplier()). A run that goes on after an interruption reserves anew; its certificate charges every
  * reservation that the ledger holds under the run's name. */
-#include "dp/release/dpsgd_ranks.h"
 #include "dp/release/dpsgd_session.h"
 
 #include "base/memory.h"
@@ -17,6 +16,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void dpsgd_ranks_free(struct dpsgd_ranks *r)
+{
+    if (!r)
+        return;
+    base_free(r->borders);
+    base_free(r->ones);
+    base_free(r->claims);
+    base_free(r->received);
+    base_free(r);
+}
 
 void sotto_dpsgd_session_close(struct sotto_dpsgd_session *s)
 {
@@ -299,7 +309,7 @@ sotto_status sotto_dpsgd_session_certificate(struct sotto_certificate **certific
                                             .purpose = s->purpose[0] ? s->purpose : NULL};
     TRY(certificate_new(&c, &facts));
     TRY(certificate_add_run(c, &s->run, &s->facts, s->first_step + s->used));
-    c->run->ranks = dpsgd_ranks_count(s);
+    c->run->ranks = s->ranks ? s->ranks->ranks : 1;
     certificate_enter(c, s->run.items[s->run.count - 1].entry, s->entry);
     *certificate = c;
     c = NULL;

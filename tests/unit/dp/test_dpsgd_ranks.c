@@ -126,7 +126,7 @@ static const char *draw_on_rank(const struct sotto_team *team, void *state)
     const char *wrong = dpsgd_ranks_reserve(&s, &d->request, team, &ctx) == SOTTO_OK
                             ? steps(s, team, d, sum, rows)
                             : sotto_error_text();
-    if (!wrong && dpsgd_ranks_count(s) != sotto_team_size(team))
+    if (!wrong && s->ranks->ranks != sotto_team_size(team))
         wrong = "another number of ranks";
     sotto_dpsgd_session_close(s);
     base_free(sum);
