@@ -21,28 +21,29 @@ struct conv_winograd {
     float *sums;                    /* (threads, 36, K, C): points of the weight gradient */
     /* of the running call */
     int forward;
-    const float *in, *weights; /* diff_dst in the backward pass */
-    float *out;                /* diff_src there; NULL: not wanted */
+    const void *in; /* diff_dst in the backward pass */
+    const float *weights;
+    void *out; /* diff_src there; NULL: not wanted */
     struct winograd_finish finish;
-    const float *src_data;
+    const void *src_data;
     float *diff_weights; /* NULL: not wanted */
 };
 
 int conv_winograd_fits(const struct conv_desc *d)
 {
-    return winograd_kernels_best()->multiply && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
-           d->kernel_height == 3 && d->kernel_width == 3 && d->stride == 1 && d->pad == 1 &&
-           d->src.channels % WINOGRAD_VECTOR == 0 && d->dst.channels % WINOGRAD_VECTOR == 0 &&
-           d->src.channels * d->dst.channels <= WEIGHTS_MAX;
+    return winograd_kernels_best()->multiply && d->src_dtype == d->dst_dtype && d->kernel_height == 3 &&
+           d->kernel_width == 3 && d->stride == 1 && d->pad == 1 && d->src.channels % WINOGRAD_VECTOR == 0 &&
+           d->dst.channels % WINOGRAD_VECTOR == 0 && d->src.channels * d->dst.channels <= WEIGHTS_MAX;
 }
 
-static struct winograd_tiles cut(struct nn_shape s)
+static struct winograd_tiles cut(struct nn_shape s, enum nn_dtype dtype)
 {
     return (struct winograd_tiles){.height = s.height,
                                    .width = s.width,
                                    .channels = s.channels,
                                    .down = (s.height + WINOGRAD_TILE - 1) / WINOGRAD_TILE,
-                                   .across = (s.width + WINOGRAD_TILE - 1) / WINOGRAD_TILE};
+                                   .across = (s.width + WINOGRAD_TILE - 1) / WINOGRAD_TILE,
+                                   .narrow = dtype == NN_BF16};
 }
 
 sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_desc *d)
@@ -52,8 +53,8 @@ sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_
     NEW(w, 1);
     w->desc = *d;
     w->kernels = winograd_kernels_best();
-    w->src = cut(d->src);
-    w->dst = cut(d->dst);
+    w->src = cut(d->src, d->src_dtype);
+    w->dst = cut(d->dst, d->dst_dtype);
     w->tiles = d->batch * w->src.down * w->src.across;
     w->blocks = (w->tiles + BLOCK - 1) / BLOCK;
     *out = w;
@@ -203,7 +204,7 @@ static void run(struct conv_winograd *w)
         (void)par_shares(w->dst.channels, w->desc.threads, w->desc.stop, add_up, w);
 }
 
-void conv_winograd_forward(struct conv_winograd *w, float *dst, const float *src, const float *weights,
+void conv_winograd_forward(struct conv_winograd *w, void *dst, const void *src, const float *weights,
                            const float *bias)
 {
     w->forward = 1;
@@ -213,8 +214,8 @@ void conv_winograd_forward(struct conv_winograd *w, float *dst, const float *src
     run(w);
 }
 
-void conv_winograd_backward(struct conv_winograd *w, float *diff_src, float *diff_weights,
-                            const float *diff_dst, const float *src, const float *weights)
+void conv_winograd_backward(struct conv_winograd *w, void *diff_src, float *diff_weights,
+                            const void *diff_dst, const void *src, const float *weights)
 {
     w->forward = 0;
     w->in = diff_dst, w->weights = weights, w->out = diff_src;

@@ -13,12 +13,12 @@ struct conv_winograd;
 int conv_winograd_fits(const struct conv_desc *d);
 sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_desc *d);
 void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch);
-void conv_winograd_forward(struct conv_winograd *w, float *dst, const float *src, const float *weights,
+void conv_winograd_forward(struct conv_winograd *w, void *dst, const void *src, const float *weights,
                            const float *bias);
 /** diff_src NULL: not wanted; diff_weights (K, 3, 3, C) likewise. Each thread sums a fixed range of tiles for
  * the weights; the ranges are added in order. */
-void conv_winograd_backward(struct conv_winograd *w, float *diff_src, float *diff_weights,
-                            const float *diff_dst, const float *src, const float *weights);
+void conv_winograd_backward(struct conv_winograd *w, void *diff_src, float *diff_weights,
+                            const void *diff_dst, const void *src, const float *weights);
 void conv_winograd_free(struct conv_winograd *w);
 
 #endif

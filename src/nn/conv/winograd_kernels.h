@@ -6,6 +6,7 @@
 #ifndef NN_CONV_WINOGRAD_KERNELS_H
 #define NN_CONV_WINOGRAD_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { WINOGRAD_TILE = 4, WINOGRAD_POINTS = 36, WINOGRAD_ROWS = 16, WINOGRAD_VECTOR = 16 };
@@ -15,12 +16,13 @@ enum { WINOGRAD_TILE = 4, WINOGRAD_POINTS = 36, WINOGRAD_ROWS = 16, WINOGRAD_VEC
 struct winograd_tiles {
     size_t height, width, channels;
     size_t down, across; /* tiles */
+    bool narrow;         /* the images are bf16, else f32; points always are f32 */
 };
 /** What is done to a result before it is stored; each may be absent. */
 struct winograd_finish {
     const float *bias; /* (channels) */
     int relu;
-    const float *mask; /* as the images: 0 where it is not positive */
+    const void *mask; /* as the images: 0 where it is not positive */
 };
 struct winograd_product {
     float *out; /* (rows, columns), columns a multiple of 16 */
@@ -33,14 +35,14 @@ struct winograd_product {
 /** All NULL where the CPU has no AVX-512. */
 struct winograd_kernels {
     /** points = B' d B of the 6x6 values around tiles first, first + 1, ...; 0 outside the image. */
-    void (*from_source)(float *points, size_t plane, const float *images, const struct winograd_tiles *tiles,
+    void (*from_source)(float *points, size_t plane, const void *images, const struct winograd_tiles *tiles,
                         size_t first, size_t count);
     /** images = A' m A of the same tiles. */
-    void (*to_result)(float *images, const float *points, size_t plane, const struct winograd_tiles *tiles,
+    void (*to_result)(void *images, const float *points, size_t plane, const struct winograd_tiles *tiles,
                       size_t first, size_t count, const struct winograd_finish *finish);
     /** The transpose of to_result: points = A y A'. */
-    void (*from_gradient)(float *points, size_t plane, const float *images,
-                          const struct winograd_tiles *tiles, size_t first, size_t count);
+    void (*from_gradient)(float *points, size_t plane, const void *images, const struct winograd_tiles *tiles,
+                          size_t first, size_t count);
     /** points (36, depth, 16 columns) = G w G' of 3x3 weights: column c, row k and tap t at
      * weights[c * column + k * row + t * tap]; tap < 0 turns the kernel round. */
     void (*from_weights)(float *points, size_t plane, size_t stride, const float *weights, size_t column,

@@ -128,17 +128,48 @@ INLINE void place_patch(struct patch *p, const struct winograd_tiles *t, size_t 
     place(&p->across, at % t->across, margin, n, t->width, t->channels, whole);
 }
 
-INLINE __m512 patch_load(const float *images, const struct patch *p, size_t y, size_t x)
+/* Sixteen numbers of an image in memory; `narrow` (bf16) is a constant at each call. */
+INLINE __m512 load(const void *images, size_t at, __mmask16 in, bool narrow)
 {
-    return _mm512_maskz_loadu_ps(p->down.in[y] & p->across.in[x],
-                                 images + p->image + p->down.at[y] + p->across.at[x]);
+    if (!narrow)
+        return _mm512_maskz_loadu_ps(in, (const float *)images + at);
+    __m256i x = _mm256_maskz_loadu_epi16(in, (const uint16_t *)images + at);
+    return (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16);
+}
+
+/* To nearest, ties to even. */
+INLINE __m256i rounded(__m512 x)
+{
+#ifdef __AVX512BF16__
+    return (__m256i)_mm512_cvtneps_pbh(x);
+#else
+    __m512i bits = (__m512i)x, odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1)),
+            up = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    up = _mm512_mask_or_epi32(up, nan, bits, _mm512_set1_epi32(0x400000));
+    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(up, 16));
+#endif
+}
+
+INLINE void store(void *images, size_t at, __mmask16 in, __m512 x, bool narrow)
+{
+    if (narrow)
+        _mm256_mask_storeu_epi16((uint16_t *)images + at, in, rounded(x));
+    else
+        _mm512_mask_storeu_ps((float *)images + at, in, x);
+}
+
+INLINE __m512 patch_load(const void *images, const struct patch *p, size_t y, size_t x, size_t c, bool narrow)
+{
+    return load(images, p->image + p->down.at[y] + p->across.at[x] + c, p->down.in[y] & p->across.in[x],
+                narrow);
 }
 
 typedef void line_transform(__m512 *out, size_t stride, const __m512 *in);
 
 /* A patch of n x n values to 6x6 points, columns first. */
-INLINE void to_points(float *points, size_t plane, const float *images, const struct patch *p, size_t n,
-                      line_transform *line)
+INLINE void to_points(float *points, size_t plane, const void *images, const struct patch *p, size_t n,
+                      size_t c, bool narrow, line_transform *line)
 {
     __m512 half[SIDE * SIDE]; /* (6, n) */
 #pragma GCC unroll 6
@@ -146,7 +177,7 @@ INLINE void to_points(float *points, size_t plane, const float *images, const st
         __m512 d[SIDE];
 #pragma GCC unroll 6
         for (size_t y = 0; y < n; y++)
-            d[y] = patch_load(images, p, y, x);
+            d[y] = patch_load(images, p, y, x, c, narrow);
         line(half + x, n, d);
     }
 #pragma GCC unroll 6
@@ -159,15 +190,16 @@ INLINE void to_points(float *points, size_t plane, const float *images, const st
     }
 }
 
-INLINE void tiles_to_points(float *points, size_t plane, const float *images,
+INLINE void tiles_to_points(float *points, size_t plane, const void *images,
                             const struct winograd_tiles *tiles, size_t first, size_t count, size_t margin,
-                            int whole, line_transform *line)
+                            int whole, bool narrow, line_transform *line)
 {
     for (size_t t = 0; t < count; t++) {
         struct patch p;
         place_patch(&p, tiles, first + t, margin, whole);
         for (size_t c = 0; c < tiles->channels; c += VECTOR)
-            to_points(points + t * tiles->channels + c, plane, images + c, &p, TILE + 2 * margin, line);
+            to_points(points + t * tiles->channels + c, plane, images, &p, TILE + 2 * margin, c, narrow,
+                      line);
     }
 }
 
@@ -176,26 +208,35 @@ static int are_whole(const struct winograd_tiles *tiles)
     return tiles->height % TILE == 0 && tiles->width % TILE == 0;
 }
 
-static void from_source(float *points, size_t plane, const float *images, const struct winograd_tiles *tiles,
+INLINE void images_to_points(float *points, size_t plane, const void *images,
+                             const struct winograd_tiles *tiles, size_t first, size_t count, size_t margin,
+                             line_transform *line)
+{
+    int whole = are_whole(tiles);
+    if (tiles->narrow && whole)
+        tiles_to_points(points, plane, images, tiles, first, count, margin, 1, true, line);
+    else if (tiles->narrow)
+        tiles_to_points(points, plane, images, tiles, first, count, margin, 0, true, line);
+    else if (whole)
+        tiles_to_points(points, plane, images, tiles, first, count, margin, 1, false, line);
+    else
+        tiles_to_points(points, plane, images, tiles, first, count, margin, 0, false, line);
+}
+
+static void from_source(float *points, size_t plane, const void *images, const struct winograd_tiles *tiles,
                         size_t first, size_t count)
 {
-    if (are_whole(tiles))
-        tiles_to_points(points, plane, images, tiles, first, count, 1, 1, source_line);
-    else
-        tiles_to_points(points, plane, images, tiles, first, count, 1, 0, source_line);
+    images_to_points(points, plane, images, tiles, first, count, 1, source_line);
 }
 
-static void from_gradient(float *points, size_t plane, const float *images,
-                          const struct winograd_tiles *tiles, size_t first, size_t count)
+static void from_gradient(float *points, size_t plane, const void *images, const struct winograd_tiles *tiles,
+                          size_t first, size_t count)
 {
-    if (are_whole(tiles))
-        tiles_to_points(points, plane, images, tiles, first, count, 0, 1, gradient_line);
-    else
-        tiles_to_points(points, plane, images, tiles, first, count, 0, 0, gradient_line);
+    images_to_points(points, plane, images, tiles, first, count, 0, gradient_line);
 }
 
-INLINE void store_results(float *images, const __m512 *y, const struct patch *p, size_t i,
-                          const struct winograd_finish *finish, size_t c)
+INLINE void store_results(void *images, const __m512 *y, const struct patch *p, size_t i,
+                          const struct winograd_finish *finish, size_t c, bool narrow)
 {
 #pragma GCC unroll 4
     for (size_t j = 0; j < TILE; j++) {
@@ -205,15 +246,15 @@ INLINE void store_results(float *images, const __m512 *y, const struct patch *p,
             value = _mm512_max_ps(value, _mm512_setzero_ps());
         if (finish->mask)
             value = _mm512_maskz_mov_ps(
-                _mm512_cmp_ps_mask(_mm512_loadu_ps(finish->mask + at), _mm512_setzero_ps(), _CMP_GT_OQ),
+                _mm512_cmp_ps_mask(load(finish->mask, at, 0xffff, narrow), _mm512_setzero_ps(), _CMP_GT_OQ),
                 value);
-        _mm512_mask_storeu_ps(images + at, p->down.in[i] & p->across.in[j], value);
+        store(images, at, p->down.in[i] & p->across.in[j], value, narrow);
     }
 }
 
-INLINE void points_to_tiles(float *images, const float *points, size_t plane,
+INLINE void points_to_tiles(void *images, const float *points, size_t plane,
                             const struct winograd_tiles *tiles, size_t first, size_t count,
-                            const struct winograd_finish *finish, int whole)
+                            const struct winograd_finish *finish, int whole, bool narrow)
 {
     for (size_t t = 0; t < count; t++) {
         struct patch p;
@@ -233,22 +274,31 @@ INLINE void points_to_tiles(float *images, const float *points, size_t plane,
             for (size_t i = 0; i < TILE; i++) {
                 __m512 y[TILE];
                 result_line(y, 1, half + i * SIDE);
-                store_results(images, y, &p, i, finish, c);
+                store_results(images, y, &p, i, finish, c, narrow);
             }
         }
     }
 }
 
-static void to_result(float *images, const float *points, size_t plane, const struct winograd_tiles *tiles,
-                      size_t first, size_t count, const struct winograd_finish *finish)
+INLINE void to_images(void *images, const float *points, size_t plane, const struct winograd_tiles *tiles,
+                      size_t first, size_t count, const struct winograd_finish *finish, bool narrow)
 {
     const struct winograd_finish plain = {0};
     if (!are_whole(tiles))
-        points_to_tiles(images, points, plane, tiles, first, count, finish, 0);
+        points_to_tiles(images, points, plane, tiles, first, count, finish, 0, narrow);
     else if (finish->bias || finish->relu || finish->mask)
-        points_to_tiles(images, points, plane, tiles, first, count, finish, 1);
+        points_to_tiles(images, points, plane, tiles, first, count, finish, 1, narrow);
     else
-        points_to_tiles(images, points, plane, tiles, first, count, &plain, 1);
+        points_to_tiles(images, points, plane, tiles, first, count, &plain, 1, narrow);
+}
+
+static void to_result(void *images, const float *points, size_t plane, const struct winograd_tiles *tiles,
+                      size_t first, size_t count, const struct winograd_finish *finish)
+{
+    if (tiles->narrow)
+        to_images(images, points, plane, tiles, first, count, finish, true);
+    else
+        to_images(images, points, plane, tiles, first, count, finish, false);
 }
 
 /* ---- weights ---- */
