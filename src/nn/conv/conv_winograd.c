@@ -9,13 +9,13 @@
 
 #include <string.h>
 
-enum { BLOCK = 32, TAPS = 9, WEIGHTS_MAX = 256 * 256 };
+enum { TAPS = 9, WEIGHTS_MAX = 512 * 512 };
 
 struct conv_winograd {
     struct conv_desc desc;
     const struct winograd_kernels *kernels;
     struct winograd_tiles src, dst;
-    size_t tiles, blocks;
+    size_t tiles, block, blocks; /* block: tiles in one */
     float *weights_points;          /* (36, depth, results) */
     float *src_points, *dst_points; /* (threads, 36, BLOCK, C or K) */
     float *sums;                    /* (threads, 36, K, C): points of the weight gradient */
@@ -56,21 +56,22 @@ sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_
     w->src = cut(d->src, d->src_dtype);
     w->dst = cut(d->dst, d->dst_dtype);
     w->tiles = d->batch * w->src.down * w->src.across;
-    w->blocks = (w->tiles + BLOCK - 1) / BLOCK;
+    w->block = d->src.channels * d->dst.channels > 128 * 128 ? 128 : 32;
+    w->blocks = (w->tiles + w->block - 1) / w->block;
     *out = w;
 done:
     return status;
 }
 
 /* From one point to the next: not a multiple of the first-level cache's way, or the 36 would share a set. */
-static size_t plane(size_t channels)
+static size_t plane(const struct conv_winograd *w, size_t channels)
 {
-    return BLOCK * channels + WINOGRAD_VECTOR;
+    return w->block * channels + WINOGRAD_VECTOR;
 }
 
-static size_t block_floats(size_t channels)
+static size_t block_floats(const struct conv_winograd *w, size_t channels)
 {
-    return WINOGRAD_POINTS * plane(channels);
+    return WINOGRAD_POINTS * plane(w, channels);
 }
 
 static size_t weights_plane(const struct conv_winograd *w)
@@ -83,8 +84,8 @@ void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch)
     const struct conv_desc *d = &w->desc;
     size_t threads = (size_t)d->threads, weights = WINOGRAD_POINTS * weights_plane(w);
     w->weights_points = arena_take(scratch, weights, sizeof(float));
-    w->src_points = arena_take(scratch, threads * block_floats(d->src.channels), sizeof(float));
-    w->dst_points = arena_take(scratch, threads * block_floats(d->dst.channels), sizeof(float));
+    w->src_points = arena_take(scratch, threads * block_floats(w, d->src.channels), sizeof(float));
+    w->dst_points = arena_take(scratch, threads * block_floats(w, d->dst.channels), sizeof(float));
     if (d->training && !d->single_examples)
         w->sums = arena_take(scratch, threads * weights, sizeof(float));
 }
@@ -96,8 +97,8 @@ void conv_winograd_free(struct conv_winograd *w)
 
 static size_t tiles_of(const struct conv_winograd *w, size_t block)
 {
-    size_t left = w->tiles - block * BLOCK;
-    return left < BLOCK ? left : BLOCK;
+    size_t left = w->tiles - block * w->block;
+    return left < w->block ? left : w->block;
 }
 
 /* Sixteen results of the weights. */
@@ -121,11 +122,11 @@ static void filter_block(const struct conv_winograd *w, size_t block, float *src
     const struct winograd_tiles *in = w->forward ? &w->src : &w->dst, *out = w->forward ? &w->dst : &w->src;
     float *from = w->forward ? src_points : dst_points, *to = w->forward ? dst_points : src_points;
     size_t count = tiles_of(w, block);
-    w->kernels->from_source(from, plane(in->channels), w->in, in, block * BLOCK, count);
+    w->kernels->from_source(from, plane(w, in->channels), w->in, in, block * w->block, count);
     for (size_t point = 0; point < WINOGRAD_POINTS; point++)
         w->kernels->multiply(&(struct winograd_product){
-            .out = to + point * plane(out->channels),
-            .left = from + point * plane(in->channels),
+            .out = to + point * plane(w, out->channels),
+            .left = from + point * plane(w, in->channels),
             .right = w->weights_points + point * weights_plane(w),
             .rows = count,
             .depth = in->channels,
@@ -133,7 +134,7 @@ static void filter_block(const struct conv_winograd *w, size_t block, float *src
             .left_row = in->channels,
             .left_depth = 1,
         });
-    w->kernels->to_result(w->out, to, plane(out->channels), out, block * BLOCK, count, &w->finish);
+    w->kernels->to_result(w->out, to, plane(w, out->channels), out, block * w->block, count, &w->finish);
 }
 
 /* sums (K, C) (+)= diff_dst' * src, for each point. */
@@ -141,13 +142,13 @@ static void sum_block(const struct conv_winograd *w, size_t block, float *src_po
                       float *sums, int add)
 {
     size_t C = w->src.channels, K = w->dst.channels, count = tiles_of(w, block);
-    w->kernels->from_source(src_points, plane(C), w->src_data, &w->src, block * BLOCK, count);
-    w->kernels->from_gradient(dst_points, plane(K), w->in, &w->dst, block * BLOCK, count);
+    w->kernels->from_source(src_points, plane(w, C), w->src_data, &w->src, block * w->block, count);
+    w->kernels->from_gradient(dst_points, plane(w, K), w->in, &w->dst, block * w->block, count);
     for (size_t point = 0; point < WINOGRAD_POINTS; point++)
         w->kernels->multiply(&(struct winograd_product){
             .out = sums + point * weights_plane(w),
-            .left = dst_points + point * plane(K),
-            .right = src_points + point * plane(C),
+            .left = dst_points + point * plane(w, K),
+            .right = src_points + point * plane(w, C),
             .rows = K,
             .depth = count,
             .columns = C,
@@ -164,8 +165,8 @@ static sotto_status run_share(void *arg, size_t share, int thread)
     const struct conv_winograd *w = arg;
     size_t threads = (size_t)w->desc.threads, sums_floats = WINOGRAD_POINTS * weights_plane(w);
     size_t first = w->blocks * share / threads, end = w->blocks * (share + 1) / threads;
-    float *src_points = w->src_points + share * block_floats(w->src.channels),
-          *dst_points = w->dst_points + share * block_floats(w->dst.channels),
+    float *src_points = w->src_points + share * block_floats(w, w->src.channels),
+          *dst_points = w->dst_points + share * block_floats(w, w->dst.channels),
           *sums = w->diff_weights ? w->sums + share * sums_floats : NULL;
     if (sums && first == end)
         memset(sums, 0, sums_floats * sizeof *sums);
