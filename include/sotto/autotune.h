@@ -42,7 +42,7 @@ struct sotto_autotune {
     struct sotto_autotune_rate measured[SOTTO_AUTOTUNE_CANDIDATES];
 };
 /** In:  unit  of what is counted: "images", ...
- *  Out: out   "f32 on winograd (measured, images/s: dnnl f32 5102, winograd f32 6598, dnnl bf16 5961)" */
+ *  Out: out   "f32 on winograd (measured, images/s: dnnl f32 5102, winograd f32 6598, dnnl bf16 5961, ...)" */
 SOTTO_API void sotto_autotune_line(char out[SOTTO_AUTOTUNE_LINE], const struct sotto_autotune *a,
                                    const char *unit);
 

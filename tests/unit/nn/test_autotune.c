@@ -23,9 +23,9 @@
 
 /* ---- a clock that says how long a step of each candidate takes ---- */
 
-enum { DIRECT, FILTERED, BF16, KINDS };
+enum { DIRECT, FILTERED, BF16, FILTERED_BF16, KINDS };
 static const struct autotune_candidate kinds[KINDS] = {
-    {"dnnl", NN_F32}, {"winograd", NN_F32}, {"dnnl", NN_BF16}};
+    {"dnnl", NN_F32}, {"winograd", NN_F32}, {"dnnl", NN_BF16}, {"winograd", NN_BF16}};
 
 struct fake {
     double step[KINDS], now;
@@ -77,7 +77,10 @@ static struct sotto_autotune choose(struct autotune_request r, struct fake *f)
 
 static size_t readings(const struct fake *f)
 {
-    return f->readings[DIRECT] + f->readings[FILTERED] + f->readings[BF16];
+    size_t sum = 0;
+    for (size_t k = 0; k < KINDS; k++)
+        sum += f->readings[k];
+    return sum;
 }
 
 static void expect(const struct sotto_autotune *found, size_t kind, const char *how)
@@ -109,7 +112,7 @@ static void each_candidate_is_the_fastest_in_turn(void **state)
 {
     (void)state;
     for (size_t best = 0; best < KINDS; best++) {
-        struct fake f = {.step = {1, 1, 1}}, never = {.step = {1, 1, 1}};
+        struct fake f = {.step = {1, 1, 1, 1}}, never = {.step = {1, 1, 1, 1}};
         if (!here(best) || !here(DIRECT))
             continue;
         f.step[best] = 0.5;
@@ -137,7 +140,7 @@ static void ten_percent_decide(void **state)
         skip();
     struct autotune_request r = request_of(&resnet);
     r.dtype = "f32";
-    struct fake enough = {.step = {1.1, 1, 1}}, almost = {.step = {1.0999999, 1, 1}};
+    struct fake enough = {.step = {1.1, 1, 1, 1}}, almost = {.step = {1.0999999, 1, 1, 1}};
     struct sotto_autotune found = choose(r, &enough);
     expect(&found, FILTERED, "measured");
     forget();
@@ -151,13 +154,14 @@ static void bf16_must_beat_filtering_too(void **state)
     (void)state;
     if (!here(FILTERED) || !here(BF16))
         skip();
-    struct fake f = {.step = {1, 2 / 3., 0.5}};
+    struct fake f = {.step = {1, 2 / 3., 0.5, 0.5}};
     struct sotto_autotune found = choose(request_of(&resnet), &f);
     expect(&found, BF16, "measured");
     char line[SOTTO_AUTOTUNE_LINE];
     sotto_autotune_line(line, &found, "images");
-    assert_string_equal(line, "bf16 on dnnl (measured, images/s: dnnl f32 2, winograd f32 3, dnnl bf16 4)");
-    struct fake close = {.step = {1, 0.5, 0.46}};
+    assert_string_equal(
+        line, "bf16 on dnnl (measured, images/s: dnnl f32 2, winograd f32 3, dnnl bf16 4, winograd bf16 4)");
+    struct fake close = {.step = {1, 0.5, 0.46, 0.46}};
     forget();
     found = choose(request_of(&resnet), &close);
     expect(&found, FILTERED, "measured");
@@ -170,12 +174,13 @@ static void gradients_of_single_records_stay_in_f32(void **state)
         skip();
     struct nn_model_config group = resnet;
     struct autotune_request r = request_of(&group);
-    struct fake f = {.step = {1, 1, 0.1}}, whole = f;
+    struct fake f = {.step = {1, 1, 0.1, 0.1}}, whole = f;
     group.norm = "group";
     r.views = 1;
     struct sotto_autotune found = choose(r, &f);
     expect(&found, DIRECT, here(FILTERED) ? "measured" : "only");
     assert_int_equal(f.readings[BF16], 0);
+    assert_int_equal(f.readings[FILTERED_BF16], 0);
     r.views = 0; /* what was remembered is of another direction; and the same clock takes bf16 */
     found = choose(r, &whole);
     expect(&found, BF16, "measured");
@@ -187,10 +192,11 @@ static void a_network_without_convolutions_has_no_filtering(void **state)
     if (!here(DIRECT))
         skip();
     struct autotune_request r = request_of(&mlp);
-    struct fake f = {.step = {1, 0.1, 1}};
+    struct fake f = {.step = {1, 0.1, 1, 1}};
     struct sotto_autotune found = choose(r, &f);
     expect(&found, DIRECT, here(BF16) ? "measured" : "only");
     assert_int_equal(f.readings[FILTERED], 0);
+    assert_int_equal(f.readings[FILTERED_BF16], 0);
     r.dtype = "f32";
     struct fake never = f;
     never.readings[DIRECT] = never.readings[BF16] = 0;
@@ -205,7 +211,7 @@ static void short_runs_are_not_measured(void **state)
     if (!here(FILTERED))
         skip();
     struct autotune_request few = request_of(&resnet), little = few;
-    struct fake f = {.step = {1, 0.1, 0.1}};
+    struct fake f = {.step = {1, 0.1, 0.1, 0.1}};
     few.steps = AUTOTUNE_STEPS - 1, few.batch = 1 << 20;
     little.steps = AUTOTUNE_STEPS;
     struct sotto_autotune found = choose(few, &f);
@@ -220,7 +226,7 @@ static void names_are_taken_or_refused(void **state)
     (void)state;
     struct autotune_request r = request_of(&resnet);
     struct sotto_autotune found;
-    struct fake f = {.step = {1, 1, 1}};
+    struct fake f = {.step = {1, 1, 1, 1}};
     r.dtype = "f32", r.backend = "ref";
     found = choose(r, &f);
     assert_string_equal(found.how, "stated");
@@ -260,7 +266,7 @@ static void a_stop_is_heard_while_measuring(void **state)
 /* The file of a request in which the second kind that there is was the fastest. */
 static size_t remembered(char path[4096], unsigned char **text, const struct autotune_request *r)
 {
-    struct fake f = {.step = {1, 0.5, 0.5}};
+    struct fake f = {.step = {1, 0.5, 0.5, 0.5}};
     size_t size;
     choose(*r, &f);
     assert_int_equal(autotune_path(path, 4096, r), SOTTO_OK);
@@ -270,7 +276,7 @@ static size_t remembered(char path[4096], unsigned char **text, const struct aut
 
 static void measured_again(const struct autotune_request *r, const char *what)
 {
-    struct fake f = {.step = {1, 2, 2}};
+    struct fake f = {.step = {1, 2, 2, 2}};
     struct sotto_autotune found = choose(*r, &f);
     if (strcmp(found.how, "measured") != 0 || readings(&f) == 0)
         fail_msg("%s was taken for the file of this training", what);
@@ -318,7 +324,7 @@ static void a_broken_file_costs_time_only(void **state)
     measured_again(&r, "a folder");
     assert_int_equal(rmdir(path), 0);
     assert_int_equal(file_write(path, text, size), SOTTO_OK); /* control: unchanged, it is taken */
-    struct fake never = {.step = {1, 1, 1}};
+    struct fake never = {.step = {1, 1, 1, 1}};
     struct sotto_autotune found = choose(r, &never);
     assert_string_equal(found.how, "remembered");
     base_free(text);
@@ -407,7 +413,7 @@ static struct sotto_train_options long_enough(void)
 static void make_fastest(size_t kind, const struct sotto_train_options *o)
 {
     struct supervised t;
-    struct fake f = {.step = {1, 1, 1}};
+    struct fake f = {.step = {1, 1, 1, 1}};
     int64_t rows[128];
     f.step[kind] = 0.1;
     for (int64_t i = 0; i < 128; i++)
