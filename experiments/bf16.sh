@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Does training in bf16 cost accuracy? Five pairs of runs (seeds 0 to 4) of each network on Fashion-MNIST, f32 (backend winograd) and
-# bf16 (backend dnnl) with the same seed, order and augmentation; test accuracy, the difference bf16 - f32 and its 95 % t-interval.
+# Does training in bf16 cost accuracy? Five pairs of runs (seeds 0 to 4) of each network on $DATA, f32 (backend winograd) and
+# bf16 (backend $BF16) with the same seed, order and augmentation; test accuracy, the difference bf16 - f32 and its 95 % t-interval.
 #   resnet8, cnn   'sotto train', $EPOCHS (2) epochs with the rate falling to 0 by a cosine: at a constant rate the last steps alone
 #                  move the accuracy by several points
 #   probe          the keras-simclr encoder, $EPOCHS epochs of SimCLR, then a linear head on its embeddings of the training part
 # The last line of each says whether the interval lies above -.01. Results: docs/RESULTS.md.
 # usage: experiments/bf16.sh FOLDER [resnet8|cnn|probe]...
-#   SOTTO (sotto), THREADS (1), EPOCHS (2). Finished runs are kept: a killed experiment goes on.
+#   SOTTO (sotto), THREADS (1), EPOCHS (2), BF16 (dnnl; or winograd), DATA (fashion-mnist; cifar10, or an imported set).
+#   Finished runs are kept: a killed experiment goes on; another FOLDER for other data or another backend.
 set -euo pipefail
-sotto=${SOTTO:-sotto} threads=${THREADS:-1} epochs=${EPOCHS:-2}
+sotto=${SOTTO:-sotto} threads=${THREADS:-1} epochs=${EPOCHS:-2} bf16=${BF16:-dnnl} data=${DATA:-fashion-mnist}
 out=$1
 shift
 [ $# -gt 0 ] || set -- resnet8 cnn probe
@@ -19,7 +20,7 @@ quietly() { "$sotto" "$@" --threads "$threads" > "$out/log" 2>&1 || { cat "$out/
 
 # embed NAME PART: $out/NAME-PART.npy and the labels of that part, from the encoder $out/NAME.safetensors
 embed() {
-  quietly embed --encoder "$out/$1.safetensors" --data fashion-mnist --split "$2" --labels-out "$out/$2-labels.npy" -o "$out/$1-$2.npy"
+  quietly embed --encoder "$out/$1.safetensors" --data "$data" --split "$2" --labels-out "$out/$2-labels.npy" -o "$out/$1-$2.npy"
 }
 
 # measure NAME OPTIONS...: writes the accuracy on the test part to $out/NAME.accuracy
@@ -35,16 +36,16 @@ measure() {
 network() {
   local name=$1 model=$2 seed=$3
   shift 3
-  quietly train --data fashion-mnist --split train --model "$model" --epochs "$epochs" --schedule cosine --seed "$seed" "$@" \
+  quietly train --data "$data" --split train --model "$model" --epochs "$epochs" --schedule cosine --seed "$seed" "$@" \
     -o "$out/$name.safetensors"
-  measure "$name" --model "$out/$name.safetensors" --data fashion-mnist --split test
+  measure "$name" --model "$out/$name.safetensors" --data "$data" --split test
 }
 
 # probe NAME SEED OPTIONS...
 probe() {
   local name=$1 seed=$2
   shift 2
-  quietly pretrain --data fashion-mnist --split train --encoder keras-simclr --epochs "$epochs" --schedule cosine --seed "$seed" "$@" \
+  quietly pretrain --data "$data" --split train --encoder keras-simclr --epochs "$epochs" --schedule cosine --seed "$seed" "$@" \
     -o "$out/$name.safetensors"
   embed "$name" train
   embed "$name" test
@@ -64,7 +65,7 @@ summary() {
 }
 
 if [ ! -e "$out/test-labels.npy" ]; then # 'embed' writes labels beside features, which are not needed here
-  quietly embed --encoder scattering --grid 1 --data fashion-mnist --split test --labels-out "$out/test-labels.npy" -o "$out/ignored.npy"
+  quietly embed --encoder scattering --grid 1 --data "$data" --split test --labels-out "$out/test-labels.npy" -o "$out/ignored.npy"
   rm "$out/ignored.npy"
 fi
 for what; do
@@ -75,7 +76,7 @@ for what; do
   esac
   for seed in 0 1 2 3 4; do
     for dtype in f32 bf16; do
-      name=$what-$dtype-$seed backend=dnnl
+      name=$what-$dtype-$seed backend=$bf16
       [ $dtype = bf16 ] || backend=winograd
       [ -e "$out/$name.accuracy" ] || "${run[0]}" "$name" "${run[@]:1}" "$seed" --dtype $dtype --backend $backend
     done

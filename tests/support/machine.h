@@ -35,7 +35,7 @@ static inline void machine_set(enum nn_dtype type)
 {
     machine.type = type;
     machine.dtype = type == NN_BF16 ? "bf16" : "f32";
-    machine.backend = type == NN_BF16 ? "dnnl" : machine_asked("SOTTO_TEST_BACKEND", "dnnl");
+    machine.backend = machine_asked("SOTTO_TEST_BACKEND", "dnnl");
     if (nn_backend_find(&machine.kernels, machine.backend) != SOTTO_OK) {
         if (strcmp(machine.backend, "dnnl") != 0) {
             fprintf(stderr, "SOTTO_TEST_BACKEND: %s\n", sotto_error_text());

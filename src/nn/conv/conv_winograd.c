@@ -1,5 +1,5 @@
-/* A thread takes BLOCK tiles at a time, so that their points and those of their results stay in the
- * second-level cache between the transforms and the 36 products. Backward data is the forward pass with the
+/* A thread takes a block of tiles at a time, so that their points and those of their results stay in the
+ * second-level cache (with many channels the third) between the transforms and the 36 products. Backward data is the forward pass with the
  * kernels rotated by 180 degrees and the channels exchanged. Tiles are independent: but for the weight
  * gradient, the thread count does not change bits. */
 #include "nn/conv/conv_winograd.h"
@@ -9,15 +9,17 @@
 
 #include <string.h>
 
-enum { TAPS = 9, WEIGHTS_MAX = 512 * 512 };
+/* FEW: up to so many weights of a tap their 36 points stay in cache beside those of the tiles; more are read
+ * anew for each block, so blocks are larger. */
+enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512 };
 
 struct conv_winograd {
     struct conv_desc desc;
     const struct winograd_kernels *kernels;
     struct winograd_tiles src, dst;
-    size_t tiles, block, blocks; /* block: tiles in one */
+    size_t tiles, block, blocks;    /* block: tiles in one */
     float *weights_points;          /* (36, depth, results) */
-    float *src_points, *dst_points; /* (threads, 36, BLOCK, C or K) */
+    float *src_points, *dst_points; /* (threads, 36, block, C or K) */
     float *sums;                    /* (threads, 36, K, C): points of the weight gradient */
     /* of the running call */
     int forward;
@@ -56,7 +58,7 @@ sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_
     w->src = cut(d->src, d->src_dtype);
     w->dst = cut(d->dst, d->dst_dtype);
     w->tiles = d->batch * w->src.down * w->src.across;
-    w->block = d->src.channels * d->dst.channels > 128 * 128 ? 128 : 32;
+    w->block = d->src.channels * d->dst.channels > FEW ? 128 : 32;
     w->blocks = (w->tiles + w->block - 1) / w->block;
     *out = w;
 done:
