@@ -104,13 +104,11 @@ sotto_status nn_model_find(const char **name, size_t *smallest_side, const char 
  * takes forward (may be NULL). Errors as nn_model_create(). */
 sotto_status nn_model_size(size_t *values, double *work, const struct nn_model_config *config);
 double nn_model_work(const struct nn_model *m);
-/** Does it compute with numbers of all records of a step in training, so that leaves of a step cannot run apart?
+/** Does it compute with numbers of all records of a step in training, so that leaves of a step cannot run on their own?
  * Errors as nn_model_create(). */
-enum { NN_CROSSES_TEXT = 160 };
 struct nn_crossing {
-    bool waits; /* leaves wait for each other's moments: batch norm */
-    char why
-        [NN_CROSSES_TEXT]; /* they cannot be cut apart at all: which layer, and how it computes; "" if they can */
+    bool waits; /* leaves wait for each other's moments: batch norm, relative noise */
+    bool norms; /* it is batch norm, whose plan takes no single row */
 };
 sotto_status nn_model_crosses(struct nn_crossing *out, const struct nn_model_config *config);
 /** How many of `threads` are worth their barriers for so many multiplications in a pass: all, or one. */

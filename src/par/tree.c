@@ -29,6 +29,12 @@ void tree_merge(double *x, size_t leaves, size_t width, tree_merge_rows *merge)
             merge(x + i * width, x + (i + step) * width, width);
 }
 
+void tree_merge_sums(double *to, const double *from, size_t width)
+{
+    for (size_t i = 0; i < width; i++)
+        to[i] += from[i];
+}
+
 bool tree_siblings(size_t first, size_t middle, size_t end, size_t leaves)
 {
     const size_t width = middle - first, both = first + 2 * width;

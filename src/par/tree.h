@@ -17,6 +17,8 @@ double tree_sum(double *x, size_t leaves);
 /** The same for (leaves, width) numbers, where `merge` makes one node of two: to = to and from. */
 typedef void tree_merge_rows(double *to, const double *from, size_t width);
 void tree_merge(double *x, size_t leaves, size_t width, tree_merge_rows *merge);
+/** One that adds. */
+tree_merge_rows tree_merge_sums;
 
 /** Are the sums over leaves first .. middle - 1 and middle .. end - 1 the two sides of a node? */
 bool tree_siblings(size_t first, size_t middle, size_t end, size_t leaves);

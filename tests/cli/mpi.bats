@@ -47,6 +47,11 @@ weights() { sha256sum < "$1"; }
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [ "$(weights ranks.st)" = "$(weights alone.st)" ]
   [ "$(weights ranks.st.snapshots/epoch-000001.safetensors)" = "$(weights alone.st.snapshots/epoch-000001.safetensors)" ]
+  noisy=(train --model resnet8 "${images[@]}" --epochs 1 --residual-perturbation additive --gamma 0.2 --relative --quiet) # its deviation is that of all ranks
+  "$SOTTO" "${noisy[@]}" --threads 1 -o noisy.st
+  run ranks -n 2 "$SOTTO" "${noisy[@]}" --threads 2 -o noisy-ranks.st
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(weights noisy-ranks.st)" = "$(weights noisy.st)" ]
   for private in "--certify-inputs" "--canaries 4"; do
     run ranks -n 2 "$SOTTO" "${few[@]}" $private -o x.st
     [ "$status" -eq 69 ] || { echo "$private: $output"; return 1; }

@@ -97,7 +97,8 @@ struct layer_run {
     const double *crossed; /* of a leaf: the step's sums for its next half (struct layer_cross); else NULL */
     void *state;           /* the layer's own; made by plan(), freed by release() */
     double *noise_parts;   /* relative noise: partial sums, placed by plan_memory() */
-    double noise_mean, noise_deviation; /* of the result before its noise, from the last forward pass */
+    double noise_count, noise_mean,
+        noise_deviation; /* of the result before its noise, in the last forward pass */
 };
 /** What changes from step to step. */
 struct pass {
@@ -109,7 +110,7 @@ struct pass {
     int input_only; /* backward: gradients of parameters are not read, and may be left out */
 };
 
-/** Of a layer that computes with sums over all records of a step. Where a step is cut into leaves, each pass of such a layer
+/** Of a layer, or the noise behind it, that computes with sums over all records of a step. Where a step is cut into leaves, each pass of such a layer
  * has two halves: all leaves gather (width doubles each), the tree merges, and then forward() or backward() of each leaf finds
  * the step's sums in run->crossed. */
 struct layer_cross {
@@ -118,7 +119,7 @@ struct layer_cross {
     /** Reads dst->diff as backward() does; its own parameters' diff is the leaf's share, and is written here, not there. */
     void (*gather_backward)(struct layer_run *run, const struct pass *pass, double *out);
     tree_merge_rows *merge_forward, *merge_backward;
-    /** Once in a step, with the merged sums of the way forward: what the layer remembers of it. */
+    /** Once in a step, with the merged sums of the way forward: what the layer remembers of it. NULL: nothing. */
     void (*remember)(struct layer_run *run, const double *crossed);
 };
 

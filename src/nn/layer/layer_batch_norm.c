@@ -22,6 +22,7 @@
 
 #include "nn/kernel/kernels.h"
 #include "nn/kernel/norm_kernels.h"
+#include "nn/layer/merged_moments.h"
 #include "par/par.h"
 
 #include <assert.h>
@@ -30,7 +31,7 @@
 #include <string.h>
 
 enum {
-    NUMBERS = 3 /* of a channel, that cross leaves */,
+    NUMBERS = MOMENTS_NUMBERS /* of a channel, that cross leaves */,
     CHUNK_VALUES = 16384,
     WEIGHT = 0,
     BIAS,
@@ -151,32 +152,18 @@ static sotto_status moments_of_chunk(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-/* Of a channel: how many values, their mean, the sum of squares around it. */
-struct moments {
-    double count, mean, squares;
-};
-
-static void merge(struct moments *to, double count, double mean, double squares)
-{
-    const double delta = mean - to->mean, n = to->count;
-    to->squares += squares + delta * delta * n * count / (n + count);
-    to->mean += delta * count / (n + count);
-    to->count += count;
-}
-
 static struct moments merge_chunks(const struct batch_norm *b, size_t c)
 {
     struct moments m = {0};
     for (size_t chunk = 0; chunk < chunk_count(b); chunk++)
-        merge(&m, (double)rows_of(b, chunk), (double)b->first[chunk * b->channels + c],
-              (double)b->second[chunk * b->channels + c]);
+        moments_add(&m, (double)rows_of(b, chunk), (double)b->first[chunk * b->channels + c],
+                    (double)b->second[chunk * b->channels + c]);
     return m;
 }
 
 static struct moments crossed_moments(const double *crossed, size_t c)
 {
-    const double *m = crossed + NUMBERS * c;
-    return (struct moments){m[0], m[1], m[2]};
+    return moments_read(crossed + NUMBERS * c);
 }
 
 static void use_moments(struct batch_norm *b, size_t c, struct moments m)
@@ -369,19 +356,8 @@ static void gather_forward(struct layer_run *run, const struct pass *pass, doubl
     struct batch_norm *b = run->state;
     see_records(b, pass);
     over_chunks(moments_of_chunk, run);
-    for (size_t c = 0; c < b->channels; c++, out += NUMBERS) {
-        const struct moments m = merge_chunks(b, c);
-        out[0] = m.count, out[1] = m.mean, out[2] = m.squares;
-    }
-}
-
-static void merge_forward(double *to, const double *from, size_t width)
-{
-    for (size_t i = 0; i < width; i += NUMBERS) {
-        struct moments m = {to[i], to[i + 1], to[i + 2]};
-        merge(&m, from[i], from[i + 1], from[i + 2]);
-        to[i] = m.count, to[i + 1] = m.mean, to[i + 2] = m.squares;
-    }
+    for (size_t c = 0; c < b->channels; c++, out += NUMBERS)
+        moments_write(out, merge_chunks(b, c));
 }
 
 static void remember(struct layer_run *run, const double *crossed)
@@ -402,14 +378,8 @@ static void gather_backward(struct layer_run *run, const struct pass *pass, doub
     }
 }
 
-static void merge_backward(double *to, const double *from, size_t width)
-{
-    for (size_t i = 0; i < width; i++)
-        to[i] += from[i];
-}
-
-static const struct layer_cross cross = {cross_width,   gather_forward, gather_backward,
-                                         merge_forward, merge_backward, remember};
+static const struct layer_cross cross = {cross_width,   gather_forward,  gather_backward,
+                                         moments_merge, tree_merge_sums, remember};
 
 static void release(struct layer_run *run)
 {

@@ -3,6 +3,7 @@
 #include "base/cpu.h"
 #include "nn/kernel/bf16.h"
 #include "nn/kernel/kernels.h"
+#include "nn/layer/merged_moments.h"
 #include "par/par.h"
 #include "rng/chacha.h"
 #include "rng/rng.h"
@@ -28,6 +29,7 @@ struct job {
     const void *gradient, *residual; /* NULL: none */
     float share, scale, floor, pull, mean;
     size_t count, first_chunk; /* of this leaf, in the stream */
+    size_t room, used;         /* of each `room` numbers the first `used` belong to records */
     int half, keep, multiplied;
 };
 
@@ -72,6 +74,20 @@ size_t residual_noise_parts(size_t count)
     return 2 * chunks_of(count);
 }
 
+/* Numbers of records, one run of them; rows behind the last record of a leaf take no part in sums. */
+struct part {
+    size_t first, count;
+};
+
+/* The first run from `first` on, cut at `end`; none: count 0. */
+static struct part part_at(const struct job *job, size_t first, size_t end)
+{
+    const size_t in = first % job->room;
+    const size_t from = in < job->used ? first : first - in + job->room,
+                 to = from - from % job->room + job->used;
+    return (struct part){from, from < end ? (to < end ? to : end) - from : 0};
+}
+
 /* Sums over chunks of fixed borders, added in their order: the thread count changes no bits. */
 struct sums {
     const struct job *job;
@@ -84,8 +100,9 @@ static sotto_status chunk_moments(void *arg, size_t number, int thread)
     const struct sums *s = arg;
     size_t first = number * CHUNK, left = s->job->count - first;
     s->parts[2 * number] = s->parts[2 * number + 1] = 0;
-    s->job->kernels->moments(s->parts + 2 * number, s->job->to, first, s->shift, left < CHUNK ? left : CHUNK,
-                             s->job->half);
+    const size_t end = first + (left < CHUNK ? left : CHUNK);
+    for (struct part p = part_at(s->job, first, end); p.count; p = part_at(s->job, p.first + p.count, end))
+        s->job->kernels->moments(s->parts + 2 * number, s->job->to, p.first, s->shift, p.count, s->job->half);
     return SOTTO_OK;
 }
 
@@ -102,7 +119,9 @@ static sotto_status chunk_dot(void *arg, size_t number, int thread)
     for (size_t g = 0; g < GROUPS && first < job->count; g++, first += NOISE_GROUP) {
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);
-        sum += job->kernels->dot(job->gradient, first, z, n, job->half);
+        for (struct part p = part_at(job, first, first + n); p.count;
+             p = part_at(job, p.first + p.count, first + n))
+            sum += job->kernels->dot(job->gradient, p.first, z + (p.first - first), p.count, job->half);
     }
     s->parts[2 * number] = sum;
     s->parts[2 * number + 1] = 0;
@@ -120,7 +139,10 @@ static sotto_status chunk_pull(void *arg, size_t number, int thread)
     for (size_t g = 0; g < GROUPS && first < job->count; g++, first += NOISE_GROUP) {
         size_t n = job->count - first < NOISE_GROUP ? job->count - first : NOISE_GROUP;
         job->kernels->normals(z, words + g * NOISE_GROUP);
-        job->kernels->pull(job->to, job->residual, first, z, job->pull, job->scale, job->mean, n, job->half);
+        for (struct part p = part_at(job, first, first + n); p.count;
+             p = part_at(job, p.first + p.count, first + n))
+            job->kernels->pull(job->to, job->residual, p.first, z + (p.first - first), job->pull, job->scale,
+                               job->mean, p.count, job->half);
     }
     return SOTTO_OK;
 }
@@ -142,16 +164,27 @@ static void add_up(double total[2], const struct layer_run *run)
 }
 
 /* Mean, then squares about it: no cancellation. */
-static void measure(struct layer_run *run, const struct job *job)
+static struct moments measure(const struct layer_run *run, const struct job *job)
 {
     struct sums s = {job, run->noise_parts, 0};
-    double total[2], n = (double)job->count;
+    double total[2];
+    const double n = (double)(job->count / job->room * job->used);
     run_chunks(job->count, run, chunk_moments, &s);
     add_up(total, run);
-    run->noise_mean = s.shift = total[0] / n;
+    s.shift = total[0] / n;
     run_chunks(job->count, run, chunk_moments, &s);
     add_up(total, run);
-    run->noise_deviation = n > 1 ? sqrt(total[1] / (n - 1)) : 0;
+    return (struct moments){n, s.shift, total[1]};
+}
+
+/* Of the gradient and the noise. */
+static double product(const struct layer_run *run, const struct job *job)
+{
+    struct sums s = {job, run->noise_parts, 0};
+    double total[2];
+    run_chunks(job->count, run, chunk_dot, &s);
+    add_up(total, run);
+    return total[0];
 }
 
 static void prepare(struct job *job, const struct layer_run *run, const struct pass *pass)
@@ -162,6 +195,8 @@ static void prepare(struct job *job, const struct layer_run *run, const struct p
     job->floor = (float)run->spec->noise.floor;
     job->count = run->dst->count;
     job->first_chunk = pass->leaf * chunks_of(job->count);
+    job->room = pass->used ? job->count / pass->views : job->count;
+    job->used = pass->used ? job->count / run->batch * pass->used : job->count;
     job->half = run->dst->dtype == NN_BF16;
     draw_key(job->key, run, pass);
 }
@@ -175,7 +210,10 @@ void residual_noise_forward(struct layer_run *run, const struct activation *resi
                       .multiplied = run->spec->noise.kind == NN_NOISE_MULTIPLICATIVE};
     prepare(&job, run, pass);
     if (run->spec->noise.relative) {
-        measure(run, &job);
+        const struct moments m = run->crossed ? moments_read(run->crossed) : measure(run, &job);
+        run->noise_count = m.count;
+        run->noise_mean = m.mean;
+        run->noise_deviation = m.count > 1 ? sqrt(m.squares / (m.count - 1)) : 0;
         job.scale = (float)(run->spec->noise.gamma * run->noise_deviation);
         job.residual = NULL;
     }
@@ -199,15 +237,39 @@ void residual_noise_backward(struct layer_run *run, struct activation *residual,
 void residual_noise_backward_relative(struct layer_run *run, const struct pass *pass)
 {
     struct job job = {.to = run->dst->diff, .gradient = run->dst->diff, .residual = run->dst->data};
-    struct sums s = {&job, run->noise_parts, 0};
-    double total[2], gamma = run->spec->noise.gamma, deviation = run->noise_deviation;
+    double gamma = run->spec->noise.gamma, deviation = run->noise_deviation;
     if (!(deviation > 0))
         return;
     prepare(&job, run, pass);
-    run_chunks(job.count, run, chunk_dot, &s);
-    add_up(total, run);
+    const double sum = run->crossed ? run->crossed[0] : product(run, &job);
     job.scale = (float)(gamma * deviation);
     job.mean = (float)run->noise_mean;
-    job.pull = (float)(gamma * total[0] / ((double)(job.count - 1) * deviation));
+    job.pull = (float)(gamma * sum / ((run->noise_count - 1) * deviation));
     run_chunks(job.count, run, chunk_pull, &job);
 }
+
+/* ---- a step in leaves: three numbers forward, one backward ---- */
+
+static size_t cross_width(const struct layer_run *run)
+{
+    (void)run;
+    return MOMENTS_NUMBERS;
+}
+
+static void gather_forward(struct layer_run *run, const struct pass *pass, double *out)
+{
+    struct job job = {.to = run->dst->data};
+    prepare(&job, run, pass);
+    moments_write(out, measure(run, &job));
+}
+
+static void gather_backward(struct layer_run *run, const struct pass *pass, double *out)
+{
+    struct job job = {.gradient = run->dst->diff};
+    prepare(&job, run, pass);
+    out[0] = product(run, &job);
+    out[1] = out[2] = 0;
+}
+
+const struct layer_cross residual_noise_cross = {cross_width,   gather_forward,  gather_backward,
+                                                 moments_merge, tree_merge_sums, NULL};

@@ -51,5 +51,8 @@ void residual_noise_backward(struct layer_run *run, struct activation *residual,
                              const struct pass *pass);
 /** Relative: to the gradient of the result, before it is passed on. */
 void residual_noise_backward_relative(struct layer_run *run, const struct pass *pass);
+/** Relative: in leaves of a step the result's moments, and on the way back the product of gradient and noise, are those of all
+ * leaves. Gathers once the row's sum, or its masked gradient, is there; remembers nothing. */
+extern const struct layer_cross residual_noise_cross;
 
 #endif

@@ -337,10 +337,8 @@ sotto_status nn_model_crosses(struct nn_crossing *out, const struct nn_model_con
     *out = (struct nn_crossing){0};
     for (size_t i = 0; m && i < m->row_count; i++) {
         const struct layer_spec *row = &m->rows[i];
-        out->waits |= row->layer->cross && !row->frozen;
-        if (row->noise.relative && !out->why[0])
-            snprintf(out->why, sizeof out->why, "relative noise (%s) is scaled by all records of a step",
-                     row->path);
+        out->norms |= row->layer->cross && !row->frozen;
+        out->waits |= out->norms || row->noise.relative;
     }
     nn_model_free(m);
     return status;

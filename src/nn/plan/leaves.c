@@ -43,13 +43,11 @@ sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_
     if (!is_auto && !exact)
         goto done;
     TRY(nn_model_crosses(&crossing, model));
-    if (!why_not && crossing.why[0])
-        why_not = crossing.why;
     if (exact && why_not)
         FAIL(SOTTO_ENOTSUP, "order exact: %s; use order fast", why_not);
     if (why_not || (is_auto && crossing.waits))
         goto done;
-    REQUIRE(!crossing.waits || leaf * views != 1,
+    REQUIRE(!crossing.norms || leaf * views != 1,
             "leaf: batch normalisation needs leaves of at least 2 records (got 1)");
     TRY(nn_model_size(&values, &work, model));
     const size_t least = (size_t)ceil(WORK_WORTH * (double)values / (work * (double)views));
@@ -110,30 +108,43 @@ done:
     return status;
 }
 
+static void add_crossing(struct leaves *l, size_t row, const struct layer_cross *cross)
+{
+    const size_t width = cross->width(&l->plans[0]->runs[row]);
+    l->widest = width > l->widest ? width : l->widest;
+    l->crossing[l->crossings++] = (struct crossing){row, cross};
+}
+
 static sotto_status find_crossings(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
     const struct nn_plan *p = l->plans[0];
-    NEW(l->crossing, p->row_count);
-    for (size_t i = 0; i < p->row_count; i++)
-        if (plan_crosses(p, i)) {
-            const size_t width = plan_cross(p, i)->width(&p->runs[i]);
-            l->widest = width > l->widest ? width : l->widest;
-            l->crossing[l->crossings++] = i;
-        }
+    NEW(l->crossing, 2 * p->row_count);
+    for (size_t i = 0; i < p->row_count; i++) {
+        if (plan_crosses(p, i))
+            add_crossing(l, i, p->model->rows[i].layer->cross);
+        if (plan_noise_crosses(p, i))
+            add_crossing(l, i, &residual_noise_cross);
+    }
     NEW_ROWS(l->gathered, l->count, l->widest);
     NEW(l->crossed, l->widest);
 done:
     return status;
 }
 
-/* Where the trained values of the phase's rows begin. A row that crosses leaves has some of its own. */
+/* Where the trained values of the phase's rows begin: a layer that crosses leaves writes gradients in its first half, one with
+ * noise that does in the second. */
 static size_t first_value(const struct leaves *l, size_t phase)
 {
     const struct nn_model *m = l->model;
     if (phase == 0 || phase > l->crossings)
         return phase == 0 ? 0 : m->trainable;
-    return (size_t)(m->parameters[m->first_parameter[l->crossing[phase - 1]]].value - m->values);
+    const struct crossing *c = &l->crossing[phase - 1];
+    const size_t row = c->row + (crosses_at_noise(c) ? 1 : 0);
+    for (size_t i = 0; i < m->parameter_count; i++)
+        if (!m->parameters[i].statistic && (size_t)m->parameters[i].row >= row)
+            return (size_t)(m->parameters[i].value - m->values);
+    return m->trainable;
 }
 
 static sotto_status make_sums(struct leaves *l)
@@ -314,36 +325,60 @@ static struct nn_plan *bind(struct leaves *l, const struct leaf *leaf)
 /* Where the leaf gathers for crossing k. */
 static double *gathered(const struct leaves *l, const struct leaf *leaf, size_t k)
 {
-    const struct nn_plan *p = l->plans[0];
-    return l->gathered + leaf->number * plan_cross(p, l->crossing[k])->width(&p->runs[l->crossing[k]]);
+    const struct crossing *c = &l->crossing[k];
+    return l->gathered + leaf->number * c->cross->width(&l->plans[0]->runs[c->row]);
 }
 
-/* In use no row crosses leaves: one phase. */
-static bool last_phase(const struct leaves *l)
+/* The crossing that ends the phase forward; l->crossings: none does. In use moments of batch norm are constants. */
+static size_t next_crossing(const struct leaves *l)
 {
-    return !l->training || l->phase == l->crossings;
+    size_t k = l->phase;
+    while (k < l->crossings && !l->training && !crosses_at_noise(&l->crossing[k]))
+        k++;
+    return k;
+}
+
+static struct crossing *crossing_or_none(const struct leaves *l, size_t k)
+{
+    return k < l->crossings ? &l->crossing[k] : NULL;
+}
+
+/* The second half of a crossing, and what follows in its row, up to the next crossing (NULL: none). */
+static void forward_behind(struct nn_plan *p, const struct crossing *c, const struct crossing *next,
+                           const double *crossed)
+{
+    p->runs[c->row].crossed = crossed;
+    if (!crosses_at_noise(c))
+        plan_forward_sum(p, c->row);
+    if (!next || next->row > c->row)
+        plan_forward_noise(p, c->row);
+    p->runs[c->row].crossed = NULL;
 }
 
 static sotto_status forward_leaf(struct leaves *l, const struct leaf *leaf)
 {
     sotto_status status = SOTTO_OK;
     struct nn_plan *p = bind(l, leaf);
-    const size_t k = l->phase, from = k ? l->crossing[k - 1] : 0,
-                 to = last_phase(l) ? p->row_count : l->crossing[k];
-    if (k == 0) {
+    const size_t k = next_crossing(l);
+    const struct crossing *behind = l->phase ? &l->crossing[l->phase - 1] : NULL,
+                          *next = crossing_or_none(l, k);
+    if (!behind) {
         TRY(l->fill(nn_plan_input(p), l->state, leaf));
         clear_rest(nn_plan_input(p), l->inputs, l, leaf);
         plan_forward_begin(p);
-    } else
-        p->runs[from].crossed = l->crossed;
-    status = plan_forward_rows(p, from, to);
-    p->runs[from].crossed = NULL;
-    TRY(status);
-    if (last_phase(l)) {
+    } else {
+        TRY(plan_go_on(p));
+        forward_behind(p, behind, next, l->crossed);
+    }
+    TRY(plan_forward_rows(p, behind ? behind->row + 1 : 0, next ? next->row : p->row_count));
+    if (next && crosses_at_noise(next) && !(behind && behind->row == next->row))
+        plan_forward_sum(p, next->row);
+    if (next)
+        next->cross->gather_forward(&p->runs[next->row], &p->pass, gathered(l, leaf, k));
+    else {
         plan_forward_end(p);
         move_rows(l->output, p->output, l, leaf, GATHER);
-    } else
-        plan_cross(p, to)->gather_forward(&p->runs[to], &p->pass, gathered(l, leaf, k));
+    }
     TRY(plan_go_on(p));
 done:
     return status;
@@ -352,33 +387,62 @@ done:
 /* Rows below it are not trained now, so the way back ends here. */
 static bool first_phase(const struct leaves *l)
 {
-    return l->phase == 0 || l->crossing[l->phase - 1] < l->plans[0]->first;
+    return l->phase == 0 || l->crossing[l->phase - 1].row < l->plans[0]->first;
+}
+
+/* The second half of a crossing on the way back, and what follows in its row, up to the next one there (NULL: none). */
+static void backward_behind(struct nn_plan *p, const struct crossing *c, const struct crossing *next,
+                            const double *crossed)
+{
+    struct layer_run *run = &p->runs[c->row];
+    run->crossed = crossed;
+    if (crosses_at_noise(c)) {
+        plan_backward_noise(p, c->row);
+        run->crossed = NULL;
+    }
+    if (!next || next->row < c->row)
+        plan_backward_source(p, c->row);
+    run->crossed = NULL;
+}
+
+/* From behind row `to` on to the crossing. */
+static sotto_status backward_to(struct nn_plan *p, const struct crossing *next, size_t to)
+{
+    sotto_status status = SOTTO_OK;
+    if (next->row == to) /* the noise of that row is done */
+        goto done;
+    TRY(plan_backward_rows(p, next->row + 1, to));
+    if (crosses_at_noise(next))
+        plan_backward_mask(p, next->row);
+    else
+        plan_backward_result(p, next->row);
+done:
+    return status;
 }
 
 static sotto_status backward_leaf(struct leaves *l, const struct leaf *leaf)
 {
     sotto_status status = SOTTO_OK;
     struct nn_plan *p = bind(l, leaf);
-    const size_t k = l->phase, to = k < l->crossings ? l->crossing[k] : p->row_count;
+    const size_t k = l->phase;
+    const struct crossing *behind = crossing_or_none(l, k),
+                          *next = first_phase(l) ? NULL : &l->crossing[k - 1];
+    const size_t to = behind ? behind->row : p->row_count;
     if (l->sums[k])
         plan_write_gradients(p, tree_sums_next(l->sums[k], leaf->worker), first_value(l, k),
                              first_value(l, k + 1));
-    if (k == l->crossings) {
+    if (behind)
+        backward_behind(p, behind, next, l->crossed);
+    else {
         move_rows(l->diff_output, p->diff_output, l, leaf, SCATTER);
         clear_rest(p->diff_output, l->width, l, leaf);
         plan_backward_begin(p);
-    } else {
-        p->runs[to].crossed = l->crossed;
-        plan_backward_source(p, to);
-        p->runs[to].crossed = NULL;
     }
-    if (first_phase(l))
+    if (!next)
         TRY(plan_backward_rows(p, p->first, to));
     else {
-        const size_t from = l->crossing[k - 1];
-        TRY(plan_backward_rows(p, from + 1, to));
-        plan_backward_result(p, from);
-        plan_cross(p, from)->gather_backward(&p->runs[from], &p->pass, gathered(l, leaf, k - 1));
+        TRY(backward_to(p, next, to));
+        next->cross->gather_backward(&p->runs[next->row], &p->pass, gathered(l, leaf, k - 1));
         TRY(plan_go_on(p));
     }
     if (l->sums[k])
@@ -426,11 +490,11 @@ static sotto_status on_workers(struct leaves *l, par_body body)
 static sotto_status forward_in_phases(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
-    for (l->phase = 0;; l->phase++) {
+    for (l->phase = 0;; l->phase = next_crossing(l) + 1) {
         TRY(team_agree(l->config.team, on_workers(l, forward_worker)));
-        if (last_phase(l))
+        if (next_crossing(l) == l->crossings)
             break;
-        TRY(leaves_merge_gathered(l, l->phase, true));
+        TRY(leaves_merge_gathered(l, next_crossing(l), true));
     }
     TRY(leaves_gather_outputs(l));
 done:

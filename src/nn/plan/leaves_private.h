@@ -3,7 +3,18 @@
 #define NN_PLAN_LEAVES_PRIVATE_H
 
 #include "nn/plan/leaves.h"
+#include "nn/layer/residual_noise.h"
 #include "nn/plan/plan.h"
+
+/** Where leaves wait for each other in the middle of a row: before the layer, or before its noise. */
+struct crossing {
+    size_t row;
+    const struct layer_cross *cross;
+};
+static inline bool crosses_at_noise(const struct crossing *c)
+{
+    return c->cross == &residual_noise_cross;
+}
 
 struct leaves {
     struct leaves_config config;
@@ -13,9 +24,10 @@ struct leaves {
     size_t *leaf_borders, *record_borders;      /* (ranks + 1) rank r has leaves leaf_borders[r] .. */
     struct nn_plan **plans;                     /* (workers) */
     struct arena *memory;                       /* (end - first) */
-    /* The rows that cross leaves, in ascending order, cut a pass into phases: phase k begins with the second half of
+    /* In ascending order; a row has up to two. They cut a pass into phases: phase k begins with the second half of
      * crossing k - 1 and ends with the first half of crossing k. */
-    size_t crossings, *crossing, widest;
+    struct crossing *crossing;
+    size_t crossings, widest;
     double *gathered, *crossed;  /* (count, widest), (widest) */
     struct tree_sums **sums;     /* (crossings + 1) gradients of each phase's rows; NULL: it has none */
     float *output, *diff_output; /* of the whole step; one leaf: its plan's own */
@@ -40,10 +52,6 @@ static inline struct leaf leaf_at(const struct leaves *l, size_t i, size_t worke
 {
     const size_t room = l->config.order.leaf, first = i * room, left = l->config.records - first;
     return (struct leaf){i, first, left < room ? left : room, room, worker};
-}
-static inline const struct layer_cross *plan_cross(const struct nn_plan *p, size_t row)
-{
-    return p->model->rows[row].layer->cross;
 }
 
 /** Which leaves this rank has, and where those of all ranks begin. EINVAL: too few; ENOTSUP: order fast on several ranks. */

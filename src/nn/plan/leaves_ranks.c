@@ -32,13 +32,13 @@ done:
 sotto_status leaves_merge_gathered(struct leaves *l, size_t k, bool forward)
 {
     sotto_status status = SOTTO_OK;
-    struct layer_run *run = &l->plans[0]->runs[l->crossing[k]];
-    const struct layer_cross *cross = run->spec->layer->cross;
+    struct layer_run *run = &l->plans[0]->runs[l->crossing[k].row];
+    const struct layer_cross *cross = l->crossing[k].cross;
     const size_t width = cross->width(run);
     TRY(team_gather(l->config.team, l->gathered, width * sizeof *l->gathered, l->leaf_borders));
     tree_merge(l->gathered, l->count, width, forward ? cross->merge_forward : cross->merge_backward);
     memcpy(l->crossed, l->gathered, width * sizeof *l->crossed);
-    if (forward)
+    if (forward && cross->remember)
         cross->remember(run, l->crossed);
 done:
     return status;

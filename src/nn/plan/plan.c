@@ -223,19 +223,35 @@ static struct activation *noise_source(struct nn_plan *p, size_t i)
     return source == SOURCE_NONE ? NULL : plan_activation(p, source);
 }
 
-void plan_forward_row(struct nn_plan *p, size_t i)
+static bool is_noisy(const struct layer_run *run)
+{
+    return run->spec->noise.kind != NN_NOISE_NONE;
+}
+
+void plan_forward_sum(struct nn_plan *p, size_t i)
 {
     struct layer_run *run = &p->runs[i];
     struct activation *dst = run->dst;
     run->spec->layer->forward(run, &p->pass);
-    bool noisy = run->spec->noise.kind != NN_NOISE_NONE;
-    if (run->spec->residual != SOURCE_NONE && (!noisy || run->spec->noise.relative))
+    if (run->spec->residual != SOURCE_NONE && (!is_noisy(run) || run->spec->noise.relative))
         tensor_add(p->kernels, dst->dtype, dst->data, plan_activation(p, run->spec->residual)->data,
                    dst->count, p->threads, &p->stop);
-    if (noisy)
+}
+
+void plan_forward_noise(struct nn_plan *p, size_t i)
+{
+    struct layer_run *run = &p->runs[i];
+    struct activation *dst = run->dst;
+    if (is_noisy(run))
         residual_noise_forward(run, noise_source(p, i), &p->pass);
     if (run->spec->relu && !run->relu)
         tensor_relu(p->kernels, dst->dtype, dst->data, dst->count, p->threads, &p->stop);
+}
+
+void plan_forward_row(struct nn_plan *p, size_t i)
+{
+    plan_forward_sum(p, i);
+    plan_forward_noise(p, i);
 }
 
 sotto_status plan_go_on(struct nn_plan *p)
@@ -355,14 +371,24 @@ static void backward_layer(struct nn_plan *p, size_t i)
         tensor_add(p->kernels, src->dtype, src->diff, p->spare, src->count, p->threads, &p->stop);
 }
 
-void plan_backward_result(struct nn_plan *p, size_t i)
+void plan_backward_mask(struct nn_plan *p, size_t i)
 {
     struct activation *dst = p->runs[i].dst;
     if (dst->relu && p->flow[i].mask)
         tensor_mask(p->kernels, dst->dtype, dst->diff, dst->data, dst->count, p->threads, &p->stop);
+}
+
+void plan_backward_noise(struct nn_plan *p, size_t i)
+{
     if (p->runs[i].spec->noise.relative)
         residual_noise_backward_relative(&p->runs[i], &p->pass);
     backward_residual(p, i);
+}
+
+void plan_backward_result(struct nn_plan *p, size_t i)
+{
+    plan_backward_mask(p, i);
+    plan_backward_noise(p, i);
 }
 
 void plan_backward_source(struct nn_plan *p, size_t i)

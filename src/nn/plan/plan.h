@@ -54,6 +54,12 @@ static inline bool plan_crosses(const struct nn_plan *p, size_t row)
     return p->config.leaves && spec->layer->cross && !spec->frozen;
 }
 
+/** Is its noise scaled by sums over all leaves of a step? */
+static inline bool plan_noise_crosses(const struct nn_plan *p, size_t row)
+{
+    return p->config.leaves && p->model->rows[row].noise.relative;
+}
+
 /** A loss stands on this row's result. */
 static inline int plan_ends(const struct nn_plan *p, int row)
 {
@@ -66,11 +72,17 @@ static inline struct activation *plan_output(struct nn_plan *p)
 
 /** ESTOPPED: a pass was, or is to be, stopped. */
 sotto_status plan_go_on(struct nn_plan *p);
-/** One row's part of nn_plan_forward(). */
+/** One row's part of nn_plan_forward(), and its halves: the layer and, where its noise is relative, what is added to it; then
+ * noise and ReLU. */
 void plan_forward_row(struct nn_plan *p, size_t i);
-/** One row's part of nn_plan_backward(), and its halves: until the gradient of the row's result is there, and from then on. */
+void plan_forward_sum(struct nn_plan *p, size_t i);
+void plan_forward_noise(struct nn_plan *p, size_t i);
+/** One row's part of nn_plan_backward(), and its halves: until the gradient of the row's result is there, itself in two (the
+ * ReLU, the noise), and from then on. */
 void plan_backward_row(struct nn_plan *p, size_t i);
 void plan_backward_result(struct nn_plan *p, size_t i);
+void plan_backward_mask(struct nn_plan *p, size_t i);
+void plan_backward_noise(struct nn_plan *p, size_t i);
 void plan_backward_source(struct nn_plan *p, size_t i);
 /** The parts of nn_plan_forward() and nn_plan_backward(): what comes before the rows, rows `from` to `to` - 1 (backward in
  * descending order), and what comes after them. ESTOPPED. */

@@ -150,7 +150,7 @@ static void place_norms(struct nn_plan *p)
 static bool crosses(const struct nn_plan *p)
 {
     for (size_t i = 0; i < p->row_count; i++)
-        if (plan_crosses(p, i))
+        if (plan_crosses(p, i) || plan_noise_crosses(p, i))
             return true;
     return false;
 }

@@ -31,11 +31,22 @@ static const struct nn_model_config networks[] = {
      .projector = {16, 8},
      .projector_count = 2}, /* batch norm */
     {.name = "resnet18", .input = {3, SIDE, SIDE}, .classes = 5, .freeze = {.blocks = 2}},
+    /* a leaf's numbers are whole chunks of the noise here, so one plan of all records draws the same */
+    {.name = "resnet8",
+     .norm = "group",
+     .input = {3, SIDE, SIDE},
+     .classes = 5,
+     .noise = {.kind = NN_NOISE_ADDITIVE, .gamma = 0.3, .relative = 1}},
+    {.name = "resnet8",
+     .input = {3, SIDE, SIDE},
+     .classes = 5,
+     .noise = {.kind = NN_NOISE_ADDITIVE, .gamma = 0.3, .relative = 1}}, /* batch norm too */
 };
 enum {
     NETWORKS = sizeof networks / sizeof *networks,
     NOISY = 2,
     BATCH_NORM = 5,
+    RELATIVE = 7,
     SEEDS = 3,
     STATISTICS = 16384
 };
@@ -138,7 +149,7 @@ static void leaves_give_the_gradient_of_all_records(void **state)
     (void)state;
     const double tolerance = machine.type == NN_BF16 ? 0.02 : 2e-5;
     for (size_t k = 0; k < NETWORKS; k++) {
-        if (k == NOISY || (k > BATCH_NORM && machine.type == NN_BF16))
+        if (k == NOISY || (k > BATCH_NORM && k != RELATIVE && machine.type == NN_BF16))
             continue; /* NOISY: other draws */
         double least = INFINITY;
         for (uint64_t seed = 1; seed <= SEEDS && !(least < tolerance); seed++)
@@ -199,6 +210,25 @@ static void every_leaf_has_noise_of_its_own(void **state)
     close_world(&w);
 }
 
+/* One deviation for all leaves, in use as in training. */
+static void in_use_relative_noise_is_that_of_the_step(void **state)
+{
+    (void)state;
+    struct world whole = {.views = 1, .seed = 1}, cut = whole;
+    open_world(&whole, &networks[RELATIVE + 1], "fast", 1);
+    open_world(&cut, &networks[RELATIVE + 1], "exact", 2);
+    step(&whole, 1); /* moves running moments */
+    memcpy(cut.model->statistics, whole.model->statistics, whole.model->statistic_count * sizeof(float));
+    assert_int_equal(leaves_forward(whole.leaves, 0, 4, 3, fill, &whole), SOTTO_OK);
+    assert_int_equal(leaves_forward(cut.leaves, 0, 4, 3, fill, &cut), SOTTO_OK);
+    const double far =
+        distance(leaves_output(cut.leaves), leaves_output(whole.leaves), RECORDS * whole.width);
+    if (!(far < (machine.type == NN_BF16 ? 0.02 : 2e-5)))
+        fail_msg("differs by %g", far);
+    close_world(&whole);
+    close_world(&cut);
+}
+
 static void sums_go_by_leaves(void **state)
 {
     (void)state;
@@ -217,7 +247,7 @@ static void sums_go_by_leaves(void **state)
     assert_true(!o.exact && o.leaf == 4); /* two leaves of two would cost too much */
 }
 
-/* Batch norm: on request. Frozen, its moments are constants. */
+/* Batch norm and relative noise: on request. Frozen, its moments are constants. */
 static void auto_does_not_wait_for_moments(void **state)
 {
     (void)state;
@@ -231,6 +261,10 @@ static void auto_does_not_wait_for_moments(void **state)
     assert_string_equal(sotto_error_text(),
                         "leaf: batch normalisation needs leaves of at least 2 records (got 1)");
     assert_int_equal(leaf_order_resolve(&o, "exact", 1, &batch, 256, 2, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "exact", 1, &networks[RELATIVE], 256, 1, NULL), SOTTO_OK);
+    assert_true(o.exact && o.leaf == 1);
+    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &networks[RELATIVE], 256, 1, NULL), SOTTO_OK);
+    assert_true(!o.exact && o.leaf == 256);
     batch.freeze.norms = 1;
     assert_int_equal(leaf_order_resolve(&o, "auto", 0, &batch, 256, 2, NULL), SOTTO_OK);
     assert_true(o.exact);
@@ -240,13 +274,9 @@ static void what_needs_the_whole_batch_is_refused(void **state)
 {
     (void)state;
     struct leaf_order o;
-    struct nn_model_config relative = networks[NOISY];
-    relative.noise.relative = 1;
-    assert_int_equal(leaf_order_resolve(&o, "exact", 0, &relative, 64, 1, NULL), SOTTO_ENOTSUP);
-    assert_non_null(strstr(sotto_error_text(), "is scaled by all records of a step"));
     assert_int_equal(leaf_order_resolve(&o, "exact", 0, &networks[0], 64, 1, "it is Monday"), SOTTO_ENOTSUP);
     assert_string_equal(sotto_error_text(), "order exact: it is Monday; use order fast");
-    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &relative, 64, 1, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &networks[0], 64, 1, "it is Monday"), SOTTO_OK);
     assert_true(!o.exact && o.leaf == 64);
     assert_int_equal(leaf_order_resolve(&o, "quick", 0, &networks[0], 64, 1, NULL), SOTTO_EINVAL);
     assert_int_equal(leaf_order_resolve(&o, "exact", 65, &networks[0], 64, 1, NULL), SOTTO_EINVAL);
@@ -300,8 +330,8 @@ static sotto_status create_without_memory(const struct nn_model_config *network,
 static void no_memory_is_an_error(void **state)
 {
     (void)state;
-    static const size_t tried[] = {3, BATCH_NORM};
-    for (size_t i = 0; i < 2; i++) {
+    static const size_t tried[] = {3, BATCH_NORM, RELATIVE + 1};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
         long n = 0;
         sotto_status status;
         while ((status = create_without_memory(&networks[tried[i]], n)) == SOTTO_ENOMEM)
@@ -317,6 +347,7 @@ int main(void)
         cmocka_unit_test(leaves_give_the_gradient_of_all_records),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(every_leaf_has_noise_of_its_own),
+        cmocka_unit_test(in_use_relative_noise_is_that_of_the_step),
         cmocka_unit_test(sums_go_by_leaves),
         cmocka_unit_test(auto_does_not_wait_for_moments),
         cmocka_unit_test(what_needs_the_whole_batch_is_refused),
