@@ -6,8 +6,8 @@
 #   epochs                   the same cifar10 target after 5, 10, 20 and 40 epochs, one shadow each
 #   records                  the same recipe on 1,000, 2,500, 5,000 and 10,000 records of cifar10, one shadow each
 #   classes                  synthetic purchases of 2, 10, 20, 50 and 100 classes (made up!), networks of one hidden layer, ten shadows
-# Expected: cifar10, target .959 on members and .466 on others: loss AUC .791, TPR at 1 % FPR .010; lira .875, .228; rmia .871, .200;
-# shokri .812, precision .712. fashion-mnist: loss .548, lira .637. THREADS=1: gap .096, .252, .492: loss AUC .566, .659, .791; 2 to
+# Expected with THREADS=1: cifar10, target .933 on members and .472 on others: loss AUC .778, TPR at 1 % FPR .018; lira .854, .198; rmia
+# .853, .189; shokri .797, precision .702. fashion-mnist: loss .546, lira .640. epochs: gap .090, .245, .461: loss AUC .564, .658, .778; 2 to
 # 100 classes: precision of shokri .549, .648, .674, .786, .867.
 # cifar10 must have been imported (sotto data import). Finished shadows are kept in FOLDER/shadows: a killed run goes on.
 # usage: experiments/lira-cnn.sh FOLDER [cifar10|fashion-mnist|epochs|records|classes]...
