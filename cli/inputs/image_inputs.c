@@ -109,11 +109,12 @@ sotto_status image_training(const struct options *o, const struct sotto_import_o
     char standard[4096];
     struct sotto_dataset *data = NULL;
     sotto_status status = option_require(o, "data");
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && !option_flag(o, "plan")) /* which writes nothing */
         status = option_require(o, "output");
     if (status != SOTTO_OK)
         return status;
-    int length = snprintf(standard, sizeof standard, "%s.checkpoint", option_text(o, "output"));
+    const char *output = option_text(o, "output");
+    int length = snprintf(standard, sizeof standard, "%s.checkpoint", output ? output : "");
     if (length < 0 || (size_t)length >= sizeof standard)
         return cli_fail(SOTTO_EUSAGE, "the path of --output is too long");
     status = sotto_dataset_open_files(&data, option_text(o, "data"), files, ctx);

@@ -1,4 +1,5 @@
 #include "verbs/autotune_output.h"
+#include "verbs/pretrain_plan.h"
 #include "inputs/image_inputs.h"
 
 #include <stdbool.h>
@@ -14,6 +15,9 @@ static const struct option_row rows[] = {
     {"talos", OPTION_FLAG, NULL, NULL, "adversarial training against a classifier of the images' attribute"},
     OPTION_TABLE(sotto_talos_option_table, NULL),
     OPTION_DEFAULT("lambda", "1"),
+    OPTION_GROUP("Speed"),
+    {"plan", OPTION_FLAG, NULL, NULL,
+     "what the run takes here and on several ranks, from a few timed steps; nothing is trained"},
     OPTION_GROUP("Files"),
     OPTION_TABLE(sotto_call_option_table, "fresh"),
     {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write"},
@@ -114,6 +118,11 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = read_attribute(&attribute, data, o);
     talos.attribute = attribute.data;
     options.talos = option_flag(o, "talos") ? &talos : NULL;
+    if (option_flag(o, "plan")) {
+        if (status == SOTTO_OK)
+            status = pretrain_plan_print(data, &chosen, &options, ctx, json);
+        goto done;
+    }
     if (status == SOTTO_OK && option_flag(o, "fresh") && writes)
         unlink(checkpoint);
     if (status == SOTTO_OK)
@@ -127,6 +136,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
             unlink(checkpoint);
         print_result(&result, encoder, output, options.method, json);
     }
+done:
     sotto_encoder_free(encoder);
     sotto_array_clear(&chosen);
     sotto_array_clear(&attribute);
@@ -138,6 +148,8 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     sotto_status status = check_talos(o);
     if (status == SOTTO_OK)
         status = check_augmentation(o);
+    if (status == SOTTO_OK && option_flag(o, "plan"))
+        status = pretrain_plan_check(o);
     return status == SOTTO_OK ? image_training(o, NULL, ctx, json, train) : status;
 }
 

@@ -131,6 +131,36 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_pretrain(struct sotto_encoder **ou
                                                        const struct sotto_dataset *data, const int64_t *rows,
                                                        size_t n, const struct sotto_pretrain_options *options,
                                                        const struct sotto_context *ctx);
+/** What a pre-training run would take. Sizes are of the run; times were measured in this process. */
+struct sotto_pretrain_plan {
+    uint64_t steps;
+    /** Images of a step, and of a leaf; leaves of a step: no more threads and ranks than these have work. Order "fast": one leaf. */
+    size_t batch, leaf, leaves;
+    int exact; /**< the order of sums is "exact", which several ranks need */
+    size_t threads, parameters, width;
+    size_t planned_bytes;  /**< memory of a process, without the images */
+    size_t exchange_bytes; /**< what ranks tell each other in a step: outputs, and the gradient */
+    /** Median of 3 steps after one, and of the contrastive loss alone, which is a part of it. */
+    double step_seconds, loss_seconds;
+    struct sotto_autotune choice;
+};
+/** Measures four steps of a run, and writes nothing: checkpoint and metrics are not looked at.
+ *
+ *  In:      as sotto_pretrain(), without a team
+ *  Returns: errors of sotto_pretrain() before its first step; ESTOPPED */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_pretrain_plan(struct sotto_pretrain_plan *out,
+                                                            const struct sotto_dataset *data,
+                                                            const int64_t *rows, size_t n,
+                                                            const struct sotto_pretrain_options *options,
+                                                            const struct sotto_context *ctx);
+/** A model, no measurement: processes like this one share the leaves, each with as many threads; the loss by the rows of each rank's
+ *  leaves; what they tell each other goes over the network once, and nothing overlaps (docs/SCALE.md).
+ *
+ *  In:      ranks              at least 1
+ *           seconds_per_byte   of the network: 8e-9 at 1 Gbit/s
+ *  Returns: seconds of a step */
+SOTTO_API double sotto_pretrain_plan_step(const struct sotto_pretrain_plan *plan, size_t ranks,
+                                          double seconds_per_byte);
 /** Out: *out: an untrained encoder (the random-features baseline); free with sotto_encoder_free(). */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_encoder_random(struct sotto_encoder **out,
                                                              const struct sotto_dataset *data,

@@ -7,6 +7,7 @@
 #include "par/par.h"
 #include "par/ranks.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -314,6 +315,16 @@ done:
     return status;
 }
 
+static sotto_status all_rows(int64_t **out, const struct sotto_dataset *data)
+{
+    sotto_status status = SOTTO_OK;
+    NEW(*out, data->n);
+    for (size_t i = 0; i < data->n; i++)
+        (*out)[i] = (int64_t)i;
+done:
+    return status;
+}
+
 sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_result *result,
                             const struct sotto_dataset *data, const int64_t *rows, size_t n,
                             const struct sotto_pretrain_options *options, const struct sotto_context *ctx)
@@ -321,18 +332,105 @@ sotto_status sotto_pretrain(struct sotto_encoder **out, struct sotto_pretrain_re
     sotto_status status = SOTTO_OK;
     int pool = par_pool_threads();
     int64_t *all = NULL;
-    if (!rows) {
-        n = data->n;
-        NEW(all, n);
-        for (size_t i = 0; i < n; i++)
-            all[i] = (int64_t)i;
-    }
+    if (!rows)
+        TRY(all_rows(&all, data));
     struct sotto_context own = ctx ? *ctx : (struct sotto_context){0};
     own.team = NULL; /* other calls refuse one */
     struct run r = {.data = data, .rows = rows ? rows : all, .ctx = &own};
-    TRY(run(out, result, &r, options, n, ctx ? ctx->team : NULL));
+    TRY(run(out, result, &r, options, rows ? n : data->n, ctx ? ctx->team : NULL));
 done:
     par_set_threads(pool);
     base_free(all);
     return status;
+}
+
+/* ---- a plan ---- */
+
+/* One step, and of it the loss, which depends on nothing but the outputs. */
+static sotto_status time_step(double *whole, double *loss, struct run *r, uint64_t step)
+{
+    sotto_status status = SOTTO_OK;
+    const int64_t *rows;
+    size_t n;
+    struct training_batch found;
+    double accuracy;
+    TRY(context_check(r->ctx, "pretrain: stopped while steps were timed"));
+    r->loop.started = 0;
+    const double before = training_loop_seconds(&r->loop);
+    TRY(draw(&rows, &n, r, step));
+    TRY(gradient(&found, r, rows, n, step));
+    TRY(update(r, r->setup.options.lr, step));
+    const double between = training_loop_seconds(&r->loop);
+    r->setup.objective->run(r->objective, leaves_diff_output(r->leaves), &accuracy, leaves_output(r->leaves));
+    TRY(par_check(&r->stop, "stopped within a loss"));
+    *whole = between - before;
+    *loss = training_loop_seconds(&r->loop) - between;
+done:
+    return status;
+}
+
+static double median_of_3(const double x[3])
+{
+    const double low = fmin(x[0], x[1]), high = fmax(x[0], x[1]);
+    return fmax(low, fmin(high, x[2]));
+}
+
+static sotto_status measure(struct sotto_pretrain_plan *out, struct run *r,
+                            const struct sotto_pretrain_options *options, size_t n)
+{
+    sotto_status status = SOTTO_OK;
+    const struct pretrain_setup *s = &r->setup;
+    double whole[3], loss[3];
+    TRY(pretrain_resolve(&r->setup, r->data, r->rows, n, options, NULL, r->ctx));
+    par_set_threads(s->threads);
+    TRY(make(r));
+    for (uint64_t i = 0; i < 4; i++) /* the first makes kernels and touches memory */
+        TRY(time_step(&whole[i % 3], &loss[i % 3], r, i));
+    *out = (struct sotto_pretrain_plan){.steps = s->steps,
+                                        .batch = s->options.batch,
+                                        .leaf = s->order.exact ? s->order.leaf : s->options.batch,
+                                        .leaves = leaves_count(r->leaves),
+                                        .exact = s->order.exact,
+                                        .threads = (size_t)s->threads,
+                                        .parameters = nn_model_parameter_count(r->model, 1),
+                                        .width = nn_model_output_width(r->model),
+                                        .planned_bytes = r->planned_bytes,
+                                        .step_seconds = median_of_3(whole),
+                                        .loss_seconds = median_of_3(loss),
+                                        .choice = s->choice};
+    out->exchange_bytes = 8 * (out->batch * out->width + out->parameters);
+done:
+    release(r);
+    return status;
+}
+
+sotto_status sotto_pretrain_plan(struct sotto_pretrain_plan *out, const struct sotto_dataset *data,
+                                 const int64_t *rows, size_t n, const struct sotto_pretrain_options *options,
+                                 const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    int pool = par_pool_threads();
+    int64_t *all = NULL;
+    struct sotto_pretrain_options alone = *options;
+    alone.checkpoint = alone.metrics = NULL;
+    TRY(context_check(ctx, "pretrain: stopped before a step was timed"));
+    if (!rows)
+        TRY(all_rows(&all, data));
+    struct run r = {.data = data, .rows = rows ? rows : all, .ctx = ctx};
+    TRY(measure(out, &r, &alone, rows ? n : data->n));
+done:
+    par_set_threads(pool);
+    base_free(all);
+    return status;
+}
+
+double sotto_pretrain_plan_step(const struct sotto_pretrain_plan *p, size_t ranks, double seconds_per_byte)
+{
+    const size_t rounds = (p->leaves + p->threads - 1) / p->threads,
+                 shared = (p->leaves + p->threads * ranks - 1) / (p->threads * ranks);
+    const double mine = (double)(p->leaves < p->threads ? p->leaves : p->threads),
+                 ours = (double)(p->leaves < p->threads * ranks ? p->leaves : p->threads * ranks),
+                 round = (p->step_seconds - p->loss_seconds) / (double)rounds;
+    return round * (double)shared + p->loss_seconds * mine / ours +
+           seconds_per_byte * (double)p->exchange_bytes * (double)(ranks - 1) / (double)ranks;
 }

@@ -159,3 +159,18 @@ expect() {
   [[ "$output" == *'"accuracy": {"estimate": '* ]]
   [ -f p.npy ]
 }
+
+@test "--plan times steps and writes nothing" {
+  plan=(pretrain --data synthetic-images-n64 --batch 32 --leaf 8 --dtype f32 --backend dnnl --threads 1 --plan --quiet)
+  run "$SOTTO" "${plan[@]}"
+  [ "$status" -eq 0 ]
+  [[ "${lines[0]}" == "20 steps of 32 images on 1 thread, "*" MiB; nothing was trained" ]]
+  [[ "$output" == *"4 leaves of 8 images"*"By a model, not measured"*"at 10 Gbit/s: "* ]]
+  [ "$(echo "$output" | grep -cE '^ +[124] ')" -eq 3 ]
+  "$SOTTO" "${plan[@]}" --json | grep -q '"schema": "sotto.pretrain-plan/1", "steps": 20, "batch": 32, "order": "exact", "leaf": 8, "leaves": 4'
+  run "$SOTTO" pretrain --data synthetic-images-n64 --batch 32 --dtype f32 --backend dnnl --threads 1 --plan --quiet --order fast
+  [[ "$output" == *"order fast: one process; with --order exact the same bits come from any number of ranks"* ]]
+  run "$SOTTO" "${plan[@]}" -o plan.safetensors
+  [ "$status" -eq 64 ] && [[ "${lines[0]}" == *"pretrain: --plan trains nothing; omit --output" ]]
+  [ ! -e plan.safetensors ]
+}
