@@ -168,7 +168,8 @@ static struct moments measure(const struct layer_run *run, const struct job *job
 {
     struct sums s = {job, run->noise_parts, 0};
     double total[2];
-    const double n = (double)(job->count / job->room * job->used);
+    const size_t values = job->count / job->room * job->used;
+    const double n = (double)values;
     run_chunks(job->count, run, chunk_moments, &s);
     add_up(total, run);
     s.shift = total[0] / n;
