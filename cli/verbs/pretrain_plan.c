@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Networks by whose speed the model is shown, and the share of ideal speed below which more ranks are not recommended. */
+/* Speeds of a network for which the model is shown, and the share of ideal speed below which more ranks are not recommended. */
 static const double gigabits[] = {1, 10, 100};
 enum { NETWORKS = sizeof gigabits / sizeof *gigabits, MOST = 512 };
 static const double worth = .8;
