@@ -26,13 +26,13 @@ enum { VERBS = sizeof verbs / sizeof *verbs };
 
 /* What no call of the library takes: how the program speaks, files that it opens or writes, and which call it makes. */
 static const char *const every_verb =
-    "json|threads|progress|color|quiet|alone|help|output|force|arrays|labels-from";
+    "json|threads|progress|color|quiet|alone|time-left|help|output|force|arrays|labels-from";
 static const struct {
     const char *verb, *options;
 } own[] = {
     {"demo", "data|row|seed"},
     {"data", "name|yes|parts"},
-    {"pretrain", "talos"},
+    {"pretrain", "talos|plan"},
     {"embed", "standardise|join|weight|labels-out|attribute-out|evaluate"},
     {"head", "features|labels|indices|classes|encoder|sign|canary-public"},
     {"sensitivity", "features|labels|indices|classes|head|pairs|local"},
