@@ -84,6 +84,7 @@ int main(int argc, char **argv)
     check(nn_optimizer_create(&optimizer, model, &adam));
     check(augmenter_create(&augmenter, &augment));
     struct objective_config loss = {.batch = s.batch,
+                                    .leaf = s.batch, /* one plan */
                                     .width = nn_model_output_width(model),
                                     .loss = "keras",
                                     .temperature = .1,
