@@ -1,7 +1,8 @@
 /* A thread takes a block of tiles at a time, so that their points and those of their results stay in the
- * second-level cache (with many channels the third) between the transforms and the 36 products. Backward data is the forward pass with the
- * kernels rotated by 180 degrees and the channels exchanged. Tiles are independent: but for the weight
- * gradient, the thread count does not change bits. */
+ * second-level cache between the transforms and the 36 products. With many channels the weights of one point fill
+ * that cache: then all threads share a block, and each multiplies panels of its points. Backward data is the
+ * forward pass with the kernels rotated by 180 degrees and the channels exchanged. Tiles are independent: but for
+ * the weight gradient of few channels, the thread count does not change bits. */
 #include "nn/conv/conv_winograd.h"
 
 #include "nn/conv/winograd_kernels.h"
@@ -9,18 +10,18 @@
 
 #include <string.h>
 
-/* FEW: up to so many weights of a tap their 36 points stay in cache beside those of the tiles; more are read
- * anew for each block, so blocks are larger. */
-enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512 };
+/* FEW: up to so many weights of a tap a thread has blocks of its own. */
+enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512, BLOCK = 32, SHARED_BLOCK = 128 };
 
 struct conv_winograd {
     struct conv_desc desc;
     const struct winograd_kernels *kernels;
     struct winograd_tiles src, dst;
     size_t tiles, block, blocks;    /* block: tiles in one */
+    bool shared;                    /* a block is on all threads */
     float *weights_points;          /* (36, depth, results) */
-    float *src_points, *dst_points; /* (threads, 36, block, C or K) */
-    float *sums;                    /* (threads, 36, K, C): points of the weight gradient */
+    float *src_points, *dst_points; /* (threads or 1, 36, block, C or K) */
+    float *sums;                    /* (threads or 1, 36, K, C): points of the weight gradient */
     /* of the running call */
     int forward;
     const void *in; /* diff_dst in the backward pass */
@@ -29,6 +30,7 @@ struct conv_winograd {
     struct winograd_finish finish;
     const void *src_data;
     float *diff_weights; /* NULL: not wanted */
+    size_t at;           /* the shared block */
 };
 
 int conv_winograd_fits(const struct conv_desc *d)
@@ -58,7 +60,8 @@ sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_
     w->src = cut(d->src, d->src_dtype);
     w->dst = cut(d->dst, d->dst_dtype);
     w->tiles = d->batch * w->src.down * w->src.across;
-    w->block = d->src.channels * d->dst.channels > FEW ? 128 : 32;
+    w->shared = d->src.channels * d->dst.channels > FEW;
+    w->block = w->shared ? SHARED_BLOCK : BLOCK;
     w->blocks = (w->tiles + w->block - 1) / w->block;
     *out = w;
 done:
@@ -81,15 +84,21 @@ static size_t weights_plane(const struct conv_winograd *w)
     return w->desc.src.channels * w->desc.dst.channels + WINOGRAD_VECTOR;
 }
 
+/* Blocks, and sums of the weights, at a time. */
+static size_t copies(const struct conv_winograd *w)
+{
+    return w->shared ? 1 : (size_t)w->desc.threads;
+}
+
 void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch)
 {
     const struct conv_desc *d = &w->desc;
-    size_t threads = (size_t)d->threads, weights = WINOGRAD_POINTS * weights_plane(w);
+    size_t weights = WINOGRAD_POINTS * weights_plane(w);
     w->weights_points = arena_take(scratch, weights, sizeof(float));
-    w->src_points = arena_take(scratch, threads * block_floats(w, d->src.channels), sizeof(float));
-    w->dst_points = arena_take(scratch, threads * block_floats(w, d->dst.channels), sizeof(float));
+    w->src_points = arena_take(scratch, copies(w) * block_floats(w, d->src.channels), sizeof(float));
+    w->dst_points = arena_take(scratch, copies(w) * block_floats(w, d->dst.channels), sizeof(float));
     if (d->training && !d->single_examples)
-        w->sums = arena_take(scratch, threads * weights, sizeof(float));
+        w->sums = arena_take(scratch, copies(w) * weights, sizeof(float));
 }
 
 void conv_winograd_free(struct conv_winograd *w)
@@ -109,55 +118,130 @@ static sotto_status transform_weights(void *arg, size_t group, int thread)
     (void)thread;
     const struct conv_winograd *w = arg;
     size_t C = w->src.channels, K = w->dst.channels, first = group * WINOGRAD_VECTOR;
+    size_t depth = w->forward ? C : K, panel = winograd_panel(w->forward ? K : C);
+    float *to = w->weights_points + first / panel * depth * panel + first % panel;
     if (w->forward)
-        w->kernels->from_weights(w->weights_points + first, weights_plane(w), K,
-                                 w->weights + first * TAPS * C, TAPS * C, 1, (ptrdiff_t)C, C);
+        w->kernels->from_weights(to, weights_plane(w), panel, w->weights + first * TAPS * C, TAPS * C, 1,
+                                 (ptrdiff_t)C, C);
     else
-        w->kernels->from_weights(w->weights_points + first, weights_plane(w), C, w->weights + first, 1,
-                                 TAPS * C, -(ptrdiff_t)C, K);
+        w->kernels->from_weights(to, weights_plane(w), panel, w->weights + first, 1, TAPS * C, -(ptrdiff_t)C,
+                                 K);
     return SOTTO_OK;
 }
 
-/* out = in * weights, forward or backward. */
-static void filter_block(const struct conv_winograd *w, size_t block, float *src_points, float *dst_points)
+/* The points that a thread works on, or all threads: those of the source and of the results' side. */
+struct pair {
+    struct winograd_points src, dst;
+    size_t first, count; /* tiles */
+};
+
+static struct pair pair_of(const struct conv_winograd *w, size_t block, size_t copy)
 {
-    const struct winograd_tiles *in = w->forward ? &w->src : &w->dst, *out = w->forward ? &w->dst : &w->src;
-    float *from = w->forward ? src_points : dst_points, *to = w->forward ? dst_points : src_points;
-    size_t count = tiles_of(w, block);
-    w->kernels->from_source(from, plane(w, in->channels), w->in, in, block * w->block, count);
-    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
-        w->kernels->multiply(&(struct winograd_product){
-            .out = to + point * plane(w, out->channels),
-            .left = from + point * plane(w, in->channels),
-            .right = w->weights_points + point * weights_plane(w),
-            .rows = count,
-            .depth = in->channels,
-            .columns = out->channels,
-            .left_row = in->channels,
-            .left_depth = 1,
-        });
-    w->kernels->to_result(w->out, to, plane(w, out->channels), out, block * w->block, count, &w->finish);
+    size_t C = w->src.channels, K = w->dst.channels;
+    return (struct pair){.src = {w->src_points + copy * block_floats(w, C), plane(w, C), w->block},
+                         .dst = {w->dst_points + copy * block_floats(w, K), plane(w, K), w->block},
+                         .first = block * w->block,
+                         .count = tiles_of(w, block)};
 }
 
-/* sums (K, C) (+)= diff_dst' * src, for each point. */
-static void sum_block(const struct conv_winograd *w, size_t block, float *src_points, float *dst_points,
-                      float *sums, int add)
+/* The part of a shared block that is one thread's. */
+static struct pair part_of(const struct conv_winograd *w, size_t share)
 {
-    size_t C = w->src.channels, K = w->dst.channels, count = tiles_of(w, block);
-    w->kernels->from_source(src_points, plane(w, C), w->src_data, &w->src, block * w->block, count);
-    w->kernels->from_gradient(dst_points, plane(w, K), w->in, &w->dst, block * w->block, count);
-    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
+    struct pair p = pair_of(w, w->at, 0);
+    size_t threads = (size_t)w->desc.threads, from = p.count * share / threads,
+           end = p.count * (share + 1) / threads;
+    p.src.at += from * winograd_panel(w->src.channels);
+    p.dst.at += from * winograd_panel(w->dst.channels);
+    p.first += from, p.count = end - from;
+    return p;
+}
+
+/* ---- steps of a block: points; products of one panel of one point; results ---- */
+
+static void load(const struct conv_winograd *w, const struct pair *p)
+{
+    if (w->forward)
+        w->kernels->from_source(&p->src, w->in, &w->src, p->first, p->count);
+    else
+        w->kernels->from_source(&p->dst, w->in, &w->dst, p->first, p->count);
+}
+
+/* out = in * weights, forward or backward. */
+static void filter(const struct conv_winograd *w, const struct pair *p, size_t point, size_t panel)
+{
+    const struct winograd_points *from = w->forward ? &p->src : &p->dst, *to = w->forward ? &p->dst : &p->src;
+    size_t depth = (w->forward ? w->src : w->dst).channels, results = (w->forward ? w->dst : w->src).channels;
+    size_t left = winograd_panel(depth), columns = winograd_panel(results);
+    w->kernels->multiply(&(struct winograd_product){
+        .out = to->at + point * to->plane + panel * to->rows * columns,
+        .left = from->at + point * from->plane,
+        .right = w->weights_points + point * weights_plane(w) + panel * depth * columns,
+        .rows = p->count,
+        .columns = columns,
+        .depth = left,
+        .panels = depth / left,
+        .left_row = left,
+        .left_depth = 1,
+        .left_panel = from->rows * left,
+    });
+}
+
+static void store(const struct conv_winograd *w, const struct pair *p)
+{
+    if (w->forward)
+        w->kernels->to_result(w->out, &p->dst, &w->dst, p->first, p->count, &w->finish);
+    else
+        w->kernels->to_result(w->out, &p->src, &w->src, p->first, p->count, &w->finish);
+}
+
+static void load_both(const struct conv_winograd *w, const struct pair *p)
+{
+    w->kernels->from_source(&p->src, w->src_data, &w->src, p->first, p->count);
+    w->kernels->from_gradient(&p->dst, w->in, &w->dst, p->first, p->count);
+}
+
+/* sums (K, C) (+)= diff_dst' * src. */
+static void sum(const struct conv_winograd *w, const struct pair *p, float *sums, size_t point, size_t panel,
+                int add)
+{
+    size_t K = w->dst.channels, rows = winograd_panel(K), columns = winograd_panel(w->src.channels);
+    for (size_t k = 0; k < K; k += rows)
         w->kernels->multiply(&(struct winograd_product){
-            .out = sums + point * weights_plane(w),
-            .left = dst_points + point * plane(w, K),
-            .right = src_points + point * plane(w, C),
-            .rows = K,
-            .depth = count,
-            .columns = C,
+            .out = sums + point * weights_plane(w) + (panel * K + k) * columns,
+            .left = p->dst.at + point * p->dst.plane + k * p->dst.rows,
+            .right = p->src.at + point * p->src.plane + panel * p->src.rows * columns,
+            .rows = rows,
+            .columns = columns,
+            .depth = p->count,
+            .panels = 1,
             .left_row = 1,
-            .left_depth = K,
+            .left_depth = rows,
             .add = add,
         });
+}
+
+static size_t panels(size_t channels)
+{
+    return channels / winograd_panel(channels);
+}
+
+/* ---- a block a thread ---- */
+
+static void filter_block(const struct conv_winograd *w, const struct pair *p)
+{
+    load(w, p);
+    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
+        for (size_t panel = 0; panel < panels((w->forward ? w->dst : w->src).channels); panel++)
+            filter(w, p, point, panel);
+    store(w, p);
+}
+
+static void sum_block(const struct conv_winograd *w, const struct pair *p, float *sums, int add)
+{
+    load_both(w, p);
+    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
+        for (size_t panel = 0; panel < panels(w->src.channels); panel++)
+            sum(w, p, sums, point, panel, add);
 }
 
 /* A thread's blocks. Both backward passes take a block in turn: what they read is in cache for the second. */
@@ -167,18 +251,74 @@ static sotto_status run_share(void *arg, size_t share, int thread)
     const struct conv_winograd *w = arg;
     size_t threads = (size_t)w->desc.threads, sums_floats = WINOGRAD_POINTS * weights_plane(w);
     size_t first = w->blocks * share / threads, end = w->blocks * (share + 1) / threads;
-    float *src_points = w->src_points + share * block_floats(w, w->src.channels),
-          *dst_points = w->dst_points + share * block_floats(w, w->dst.channels),
-          *sums = w->diff_weights ? w->sums + share * sums_floats : NULL;
+    float *sums = w->diff_weights ? w->sums + share * sums_floats : NULL;
     if (sums && first == end)
         memset(sums, 0, sums_floats * sizeof *sums);
     for (size_t block = first; block < end && !par_stopped(w->desc.stop); block++) {
+        struct pair p = pair_of(w, block, share);
         if (w->out)
-            filter_block(w, block, src_points, dst_points);
+            filter_block(w, &p);
         if (sums)
-            sum_block(w, block, src_points, dst_points, sums, block > first);
+            sum_block(w, &p, sums, block > first);
     }
     return SOTTO_OK;
+}
+
+/* ---- a block on all threads ---- */
+
+static sotto_status load_part(void *arg, size_t share, int thread)
+{
+    (void)thread;
+    struct pair p = part_of(arg, share);
+    load(arg, &p);
+    return SOTTO_OK;
+}
+
+static sotto_status filter_item(void *arg, size_t item, int thread)
+{
+    (void)thread;
+    const struct conv_winograd *w = arg;
+    size_t n = panels((w->forward ? w->dst : w->src).channels);
+    struct pair p = pair_of(w, w->at, 0);
+    filter(w, &p, item / n, item % n);
+    return SOTTO_OK;
+}
+
+static sotto_status store_part(void *arg, size_t share, int thread)
+{
+    (void)thread;
+    const struct conv_winograd *w = arg;
+    struct pair p = part_of(w, share);
+    if (w->out)
+        store(w, &p);
+    if (w->diff_weights)
+        load_both(w, &p);
+    return SOTTO_OK;
+}
+
+static sotto_status sum_item(void *arg, size_t item, int thread)
+{
+    (void)thread;
+    const struct conv_winograd *w = arg;
+    size_t n = panels(w->src.channels);
+    struct pair p = pair_of(w, w->at, 0);
+    sum(w, &p, w->sums, item / n, item % n, w->at > 0);
+    return SOTTO_OK;
+}
+
+static void run_shared(struct conv_winograd *w)
+{
+    size_t threads = (size_t)w->desc.threads, results = (w->forward ? w->dst : w->src).channels;
+    struct par_stop *stop = w->desc.stop;
+    for (w->at = 0; w->at < w->blocks && !par_stopped(stop); w->at++) {
+        if (w->out) {
+            (void)par_shares(threads, w->desc.threads, stop, load_part, w);
+            (void)par_shares(WINOGRAD_POINTS * panels(results), w->desc.threads, stop, filter_item, w);
+        }
+        (void)par_shares(threads, w->desc.threads, stop, store_part, w);
+        if (w->diff_weights)
+            (void)par_shares(WINOGRAD_POINTS * panels(w->src.channels), w->desc.threads, stop, sum_item, w);
+    }
 }
 
 /* The gradient of one output channel's weights. */
@@ -186,14 +326,15 @@ static sotto_status add_up(void *arg, size_t output, int thread)
 {
     (void)thread;
     const struct conv_winograd *w = arg;
-    size_t C = w->src.channels, plane = weights_plane(w), all = WINOGRAD_POINTS * plane;
-    float *sums = w->sums + output * C;
-    for (size_t share = 1; share < (size_t)w->desc.threads; share++)
-        for (size_t point = 0; point < WINOGRAD_POINTS; point++)
-            for (size_t c = 0; c < C; c++)
-                sums[point * plane + c] += sums[share * all + point * plane + c];
-    for (size_t c = 0; c < C; c += WINOGRAD_VECTOR)
-        w->kernels->to_weights(w->diff_weights + output * TAPS * C + c, C, sums + c, plane);
+    size_t C = w->src.channels, K = w->dst.channels, panel = winograd_panel(C), points = weights_plane(w);
+    for (size_t c = 0; c < C; c += WINOGRAD_VECTOR) {
+        float *sums = w->sums + (c / panel * K + output) * panel + c % panel;
+        for (size_t copy = 1; copy < copies(w); copy++)
+            for (size_t point = 0; point < WINOGRAD_POINTS; point++)
+                for (size_t i = 0; i < WINOGRAD_VECTOR; i++)
+                    sums[point * points + i] += sums[(copy * WINOGRAD_POINTS + point) * points + i];
+        w->kernels->to_weights(w->diff_weights + output * TAPS * C + c, C, sums, points);
+    }
     return SOTTO_OK;
 }
 
@@ -202,7 +343,10 @@ static void run(struct conv_winograd *w)
     size_t results = w->forward ? w->dst.channels : w->src.channels;
     if (w->out)
         (void)par_shares(results / WINOGRAD_VECTOR, w->desc.threads, w->desc.stop, transform_weights, w);
-    (void)par_shares((size_t)w->desc.threads, w->desc.threads, w->desc.stop, run_share, w);
+    if (w->shared)
+        run_shared(w);
+    else
+        (void)par_shares((size_t)w->desc.threads, w->desc.threads, w->desc.stop, run_share, w);
     if (w->diff_weights)
         (void)par_shares(w->dst.channels, w->desc.threads, w->desc.stop, add_up, w);
 }

@@ -1,8 +1,9 @@
 /* winograd_kernels.h - the inner loops of conv_winograd.c: transforms of tiles, and products of what they
  * give. Compiled per instruction set.
  *
- * A tile of 4x4 results becomes 6x6 points. A tensor of points is (36, rows, columns) with `plane` floats
- * from one point to the next; rows are tiles (or channels, for weights), columns channels. */
+ * A tile of 4x4 results becomes 6x6 points. Each point has a matrix (rows, columns); rows are tiles (or
+ * channels, for weights), columns channels. Its columns lie in panels of winograd_panel() columns, one panel
+ * after the other, so that a product reads one run of memory, whatever the number of channels. */
 #ifndef NN_CONV_WINOGRAD_KERNELS_H
 #define NN_CONV_WINOGRAD_KERNELS_H
 
@@ -24,27 +25,40 @@ struct winograd_finish {
     int relu;
     const void *mask; /* as the images: 0 where it is not positive */
 };
+struct winograd_points {
+    float *at;
+    size_t plane; /* floats from a point's matrix to the next one's */
+    size_t rows;  /* that a panel has room for */
+};
+/** Columns of a panel: 64, 32 or 16. */
+static inline size_t winograd_panel(size_t channels)
+{
+    return channels % 64 == 0 ? 64 : channels % 32 == 0 ? 32 : 16;
+}
+/** One panel of results. */
 struct winograd_product {
-    float *out; /* (rows, columns), columns a multiple of 16 */
+    float *out; /* (rows, columns); columns: 16, 32 or 64 */
     const float *left, *right;
-    size_t rows, depth, columns;
-    size_t left_row, left_depth; /* strides of `left`; `right` is (depth, columns) */
+    size_t rows, columns;
+    size_t depth, panels;                    /* of each of the panels of `left` */
+    size_t left_row, left_depth, left_panel; /* strides of `left`; `right` is (panels * depth, columns) */
     int add;
 };
 
 /** All NULL where the CPU has no AVX-512. */
 struct winograd_kernels {
-    /** points = B' d B of the 6x6 values around tiles first, first + 1, ...; 0 outside the image. */
-    void (*from_source)(float *points, size_t plane, const void *images, const struct winograd_tiles *tiles,
-                        size_t first, size_t count);
+    /** points (from row 0 on) = B' d B of the 6x6 values around tiles first, first + 1, ...; 0 outside the
+     * image. */
+    void (*from_source)(const struct winograd_points *points, const void *images,
+                        const struct winograd_tiles *tiles, size_t first, size_t count);
     /** images = A' m A of the same tiles. */
-    void (*to_result)(void *images, const float *points, size_t plane, const struct winograd_tiles *tiles,
+    void (*to_result)(void *images, const struct winograd_points *points, const struct winograd_tiles *tiles,
                       size_t first, size_t count, const struct winograd_finish *finish);
     /** The transpose of to_result: points = A y A'. */
-    void (*from_gradient)(float *points, size_t plane, const void *images, const struct winograd_tiles *tiles,
-                          size_t first, size_t count);
-    /** points (36, depth, 16 columns) = G w G' of 3x3 weights: column c, row k and tap t at
-     * weights[c * column + k * row + t * tap]; tap < 0 turns the kernel round. */
+    void (*from_gradient)(const struct winograd_points *points, const void *images,
+                          const struct winograd_tiles *tiles, size_t first, size_t count);
+    /** points (36, depth, 16 columns, `stride` floats from a row to the next) = G w G' of 3x3 weights: column
+     * c, row k and tap t at weights[c * column + k * row + t * tap]; tap < 0 turns the kernel round. */
     void (*from_weights)(float *points, size_t plane, size_t stride, const float *weights, size_t column,
                          size_t row, ptrdiff_t tap, size_t depth);
     /** The transpose: weights[t * tap] (16 of them side by side) = G' m G. */

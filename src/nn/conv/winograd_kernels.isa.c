@@ -190,15 +190,22 @@ INLINE void to_points(float *points, size_t plane, const void *images, const str
     }
 }
 
-INLINE void tiles_to_points(float *points, size_t plane, const void *images,
+/* Where 16 channels of a row of points lie. */
+INLINE float *points_of(const struct winograd_points *points, size_t panel, size_t row, size_t channel)
+{
+    return points->at + (channel / panel * points->rows + row) * panel + channel % panel;
+}
+
+INLINE void tiles_to_points(const struct winograd_points *points, const void *images,
                             const struct winograd_tiles *tiles, size_t first, size_t count, size_t margin,
                             int whole, bool narrow, line_transform *line)
 {
+    size_t panel = winograd_panel(tiles->channels);
     for (size_t t = 0; t < count; t++) {
         struct patch p;
         place_patch(&p, tiles, first + t, margin, whole);
         for (size_t c = 0; c < tiles->channels; c += VECTOR)
-            to_points(points + t * tiles->channels + c, plane, images, &p, TILE + 2 * margin, c, narrow,
+            to_points(points_of(points, panel, t, c), points->plane, images, &p, TILE + 2 * margin, c, narrow,
                       line);
     }
 }
@@ -208,31 +215,31 @@ static int are_whole(const struct winograd_tiles *tiles)
     return tiles->height % TILE == 0 && tiles->width % TILE == 0;
 }
 
-INLINE void images_to_points(float *points, size_t plane, const void *images,
+INLINE void images_to_points(const struct winograd_points *points, const void *images,
                              const struct winograd_tiles *tiles, size_t first, size_t count, size_t margin,
                              line_transform *line)
 {
     int whole = are_whole(tiles);
     if (tiles->narrow && whole)
-        tiles_to_points(points, plane, images, tiles, first, count, margin, 1, true, line);
+        tiles_to_points(points, images, tiles, first, count, margin, 1, true, line);
     else if (tiles->narrow)
-        tiles_to_points(points, plane, images, tiles, first, count, margin, 0, true, line);
+        tiles_to_points(points, images, tiles, first, count, margin, 0, true, line);
     else if (whole)
-        tiles_to_points(points, plane, images, tiles, first, count, margin, 1, false, line);
+        tiles_to_points(points, images, tiles, first, count, margin, 1, false, line);
     else
-        tiles_to_points(points, plane, images, tiles, first, count, margin, 0, false, line);
+        tiles_to_points(points, images, tiles, first, count, margin, 0, false, line);
 }
 
-static void from_source(float *points, size_t plane, const void *images, const struct winograd_tiles *tiles,
-                        size_t first, size_t count)
+static void from_source(const struct winograd_points *points, const void *images,
+                        const struct winograd_tiles *tiles, size_t first, size_t count)
 {
-    images_to_points(points, plane, images, tiles, first, count, 1, source_line);
+    images_to_points(points, images, tiles, first, count, 1, source_line);
 }
 
-static void from_gradient(float *points, size_t plane, const void *images, const struct winograd_tiles *tiles,
-                          size_t first, size_t count)
+static void from_gradient(const struct winograd_points *points, const void *images,
+                          const struct winograd_tiles *tiles, size_t first, size_t count)
 {
-    images_to_points(points, plane, images, tiles, first, count, 0, gradient_line);
+    images_to_points(points, images, tiles, first, count, 0, gradient_line);
 }
 
 INLINE void store_results(void *images, const __m512 *y, const struct patch *p, size_t i,
@@ -252,22 +259,23 @@ INLINE void store_results(void *images, const __m512 *y, const struct patch *p, 
     }
 }
 
-INLINE void points_to_tiles(void *images, const float *points, size_t plane,
+INLINE void points_to_tiles(void *images, const struct winograd_points *points,
                             const struct winograd_tiles *tiles, size_t first, size_t count,
                             const struct winograd_finish *finish, int whole, bool narrow)
 {
+    size_t panel = winograd_panel(tiles->channels);
     for (size_t t = 0; t < count; t++) {
         struct patch p;
         place_patch(&p, tiles, first + t, 0, whole);
         for (size_t c = 0; c < tiles->channels; c += VECTOR) {
             __m512 half[TILE * SIDE]; /* (4, 6) */
-            const float *from = points + t * tiles->channels + c;
+            const float *from = points_of(points, panel, t, c);
 #pragma GCC unroll 6
             for (size_t j = 0; j < SIDE; j++) {
                 __m512 m[SIDE];
 #pragma GCC unroll 6
                 for (size_t i = 0; i < SIDE; i++)
-                    m[i] = _mm512_loadu_ps(from + (i * SIDE + j) * plane);
+                    m[i] = _mm512_loadu_ps(from + (i * SIDE + j) * points->plane);
                 result_line(half + j, SIDE, m);
             }
 #pragma GCC unroll 4
@@ -280,25 +288,25 @@ INLINE void points_to_tiles(void *images, const float *points, size_t plane,
     }
 }
 
-INLINE void to_images(void *images, const float *points, size_t plane, const struct winograd_tiles *tiles,
+INLINE void to_images(void *images, const struct winograd_points *points, const struct winograd_tiles *tiles,
                       size_t first, size_t count, const struct winograd_finish *finish, bool narrow)
 {
     const struct winograd_finish plain = {0};
     if (!are_whole(tiles))
-        points_to_tiles(images, points, plane, tiles, first, count, finish, 0, narrow);
+        points_to_tiles(images, points, tiles, first, count, finish, 0, narrow);
     else if (finish->bias || finish->relu || finish->mask)
-        points_to_tiles(images, points, plane, tiles, first, count, finish, 1, narrow);
+        points_to_tiles(images, points, tiles, first, count, finish, 1, narrow);
     else
-        points_to_tiles(images, points, plane, tiles, first, count, &plain, 1, narrow);
+        points_to_tiles(images, points, tiles, first, count, &plain, 1, narrow);
 }
 
-static void to_result(void *images, const float *points, size_t plane, const struct winograd_tiles *tiles,
+static void to_result(void *images, const struct winograd_points *points, const struct winograd_tiles *tiles,
                       size_t first, size_t count, const struct winograd_finish *finish)
 {
     if (tiles->narrow)
-        to_images(images, points, plane, tiles, first, count, finish, true);
+        to_images(images, points, tiles, first, count, finish, true);
     else
-        to_images(images, points, plane, tiles, first, count, finish, false);
+        to_images(images, points, tiles, first, count, finish, false);
 }
 
 /* ---- weights ---- */
@@ -313,7 +321,8 @@ static void from_weights(float *points, size_t plane, size_t stride, const float
     for (size_t k = 0; k < depth; k++) {
         __m512 g[9], half[SIDE * 3], u[SIDE];
         for (ptrdiff_t t = 0; t < 9; t++)
-            g[t] = _mm512_i32gather_ps(columns, first + k * row + t * tap, sizeof *first);
+            g[t] = column == 1 ? _mm512_loadu_ps(first + k * row + t * tap)
+                               : _mm512_i32gather_ps(columns, first + k * row + t * tap, sizeof *first);
         for (size_t x = 0; x < 3; x++)
             weights_line(half + x, 3, (__m512[3]){g[x], g[3 + x], g[6 + x]});
         for (size_t i = 0; i < SIDE; i++) {
@@ -343,58 +352,58 @@ static void to_weights(float *weights, size_t tap, const float *points, size_t p
 
 /* ---- products ---- */
 
-/* `rows`, `vectors` and mostly `stride` (left_row) are constants at each call, so that `sum` lives in
- * registers and the rows of `left` are at fixed distances. */
+/* `rows`, `vectors` and `stride` (left_row) are constants at each call, so that `sum` lives in registers and
+ * the rows of `left` are at fixed distances. */
 INLINE void multiply_block(size_t rows, size_t vectors, size_t stride, float *out, const float *left,
-                           const float *right, const struct winograd_product *p)
+                           const struct winograd_product *p)
 {
+    const float *right = p->right;
     __m512 sum[16][4];
 #pragma GCC unroll 16
     for (size_t r = 0; r < rows; r++)
 #pragma GCC unroll 4
         for (size_t v = 0; v < vectors; v++)
-            sum[r][v] = p->add ? _mm512_loadu_ps(out + r * p->columns + v * VECTOR) : _mm512_setzero_ps();
-    for (size_t k = 0; k < p->depth; k++, left += p->left_depth, right += p->columns) {
-        __m512 b[4];
-#pragma GCC unroll 4
-        for (size_t v = 0; v < vectors; v++)
-            b[v] = _mm512_loadu_ps(right + v * VECTOR);
-#pragma GCC unroll 16
-        for (size_t r = 0; r < rows; r++) {
-            __m512 a = _mm512_set1_ps(left[r * stride]);
+            sum[r][v] = p->add ? _mm512_loadu_ps(out + (r * vectors + v) * VECTOR) : _mm512_setzero_ps();
+    for (size_t panel = 0; panel < p->panels; panel++) {
+        const float *l = left + panel * p->left_panel;
+        for (size_t k = 0; k < p->depth; k++, l += p->left_depth, right += vectors * VECTOR) {
+            __m512 b[4];
 #pragma GCC unroll 4
             for (size_t v = 0; v < vectors; v++)
-                sum[r][v] = _mm512_fmadd_ps(a, b[v], sum[r][v]);
+                b[v] = _mm512_loadu_ps(right + v * VECTOR);
+#pragma GCC unroll 16
+            for (size_t r = 0; r < rows; r++) {
+                __m512 a = _mm512_set1_ps(l[r * stride]);
+#pragma GCC unroll 4
+                for (size_t v = 0; v < vectors; v++)
+                    sum[r][v] = _mm512_fmadd_ps(a, b[v], sum[r][v]);
+            }
         }
     }
 #pragma GCC unroll 16
     for (size_t r = 0; r < rows; r++)
 #pragma GCC unroll 4
         for (size_t v = 0; v < vectors; v++)
-            _mm512_storeu_ps(out + r * p->columns + v * VECTOR, sum[r][v]);
+            _mm512_storeu_ps(out + (r * vectors + v) * VECTOR, sum[r][v]);
 }
 
-/* All rows of one panel of columns, which stays in the first-level cache meanwhile. */
-INLINE void multiply_panel(size_t rows, size_t vectors, size_t stride, size_t at,
-                           const struct winograd_product *p)
+INLINE void multiply_rows(size_t rows, size_t vectors, size_t stride, const struct winograd_product *p)
 {
     for (size_t r = 0; r < p->rows; r += rows)
-        multiply_block(rows, vectors, stride, p->out + r * p->columns + at, p->left + r * stride,
-                       p->right + at, p);
+        multiply_block(rows, vectors, stride, p->out + r * vectors * VECTOR, p->left + r * stride, p);
 }
 
 INLINE void multiply_strided(const struct winograd_product *p, size_t stride)
 {
-    size_t at = 0;
-    for (; p->columns - at >= 4 * VECTOR; at += 4 * VECTOR)
-        multiply_panel(4, 4, stride, at, p);
-    for (; p->columns - at >= 2 * VECTOR; at += 2 * VECTOR)
-        multiply_panel(8, 2, stride, at, p);
-    if (p->columns > at)
-        multiply_panel(16, 1, stride, at, p);
+    if (p->columns == 4 * VECTOR)
+        multiply_rows(4, 4, stride, p);
+    else if (p->columns == 2 * VECTOR)
+        multiply_rows(8, 2, stride, p);
+    else
+        multiply_rows(16, 1, stride, p);
 }
 
-/* 1: the weight gradient; else the usual widths. */
+/* 1: the weight gradient; else a panel's columns. */
 static void multiply(const struct winograd_product *p)
 {
     if (p->left_row == 1)
@@ -403,10 +412,8 @@ static void multiply(const struct winograd_product *p)
         multiply_strided(p, 16);
     else if (p->left_row == 32)
         multiply_strided(p, 32);
-    else if (p->left_row == 64)
-        multiply_strided(p, 64);
     else
-        multiply_strided(p, p->left_row);
+        multiply_strided(p, 64);
 }
 
 extern const struct winograd_kernels ISA_NAME(winograd_kernels);
