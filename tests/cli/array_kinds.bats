@@ -75,7 +75,8 @@ head_of() { "$SOTTO" head --quiet --epochs 1 "$@" > /dev/null; }
 refused() { # CODE TEXT command ...
   run "${@:3}"
   echo "$status: $output"
-  [ "$status" -eq "$1" ] && [[ "$output" == *"$2"* ]]
+  [ "$status" -eq "$1" ]
+  [[ "$output" == *"$2"* ]]
 }
 
 @test "features and labels of every type, byte order and layout give the same head" {

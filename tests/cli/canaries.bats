@@ -134,7 +134,8 @@ refused() { # code, text, command
   refused 65 "no steps that clip them" "${head[@]}" --dataset-id toy --trainer covariance --epsilon 1 --ledger l.jsonl --canaries 5 --canary-kind dirac -o c
   refused 64 "cannot be combined with trainer convex" "${head[@]}" --trainer convex --canaries 5 -o h
   refused 64 "cannot be combined with --certify-inputs" "$SOTTO" train --data synthetic-images-n64 --certify-inputs --radius 1 --epsilon 1 --canaries 5 -o h --quiet
-  [ ! -e h ] && [ ! -e l.jsonl ]
+  [ ! -e h ]
+  [ ! -e l.jsonl ]
   printf 1 > c.coins.json
   refused 64 "--coin-file needs the scores" audit --coin-file c.coins.json
   refused 64 "--coin-file needs --one-run K" "$SOTTO" audit --coin-file c.coins.json --scores y.csv

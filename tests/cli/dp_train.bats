@@ -107,7 +107,8 @@ teardown() { cd /; rm -rf "$dir"; }
     [ "$status" -eq "$code" ] || { echo "$status $output"; false; }
     [ "${#lines[@]}" -eq 1 ]
     [[ "$output" == *"$text"* ]] || { echo "$output"; false; }
-    [ ! -e m.safetensors ] && [ ! -e l.jsonl ]
+    [ ! -e m.safetensors ]
+    [ ! -e l.jsonl ]
   }
   mkdir own
   head -c 96 /dev/zero | npy own/features.npy '<f4' '12, 2'

@@ -26,7 +26,9 @@ example() { "$SOTTO_BUILD/example_$1"; }
 @test "03: a private head, its certificate and its ledger" {
   run -0 example 03_private_head
   [[ ${lines[0]} == *"(2, 1e-05)-differentially private"* ]]
-  [ -s private.safetensors ] && [ -s private.safetensors.certificate.json ] && [ -s clinic-2026.ledger.jsonl ]
+  [ -s private.safetensors ]
+  [ -s private.safetensors.certificate.json ]
+  [ -s clinic-2026.ledger.jsonl ]
   "$SOTTO" verify private.safetensors --ledger clinic-2026.ledger.jsonl
 }
 

@@ -99,7 +99,8 @@ rows() {
   [ "$status" -eq 65 ]
   run "$SOTTO" generate sample -o G.npy
   [ "$status" -eq 64 ]
-  [ ! -e G.npy ] && [ ! -e g.safetensors ]
+  [ ! -e G.npy ]
+  [ ! -e g.safetensors ]
   "$SOTTO" generate train "${common[@]}" --steps 2 -o g.safetensors
   run "$SOTTO" attack logan --generator g.safetensors --data "$data" --member-indices m.npy --nonmember-indices m.npy
   [ "$status" -eq 65 ]

@@ -11,7 +11,8 @@ meant() { # NAME command ...
   local expected="; did you mean '$1'?"
   run "$SOTTO" "${@:2}"
   if [ "$1" = none ]; then
-    [ "$status" -ne 0 ] && [[ "$output" != *"did you mean"* ]]
+    [ "$status" -ne 0 ]
+    [[ "$output" != *"did you mean"* ]]
   else
     [[ "$output" == *"$expected" ]]
   fi || { echo "$*: $output"; failed=yes; }

@@ -83,7 +83,9 @@ refused() {
   fit toy --classes 7
   first=$sizes
   fit two --classes 7
-  [ "$sizes" = "$first" ] && [ -e h.safetensors ] && [ -e n.safetensors ]
+  [ "$sizes" = "$first" ]
+  [ -e h.safetensors ]
+  [ -e n.safetensors ]
 }
 
 @test "an encoding that depends on private rows proves nothing, and a declared one does not depend on them" {
@@ -110,7 +112,8 @@ END
   [ "$moved" -le 8 ] || grep -q '"proved": "none"' h.safetensors.certificate.json
   rm -r home/sotto/data one other
   encoded --schema schema.yaml
-  [ "$moved" -gt 0 ] && [ "$moved" -le 8 ]
+  [ "$moved" -gt 0 ]
+  [ "$moved" -le 8 ]
 }
 
 @test "a row number that is given 31 times is not certified as one record" {
@@ -118,7 +121,8 @@ END
   for trainer in "dp-sgd --batch 4" covariance; do
     refused 65 "row 3 is listed twice (entries" private toy --classes 2 --trainer $trainer --noise-multiplier 1 --indices rows.npy
   done
-  [ "$(charges)" -eq 0 ] && [ ! -e h.safetensors ]
+  [ "$(charges)" -eq 0 ]
+  [ ! -e h.safetensors ]
 }
 
 @test "a private trainer prints and refuses the same, whatever one record is" {

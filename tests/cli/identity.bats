@@ -93,7 +93,8 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   grep -q '"set":"people","records":60' h.safetensors.provenance.json
   "$SOTTO" protect --head h.safetensors --epsilon 1 --delta 1e-3 -o p.safetensors
   "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o h.safetensors
-  [ ! -e p.safetensors.provenance.json ] && [ ! -e h.safetensors.provenance.json ] # the old one went with its file
+  [ ! -e p.safetensors.provenance.json ]
+  [ ! -e h.safetensors.provenance.json ] # the old one went with its file
   "$SOTTO" train --data people --model mlp --hidden 4 --batch 20 --epochs 1 --threads 1 -o n.safetensors --quiet
   grep -q '"records":80' n.safetensors.provenance.json
   "$SOTTO" sensitivity --features a/one-features.npy --labels a/one-labels.npy --pairs 2 -o s.json
@@ -128,7 +129,8 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   [ "$(releases "$XDG_DATA_HOME/sotto/ledger/other.jsonl")" -eq 1 ]
   refused 64 "belongs to data set 'survey-2026', not to 'other'" \
     "$SOTTO" head --features a/one-features.npy --labels a/one-labels.npy "${dp[@]}" -o g.safetensors --dataset-id other
-  [ ! -e g.safetensors ] && [ ! -e "$ledger" ]
+  [ ! -e g.safetensors ]
+  [ ! -e "$ledger" ]
   # verbs that release nothing need no identity
   "$SOTTO" head --features X.npy --labels y.npy -o plain.safetensors
   "$SOTTO" sensitivity --features X.npy --labels y.npy --pairs 2 -o s.json
@@ -155,7 +157,8 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   head others # control: other people
   refused 77 "data set 'twin-1' has records that were charged as data set 'survey-2026' in another ledger; give --same-people-as" head twin
   [[ "$output" == *"--same-people-as 'survey-2026'"* ]]
-  [ ! -e twin.safetensors ] && [ ! -e "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl" ]
+  [ ! -e twin.safetensors ]
+  [ ! -e "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl" ]
   head twin --same-people-as survey-2026
   [ "$(releases "$ledger")" -eq 2 ]
   [ "$(releases "$XDG_DATA_HOME/sotto/ledger/twin-1.jsonl")" -eq 1 ]

@@ -175,7 +175,8 @@ END
     [ "$status" -eq 65 ]
     [[ $stderr == *"data set 't' is a table with 1 columns of category codes"*"hint: sotto data split t --one-hot"* ]]
   done
-  [ ! -e s ] && [ ! -e m.safetensors ]
+  [ ! -e s ]
+  [ ! -e m.safetensors ]
 }
 
 @test "a drafted schema declares nothing until every column is stated" {

@@ -36,10 +36,12 @@ next() {
 @test "the next step on a page is a command that runs, as soon as its files are there" {
   "$SOTTO" audit --member-losses ward7/patients.csv --nonmember-losses ward7/others.csv --fpr 0.05 -o leaks > /dev/null
   next leaks/report.html
-  [ "$status" -eq 66 ] && [[ "$output" == *"FEATURES.npy"* ]]
+  [ "$status" -eq 66 ]
+  [[ "$output" == *"FEATURES.npy"* ]]
   "$SOTTO" audit --member-losses ward7/others.csv --nonmember-losses ward7/patients.csv --fpr 0.05 -o none > /dev/null
   next none/report.html
-  [ "$status" -eq 66 ] && [[ "$output" == *"MEMBERS.npy"* ]]
+  [ "$status" -eq 66 ]
+  [[ "$output" == *"MEMBERS.npy"* ]]
 }
 
 @test "the certificate's page begins with what is proved" {

@@ -13,7 +13,8 @@ teardown() { cd /; rm -rf "$dir"; }
   run "$SOTTO" pretrain "${common[@]}" --epochs 1 --metrics m.jsonl -o e.safetensors --json
   [ "$status" -eq 0 ]
   [[ "$output" == '{"schema": "sotto.pretrain/1", "method": "simclr", "steps": 7, '* ]]
-  [ -f e.safetensors ] && [ ! -e e.safetensors.checkpoint ]
+  [ -f e.safetensors ]
+  [ ! -e e.safetensors.checkpoint ]
   [ "$(grep -c '"name":"loss"' m.jsonl)" -eq 1 ]
   run "$SOTTO" embed --encoder e.safetensors --data "$data" --split test -o X.npy --labels-out y.npy --quiet
   [ "$status" -eq 0 ]
@@ -56,7 +57,8 @@ teardown() { cd /; rm -rf "$dir"; }
   wait "$pid" || code=$?
   [ "$code" -eq 143 ]
   grep -q "sotto: error: pretrain: stopped after step" err
-  [ -e e.safetensors.checkpoint ] && [ ! -e e.safetensors ]
+  [ -e e.safetensors.checkpoint ]
+  [ ! -e e.safetensors ]
   run "$SOTTO" pretrain "${common[@]}" --epochs 4999 -o e.safetensors
   [ "$status" -eq 65 ]
   [[ "$output" == *"this checkpoint cannot be continued, as it was made with epochs 5000 but now epochs is 4999"* ]]
@@ -69,7 +71,8 @@ expect() {
   run "$SOTTO" pretrain --data "$data" -o e.safetensors --quiet "${@:3}"
   [ "$status" -eq "$1" ] || { echo "$output"; return 1; }
   [[ "${lines[0]}" == "sotto: error: "*"$2"* ]] || { echo "$output"; return 1; }
-  [ ! -e e.safetensors ] && [ ! -e e.safetensors.checkpoint ]
+  [ ! -e e.safetensors ]
+  [ ! -e e.safetensors.checkpoint ]
 }
 
 @test "bad options are one clear line" {
@@ -171,6 +174,7 @@ expect() {
   run "$SOTTO" pretrain --data synthetic-images-n64 --batch 32 --dtype f32 --backend dnnl --threads 1 --plan --quiet --order fast
   [[ "$output" == *"order fast: one process; with --order exact the same bits come from any number of ranks"* ]]
   run "$SOTTO" "${plan[@]}" -o plan.safetensors
-  [ "$status" -eq 64 ] && [[ "${lines[0]}" == *"pretrain: --plan trains nothing; omit --output" ]]
+  [ "$status" -eq 64 ]
+  [[ "${lines[0]}" == *"pretrain: --plan trains nothing; omit --output" ]]
   [ ! -e plan.safetensors ]
 }

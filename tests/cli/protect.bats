@@ -312,9 +312,11 @@ absent() { if grep -aq "$1" "$2"; then echo "'$1' is in $2"; return 1; fi; }
       [ "$status" -eq 65 ] && [ "${#lines[@]}" -eq 1 ] || { echo "$mechanism $bad: $status $output"; return 1; }
     done
     run "$SOTTO" account --mechanism $mechanism --l1 nan --l2 1 --scale 1 --dimension 2
-    [ "$status" -eq 64 ] && [[ "$output" == *"--l1: 'nan' is not a number"* ]]
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"--l1: 'nan' is not a number"* ]]
     run "$SOTTO" account --mechanism $mechanism --l1 -2 --scale 1 --dimension 2
-    [ "$status" -eq 65 ] && [ "${#lines[@]}" -eq 1 ]
+    [ "$status" -eq 65 ]
+    [ "${#lines[@]}" -eq 1 ]
   done
 }
 

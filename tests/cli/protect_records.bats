@@ -26,7 +26,8 @@ refused() {
   "$SOTTO" protect "$@" > /dev/null 2> said || status=$?
   [ "$status" -eq "$code" ] || { echo "$status"; cat said; return 1; }
   grep -qF -- "$text" said || { cat said; return 1; }
-  [ ! -e out.npy ] && [ ! -e l.jsonl ]
+  [ ! -e out.npy ]
+  [ ! -e l.jsonl ]
 }
 
 @test "without labels the inputs are protected, and a head says so" {

@@ -22,9 +22,11 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
 
 @test "label answers: without a floor there is no epsilon" {
   run "$SOTTO" "${answers[@]}" --json
-  [ "$status" = 0 ] && [[ "$output" != *'"epsilon_upper": null'* && "$output" == *"not the training records"* ]]
+  [ "$status" = 0 ]
+  [[ "$output" != *'"epsilon_upper": null'* && "$output" == *"not the training records"* ]]
   run "$SOTTO" "${answers[@]/--floor=0.1/--floor=0}" --json
-  [ "$status" = 0 ] && [[ "$output" == *'"epsilon_upper": null'* ]]
+  [ "$status" = 0 ]
+  [[ "$output" == *'"epsilon_upper": null'* ]]
 }
 
 @test "invalid values are refused in one line" {
@@ -53,9 +55,11 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
   run "$SOTTO" demo sde --data synthetic-images -o sde --quiet
   [ "$status" = 0 ]
   [[ "$output" == *"no privacy guarantee"* && "$output" == *"additive-1 "* ]]
-  [ -s sde/ode-recovered.png ] && [ -s sde/sde.json ]
+  [ -s sde/ode-recovered.png ]
+  [ -s sde/sde.json ]
   run "$SOTTO" demo sde --data synthetic-images --row 99999999 -o sde2
-  [ "$status" = 65 ] && [ ! -e sde2 ]
+  [ "$status" = 65 ]
+  [ ! -e sde2 ]
   run "$SOTTO" demo waltz
   [ "$status" = 64 ]
 }
@@ -112,7 +116,8 @@ answers=(account --residual-perturbation=multiplicative --branch-bound=1 --weigh
     echo "$bad: $output"
     [ "$status" = 64 ] || [ "$status" = 65 ]
     [ "${#lines[@]}" = 1 ]
-    [ ! -e m.safetensors ] && [ ! -e other.jsonl ]
+    [ ! -e m.safetensors ]
+    [ ! -e other.jsonl ]
   done
 }
 

@@ -108,7 +108,8 @@ every_release_verifies() { for i in 1 2 3; do "$SOTTO" verify runs/private/prote
     shift 2
     run "$SOTTO" run private.yaml --quiet "$@"
     [ "$status" -eq "$code" ] && [[ "$output" == *"$text"* ]] && [ "$(wc -l <<< "$output")" -eq 1 ] || { echo "exit $status: $output"; return 1; }
-    [ ! -e runs/private/models ] && [ ! -e runs/private/ledger.jsonl ]
+    [ ! -e runs/private/models ]
+    [ ! -e runs/private/ledger.jsonl ]
   }
   refused 78 "protect[1].epsilon must be" -s 'protect[1].epsilon=0'
   refused 78 "protect[1]: model 'tree' is unknown" -s 'protect[1].model=tree'

@@ -17,7 +17,8 @@ refused() {
   run --separate-stderr python3 "$server" "$@" < /dev/null
   [ "$status" -eq "$code" ] || { echo "$*: exit $status: $stderr"; return 1; }
   [[ "$stderr" == *"$text"* ]] || { echo "$*: $stderr"; return 1; }
-  [ "$(wc -l <<< "$stderr")" -eq 1 ] && [ -z "$output" ]
+  [ "$(wc -l <<< "$stderr")" -eq 1 ]
+  [ -z "$output" ]
 }
 bats_require_minimum_version 1.5.0
 

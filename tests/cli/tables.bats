@@ -119,7 +119,8 @@ trained() { # FOLDER
   sotto data split raw --parts train=150 --one-hot --private-fit 2 --dataset-id people -o r
   [ "$status" -eq 65 ]
   [[ $output == *"categories cannot be found privately"* ]]
-  [ ! -e xdg/sotto/ledger/people.jsonl ] && [ ! -e r ]
+  [ ! -e xdg/sotto/ledger/people.jsonl ]
+  [ ! -e r ]
   sotto data split raw --parts train=150 --one-hot --private-fit 2 --schema schema.yaml --dataset-id others -o r
   [ "$status" -eq 65 ]
   [[ $output == *"raw belongs to data set 'people', not to 'others'; omit --dataset-id"* ]]

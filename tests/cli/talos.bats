@@ -83,7 +83,8 @@ refused() { # CODE TEXT COMMAND...
   run "$SOTTO" "${both[@]}" "${rows[@]}" --bank-indices p/bank-rows.npy -o out
   [ "$status" -eq 0 ]
   [[ "$output" == *encoder-mi-vector*encoder-mi-set*encoder-mi-threshold*encoder-contrastive*encoder-norm-ratio* ]]
-  [ -e out/report.html ] && [ -e out/result.json ]
+  [ -e out/report.html ]
+  [ -e out/result.json ]
   run "$SOTTO" "${both[@]}" "${rows[@]}" --json
   [ "$status" -eq 0 ]
   [[ "$output" == *'"encoder_attack":'*'"bank":0,'* || "$output" == *'"encoder_attack":'* ]]
@@ -111,7 +112,9 @@ refused() { # CODE TEXT COMMAND...
   run "$SOTTO" compare --model original=a.json --model other=b.json -o joint
   [ "$status" -eq 0 ]
   [[ "$output" == *"original"*"1.000"*"other"*"0.500"*"best improvement per metric"*"membership          none"* ]]
-  [ -e joint/compare.json ] && [ -e joint/compare.csv ] && [ -e joint/report.html ]
+  [ -e joint/compare.json ]
+  [ -e joint/compare.csv ]
+  [ -e joint/report.html ]
   run "$SOTTO" compare --model original=a.json --model other=b.json --json
   [[ "$output" == '{"schema":"sotto.compare/1",'* ]]
   run "$SOTTO" compare --model original=a.json

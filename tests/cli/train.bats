@@ -13,7 +13,8 @@ teardown() { cd /; rm -rf "$dir"; }
   run "$SOTTO" train "${common[@]}" --split train --epochs 1 --metrics m.jsonl -o m.safetensors --json
   [ "$status" -eq 0 ]
   [[ "$output" == '{"schema": "sotto.train/1", "model": "cnn", "parameters": 6410, "classes": 10, "steps": 6, '* ]] || { echo "$output"; false; }
-  [ -f m.safetensors ] && [ ! -e m.safetensors.checkpoint ]
+  [ -f m.safetensors ]
+  [ ! -e m.safetensors.checkpoint ]
   [ "$(grep -c '"name":"loss"' m.jsonl)" -eq 1 ]
   run "$SOTTO" predict --model m.safetensors --data "$data" --split test -o p.npy
   [ "$status" -eq 0 ]
@@ -79,7 +80,8 @@ teardown() { cd /; rm -rf "$dir"; }
   wait "$pid" || code=$?
   [ "$code" -eq 143 ]
   grep -q "sotto: error: train: stopped after step" err
-  [ -e m.safetensors.checkpoint ] && [ ! -e m.safetensors ]
+  [ -e m.safetensors.checkpoint ]
+  [ ! -e m.safetensors ]
   run "$SOTTO" train "${common[@]}" --epochs 49999 -o m.safetensors
   [ "$status" -eq 65 ]
   [[ "$output" == *"this checkpoint cannot be continued, as it was made with epochs 50000 but now epochs is 49999"* ]]
@@ -92,7 +94,8 @@ expect() {
   run "$SOTTO" train --data "$data" -o m.safetensors --quiet "${@:3}"
   [ "$status" -eq "$1" ] || { echo "$output"; return 1; }
   [[ "${lines[0]}" == "sotto: error: "*"$2"* ]] || { echo "$output"; return 1; }
-  [ ! -e m.safetensors ] && [ ! -e m.safetensors.checkpoint ]
+  [ ! -e m.safetensors ]
+  [ ! -e m.safetensors.checkpoint ]
 }
 
 @test "bad options are one clear line" {
