@@ -36,7 +36,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         status = image_rows(&chosen, data, o);
     options.checkpoint = checkpoint;
     if (status == SOTTO_OK && option_flag(o, "fresh"))
-        unlink(checkpoint);
+        status = sotto_train_discard(checkpoint);
     if (status == SOTTO_OK)
         status = sotto_generator_train(&g, &r, data, chosen.data, chosen.count, &options, ctx);
     if (status == SOTTO_OK)

@@ -141,6 +141,8 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
     if (status == SOTTO_OK &&
         (size_t)snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", output) >= sizeof checkpoint)
         status = cli_fail(SOTTO_EUSAGE, "head: the path of --output is too long");
+    if (status == SOTTO_OK && option_flag(o, "fresh"))
+        status = sotto_train_discard(checkpoint);
     if (status == SOTTO_OK)
         status = private_set_identify(&set, o, &in->provenance, "head", option_text(o, "features"));
     if (status == SOTTO_OK)
@@ -156,8 +158,6 @@ static sotto_status train_private(struct sotto_head **h, const struct head_input
         privacy.output = output;
         privacy.checkpoint = checkpoint;
         privacy.canaries = canaries;
-        if (option_flag(o, "fresh"))
-            unlink(checkpoint);
         status = sotto_head_train_private(h, &certificate, trained.x.data, trained.y.data, trained.n, in->d,
                                           in->classes, r, &privacy, ctx);
     }

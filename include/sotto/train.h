@@ -131,6 +131,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train(struct sotto_network **out,
 
 /** Removes a checkpoint, and those of members that are trained apart (FILE.memberK). */
 SOTTO_API void sotto_train_forget(const char *checkpoint);
+/** The same before a fresh start, of any kind of training, unless another run continues the checkpoint or one of those.
+ *
+ *  In:      checkpoint  need not exist
+ *  Returns: EAGAIN      another run does; nothing was removed
+ *           ECREATE     the folder cannot be written to */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_train_discard(const char *checkpoint);
 
 struct sotto_canaries;
 /** What a private training needs besides. Start from {0}, or from sotto_train_privacy_defaults(). */

@@ -190,13 +190,13 @@ def _train_private(x: Array, y: Array, classes: int, recipe: Any, given: dict[st
     if privacy.adjacency == lib.SOTTO_ADD_REMOVE:  # the number of records is public
         privacy.adjacency = lib.SOTTO_ZERO_OUT
     spend = spend_of(ledger, given, source, (x, y))
+    checkpoint = None if path is None else path + ".checkpoint"
+    if checkpoint is not None and fresh:
+        run(lib.sotto_train_discard, ffi.new("char[]", os.fsencode(checkpoint)))
     canaries = make_canaries(filled(x, y, classes, "features", None), None, len(x), classes=classes, adjacency=privacy.adjacency,
                              seed=recipe.seed, output=path, fresh=fresh, spend=spend, given=given)
     unknown_charge("train_head", given, "sotto_head_recipe_options", "sotto_head_privacy_options", "sotto_canary_option_table")
     add_canaries(privacy, spend, canaries)
-    checkpoint = None if path is None else path + ".checkpoint"
-    if checkpoint is not None and fresh and os.path.exists(checkpoint):
-        os.unlink(checkpoint)
     fill(privacy, spend=spend, checkpoint=checkpoint)
     out, certificate = ffi.new("struct sotto_head **"), ffi.new("struct sotto_certificate **")
     head = charge(ledger, lambda: Head(out[0], Certificate(certificate[0]), source), lib.sotto_head_train_private, out, certificate,

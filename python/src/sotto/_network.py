@@ -145,7 +145,7 @@ def train_network(x: Any, y: Any = None, *, classes: int | None = None, dp_sgd: 
     path = None if output is None else os.fspath(output)
     c = _options(options.take(given), image or shape, certify_inputs, path)
     if fresh and c.checkpoint != ffi.NULL:
-        lib.sotto_train_forget(c.checkpoint)
+        run(lib.sotto_train_discard, c.checkpoint)
     result = ffi.new("struct sotto_train_result *")
     out = ffi.new("struct sotto_network **")
     if not private:

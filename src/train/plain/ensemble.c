@@ -3,6 +3,7 @@
  * own; a stopped run goes through the finished ones at once. */
 #include "train/plain/ensemble.h"
 
+#include "base/checkpoint_lock.h"
 #include "base/file.h"
 #include "nn/model/model.h"
 #include "par/par.h"
@@ -41,6 +42,34 @@ void sotto_train_forget(const char *checkpoint)
         unlink(path);
         base_free(path);
     }
+}
+
+sotto_status sotto_train_discard(const char *checkpoint)
+{
+    sotto_status status = SOTTO_OK;
+    struct checkpoint_lock locks[MEMBERS_MAX + 1] = {{0}};
+    char *path = NULL;
+    TRY(checkpoint_lock_take(&locks[MEMBERS_MAX], checkpoint));
+    for (size_t k = 0; k < MEMBERS_MAX; k++) { /* all, before the first is removed */
+        TRY(member_path(&path, checkpoint, k));
+        if (file_exists(path))
+            TRY(checkpoint_lock_take(&locks[k], path));
+        base_free(path);
+        path = NULL;
+    }
+    unlink(checkpoint);
+    for (size_t k = 0; k < MEMBERS_MAX; k++) {
+        TRY(member_path(&path, checkpoint, k));
+        if (locks[k].path)
+            unlink(path);
+        base_free(path);
+        path = NULL;
+    }
+done:
+    base_free(path);
+    for (size_t k = 0; k <= MEMBERS_MAX; k++)
+        checkpoint_lock_release(&locks[k]);
+    return status;
 }
 
 /* What member k is trained by. Free *path, its checkpoint, with base_free(). */
