@@ -61,7 +61,7 @@ static void on_lost_file(int number)
 static int exit_code(sotto_status status)
 {
     static const int codes[] = {0, 64, 65, 65, 66, 69, 70, 71, 73, 74, 75, 77, 78, 65, 65, 130, 1};
-    if (status == SOTTO_ESTOPPED && stop && !cli_team())
+    if (status == SOTTO_ESTOPPED && stop && !cli_team() && !cli_shares())
         return 128 + (int)stop;
     return (unsigned)status < sizeof codes / sizeof *codes ? codes[status] : 70;
 }
@@ -166,7 +166,7 @@ static int write_manual(const char *what, const char *folder)
 static sotto_status work(const struct verb *verb, const struct options *options, int json)
 {
     struct sotto_context ctx = {.threads = (int)option_count(options, "threads"), .stop = &stop};
-    if (sotto_team_rank(cli_team()) == 0) {
+    if (cli_writes()) {
         terminal_start(options, verb);
         ctx.progress = terminal_progress;
         ctx.log = terminal_log;
@@ -174,18 +174,18 @@ static sotto_status work(const struct verb *verb, const struct options *options,
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     signal(SIGBUS, on_lost_file);
-    if (cli_team())
+    if (cli_team() || cli_shares())
         signal(SIGUSR1, on_signal); /* of a scheduler, before the time is over */
     signal(SIGALRM, on_alarm);
     unsigned seconds;
     sotto_status status = launcher_time(&seconds, options);
-    if (sotto_team_rank(cli_team()) == 0) /* one clock decides for all ranks */
+    if (cli_writes() || cli_shares()) /* one clock decides for all ranks that wait for each other */
         alarm(seconds);
     cli_set_context(&ctx);
     if (status == SOTTO_OK)
         status = verb->run(options, &ctx, json);
     cli_set_context(NULL);
-    if (sotto_team_rank(cli_team()) == 0)
+    if (cli_writes())
         terminal_end();
     return status;
 }
@@ -225,22 +225,29 @@ static int run_verb(const char *name, int argc, char **argv)
     }
     struct launched launched = {.idle = false};
     struct sotto_team *team = NULL;
+    int common_isa = 0;
+    if (status == SOTTO_OK)
+        status = launcher_isa(&common_isa, options);
     if (status == SOTTO_OK && !option_flag(options, "alone"))
         status = launcher_check(&launched, row->ranks);
     if (status == SOTTO_OK)
         status = sotto_check_environment();
     if (status == SOTTO_OK && launched.together)
-        status = launcher_join(&team, &launched); /* before there are threads */
+        status = launcher_join(&team, &launched, common_isa); /* before there are threads */
     cli_set_team(team);
+    cli_set_shares(launched.shares, !launched.shares || launched.rank == 0);
     if (status == SOTTO_OK && !launched.idle)
         status = work(verb, options, json);
     if (status == SOTTO_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail(SOTTO_EIO, "standard output: write failed");
     if (team)
         status = agree(team, status);
-    int code = status == SOTTO_OK           ? 0
-               : sotto_team_rank(team) == 0 ? report_failure(status, json, options)
-                                            : exit_code(status);
+    const bool own = launched.shares && launched.rank > 0 && status != SOTTO_ESTOPPED;
+    if (status != SOTTO_OK && own)
+        launcher_name_rank(&launched, status);
+    int code = status == SOTTO_OK    ? 0
+               : cli_writes() || own ? report_failure(status, json, options)
+                                     : exit_code(status);
     cli_set_team(NULL);
     sotto_team_close(team);
     options_clear(options);

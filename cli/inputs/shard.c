@@ -133,6 +133,9 @@ sotto_status shard_read(size_t *shard, size_t *shards, const struct options *o)
     *shards = 1;
     if (!text)
         return SOTTO_OK;
+    if (cli_shares())
+        return cli_fail(SOTTO_EUSAGE,
+                        "--shard: ranks of a launcher take any open task; omit it, or give --alone");
     if (strcmp(text, "auto") == 0)
         return read_auto(shard, shards, 0);
     if (sscanf(text, "auto/%lu%c", &n, &rest) == 1 && n > 0 && text[5] != '-')

@@ -4,9 +4,11 @@
 #include "options/launcher.h"
 #include "options/options_private.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const struct launcher {
     const char *name, *size, *rank; /* environment variables; size: NULL where the launcher tells none */
@@ -82,6 +84,7 @@ sotto_status launcher_check(struct launched *out, enum ranks ranks)
             continue;
         *out = (struct launched){.idle = ranks == RANK_0 && rank > 0,
                                  .together = ranks == TOGETHER,
+                                 .shares = ranks == WORKERS,
                                  .launcher = launchers[i].name,
                                  .rank = rank,
                                  .size = size};
@@ -119,7 +122,28 @@ sotto_status launcher_time(unsigned *seconds, const struct options *o)
     return SOTTO_OK;
 }
 
-sotto_status launcher_join(struct sotto_team **out, const struct launched *l)
+void launcher_name_rank(const struct launched *l, sotto_status status)
+{
+    enum { WAIT = 2 };
+    char host[65] = "", text[1000];
+    signal(SIGTERM, SIG_DFL);
+    sleep(WAIT);
+    if (gethostname(host, sizeof host - 1) != 0)
+        snprintf(host, sizeof host, "unknown host");
+    snprintf(text, sizeof text, "%s", cli_error_text());
+    cli_fail(status, "rank %ld (%s): %s", l->rank, host, text);
+}
+
+sotto_status launcher_isa(int *common, const struct options *o)
+{
+    const char *isa = option_text(o, "isa");
+    *common = isa != NULL;
+    return !isa || strcmp(isa, "common") == 0
+               ? SOTTO_OK
+               : cli_fail(SOTTO_EUSAGE, "--isa: '%s' is unknown; expected common", isa);
+}
+
+sotto_status launcher_join(struct sotto_team **out, const struct launched *l, int common_isa)
 {
     struct sotto_team *team = NULL;
     char why[700];
@@ -134,5 +158,5 @@ sotto_status launcher_join(struct sotto_team **out, const struct launched *l)
         return refuse(l, why);
     }
     *out = team;
-    return SOTTO_OK;
+    return sotto_team_common_isa(team, common_isa);
 }

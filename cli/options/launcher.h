@@ -10,6 +10,7 @@
 /* What the ranks of a launcher do, a column of verb_list.h. */
 enum ranks {
     TOGETHER, /* one run of all ranks */
+    WORKERS,  /* one run, the tasks of which they share through a folder; no message goes between them */
     REFUSED,  /* it would be one, but that cannot be done yet */
     RANK_0    /* rank 0 works, the others end with 0 in silence */
 };
@@ -17,6 +18,7 @@ enum ranks {
 struct launched {
     bool idle;     /* this rank has nothing to do */
     bool together; /* it is one of several that make one run */
+    bool shares;   /* it is one of several workers */
     const char *launcher;
     long rank, size; /* size 0: unknown */
 };
@@ -27,7 +29,13 @@ sotto_status launcher_check(struct launched *out, enum ranks ranks);
 /* *seconds until this process should stop, so that --time-left is left of the scheduler's time; 0: it need not. Only work that goes on
  * when it is run again is stopped. EUSAGE: the option was given, but no scheduler says when the job ends. */
 sotto_status launcher_time(unsigned *seconds, const struct options *o);
-/* The team of a run that is made together. ENOTSUP: no plug-in for MPI, or MPI sees other ranks than the launcher. */
-sotto_status launcher_join(struct sotto_team **out, const struct launched *l);
+/* The failure of a worker but the first is told with its rank. What all ranks have alike, of the options for instance, rank 0 says:
+ * a launcher then ends the others, for which they wait here. */
+void launcher_name_rank(const struct launched *l, sotto_status status);
+/* Of verbs with --isa. EUSAGE. */
+sotto_status launcher_isa(int *common, const struct options *o);
+/* The team of a run that is made together, with one instruction set if it is to be common. ENOTSUP: no plug-in for MPI, or MPI sees other
+ * ranks than the launcher. EUSAGE: another --isa on another rank; *out is there nevertheless, for the ranks to agree on the failure. */
+sotto_status launcher_join(struct sotto_team **out, const struct launched *l, int common_isa);
 
 #endif

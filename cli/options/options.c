@@ -35,6 +35,24 @@ void cli_set_team(const struct sotto_team *team)
     cli_ranks = team;
 }
 
+static bool shares, first = true;
+
+bool cli_shares(void)
+{
+    return shares;
+}
+
+void cli_set_shares(bool several, bool is_first)
+{
+    shares = several;
+    first = is_first;
+}
+
+bool cli_writes(void)
+{
+    return first && sotto_team_rank(cli_ranks) == 0;
+}
+
 sotto_status cli_fail(sotto_status status, const char *format, ...)
 {
     va_list args;

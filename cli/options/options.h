@@ -4,6 +4,8 @@
 
 #include "sotto/sotto.h"
 
+#include <stdbool.h>
+
 /* Rows leave out what they do not have. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
@@ -122,6 +124,11 @@ void cli_set_context(const struct sotto_context *ctx);
 /* The team of all ranks, for verbs that run on it; NULL: alone. Contexts of verbs have none. */
 const struct sotto_team *cli_team(void);
 void cli_set_team(const struct sotto_team *team);
+/* Ranks of a launcher which share the tasks of one run through a folder: all are workers, and rank 0 then merges. */
+bool cli_shares(void);
+void cli_set_shares(bool shares, bool first);
+/* Of several ranks, of either kind, rank 0 alone writes files and prints. */
+bool cli_writes(void);
 sotto_status cli_fail(sotto_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* EUSAGE unless the option was given. */
 sotto_status option_require(const struct options *o, const char *name);

@@ -66,9 +66,33 @@ static const struct option_row rows[] = {
 
 enum { MAX_RATES = 8 };
 
+/* What several ranks can do together is train shadow models. */
+static sotto_status check_ranks(const char *cache, const struct options *o)
+{
+    static const char *const others[] = {"poison", "informed-reconstruction", "encoder"};
+    bool none = option_given(o, "generator");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        none |= strcmp(option_argument(o, 0), others[i]) == 0;
+    if (none)
+        return cli_fail(SOTTO_EUSAGE,
+                        "attack: %s trains no shadow models, so several ranks have nothing to share; start "
+                        "it without the launcher",
+                        option_argument(o, 0));
+    if (!cache)
+        return cli_fail(SOTTO_EUSAGE, "attack: several ranks share shadow models through a folder; give "
+                                      "--cache, or start it without the launcher");
+    if (option_given(o, "budget"))
+        return cli_fail(SOTTO_EUSAGE,
+                        "attack: --budget counts the queries of one process, but each rank asks the target; "
+                        "omit it, or start it without the launcher");
+    return SOTTO_OK;
+}
+
 static sotto_status read_shard(struct sotto_attack_options *out, const struct options *o)
 {
     sotto_status status = shard_read(&out->shard, &out->shards, o);
+    if (status == SOTTO_OK && cli_shares())
+        status = check_ranks(out->cache, o);
     if (status == SOTTO_OK && out->worker && option_given(o, "shard"))
         status = cli_fail(SOTTO_EUSAGE, "attack: --worker takes any open shadow model; omit --shard");
     if (status == SOTTO_OK && out->shards > 1 && !out->cache)
@@ -207,8 +231,34 @@ static sotto_status list(int json)
     return status;
 }
 
+/* On several ranks each is a worker, also rank 0 before it merges: so it fails by what the others fail by, before it writes. Its
+ * queries are not those of the report, as they are not with other workers. */
+static sotto_status train_shadows(const struct sotto_attack_options *options, const struct options *o,
+                                  const struct sotto_context *ctx)
+{
+    struct attack_inputs in = {0};
+    struct sotto_attack_options worker = *options;
+    struct sotto_audit_result result = {0};
+    double *scores = NULL;
+    int finished;
+    worker.worker = 1;
+    sotto_status status = attack_inputs_load(&in, o, ctx);
+    if (status == SOTTO_OK)
+        status = take_image(&worker, in.image);
+    if (status == SOTTO_OK && !(scores = calloc(in.input.member.n + in.input.nonmember.n, sizeof *scores)))
+        status = cli_fail(SOTTO_ENOMEM, "attack: out of memory for scores");
+    if (status == SOTTO_OK)
+        status = sotto_attack(&result, scores, &finished, &in.input, &worker, ctx);
+    sotto_audit_result_free(&result);
+    free(scores);
+    attack_inputs_clear(&in);
+    return status;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
+    if (!cli_writes() && (strcmp(option_argument(o, 0), "list") == 0 || option_flag(o, "plan")))
+        return SOTTO_OK;
     if (strcmp(option_argument(o, 0), "list") == 0)
         return list(json);
     struct attack_inputs in = {0};
@@ -217,7 +267,7 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
     struct sotto_audit_result result = {0};
     int finished = 0;
     const char *folder = option_text(o, "output");
-    sotto_status status = option_check_report(o);
+    sotto_status status = cli_writes() ? option_check_report(o) : SOTTO_OK;
     if (status == SOTTO_OK)
         status = read_options(&options, rates, o);
     if (status == SOTTO_OK && strcmp(options.name, "poison") == 0)
@@ -232,8 +282,11 @@ static sotto_status run(const struct options *o, const struct sotto_context *ctx
         options.audit.seed = option_count(o, "seed");
         return attack_generator_run(o, options.name, &options.audit, ctx, json);
     }
-    if (status == SOTTO_OK)
-        status = attack_inputs_load(&in, o, ctx);
+    if (status == SOTTO_OK && cli_shares() && !options.plan)
+        status = train_shadows(&options, o, ctx);
+    if (status != SOTTO_OK || !cli_writes())
+        return status;
+    status = attack_inputs_load(&in, o, ctx);
     if (status == SOTTO_OK)
         status = take_image(&options, in.image);
     size_t n_member = in.input.member.n, n = n_member + in.input.nonmember.n;

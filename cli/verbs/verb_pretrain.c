@@ -18,6 +18,11 @@ static const struct option_row rows[] = {
     OPTION_GROUP("Speed"),
     {"plan", OPTION_FLAG, NULL, NULL,
      "what the run takes here and on several ranks, from a few timed steps; nothing is trained"},
+    OPTION_GROUP("Ranks (mpirun, srun)"),
+    {"isa", OPTION_TEXT, "common", NULL,
+     "common: the lowest instruction set of all ranks, on machines of several kinds (default: refuse ranks "
+     "that "
+     "compute other bits)"},
     OPTION_GROUP("Files"),
     OPTION_TABLE(sotto_call_option_table, "fresh"),
     {"output", OPTION_TEXT, "FILE", NULL, "encoder.safetensors to write"},
@@ -106,7 +111,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     const char *output = option_text(o, "output");
     struct sotto_context together = *ctx;
     together.team = cli_team();
-    const bool writes = sotto_team_rank(cli_team()) == 0;
+    const bool writes = cli_writes();
     sotto_pretrain_defaults(&options);
     sotto_status status = option_members(&options, sotto_pretrain_option_table(), o);
     if (status == SOTTO_OK)
@@ -124,7 +129,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
         goto done;
     }
     if (status == SOTTO_OK && option_flag(o, "fresh") && writes)
-        unlink(checkpoint);
+        status = sotto_train_discard(checkpoint);
     if (status == SOTTO_OK)
         status = sotto_pretrain(&encoder, &result, data, chosen.data, chosen.count, &options, &together);
     if (status == SOTTO_OK && writes)

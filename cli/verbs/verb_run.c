@@ -47,7 +47,17 @@ static sotto_status execute(const char *config, const char *text, const char *na
     if (status == SOTTO_OK && options.worker && options.shards > 1)
         status = cli_fail(SOTTO_EUSAGE, "run: --worker takes any open shadow model; omit --shard");
     if (status == SOTTO_OK && options.plan)
-        return print_plan(config, text, name, &options, ctx, json);
+        return cli_writes() ? print_plan(config, text, name, &options, ctx, json) : SOTTO_OK;
+    if (status == SOTTO_OK && cli_shares()) { /* each rank is a worker; rank 0 then merges */
+        struct sotto_run_options worker = options;
+        worker.worker = 1;
+        status = sotto_run(&folder, config, text, name, &worker, ctx);
+        if (status == SOTTO_OK && !cli_writes()) {
+            sotto_text_free(folder);
+            return SOTTO_OK;
+        }
+        sotto_text_free(status == SOTTO_OK ? folder : NULL);
+    }
     if (status == SOTTO_OK)
         status = sotto_run(&folder, config, text, name, &options, ctx);
     return status == SOTTO_OK ? print_folder(folder, options.worker || options.shards > 1, json) : status;

@@ -14,7 +14,7 @@ static const struct option_row rows[] = {
      "local sensitivity instead: the largest change when one of these very records is left out or replaced "
      "by another; "
      "not a privacy parameter, and refused by 'sotto protect'"},
-    OPTION_TABLE(sotto_sensitivity_option_table, "cache|worker|shard"),
+    OPTION_TABLE(sotto_sensitivity_option_table, "cache|worker|shard|plan"),
     OPTION_TABLE(sotto_call_option_table, "sample"),
     OPTION_TABLE(sotto_head_recipe_options,
                  "trainer|hidden|epochs|batch|lr|seed|clip|bias-constant|lambda|steps|step-size|tolerance"),
@@ -131,6 +131,17 @@ static sotto_status measure_local(const struct options *o, const struct sotto_he
     return status;
 }
 
+/* Each rank but the first, which merges, is a worker. */
+static sotto_status check_ranks(struct sotto_sensitivity_options *out, const struct options *o)
+{
+    if (!out->plan && (!out->cache || !option_given(o, "pairs")))
+        return cli_fail(SOTTO_EUSAGE,
+                        "sensitivity: several ranks share blocks of pairs through a folder; give --pairs and "
+                        "--cache, or start it without the launcher");
+    out->worker |= !cli_writes();
+    return SOTTO_OK;
+}
+
 static sotto_status read_share(struct sotto_sensitivity_options *out, const struct options *o)
 {
     *out = (struct sotto_sensitivity_options){0};
@@ -143,11 +154,43 @@ static sotto_status read_share(struct sotto_sensitivity_options *out, const stru
                      "sensitivity: --worker and --shard need --cache, the folder that all processes share");
     if (status == SOTTO_OK && out->worker && option_given(o, "shard"))
         status = cli_fail(SOTTO_EUSAGE, "sensitivity: --worker takes any open block; omit --shard");
-    if (status == SOTTO_OK && out->worker && option_given(o, "output"))
-        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --worker writes no output; omit --output");
-    if (status == SOTTO_OK && out->cache && (option_flag(o, "local") || !option_given(o, "pairs")))
+    if (status == SOTTO_OK && out->plan && (out->worker || option_given(o, "shard")))
+        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --plan takes neither --worker nor --shard");
+    if (status == SOTTO_OK && (out->worker || out->plan) && option_given(o, "output"))
+        status = cli_fail(SOTTO_EUSAGE, "sensitivity: --worker and --plan write no output; omit --output");
+    if (status == SOTTO_OK && (out->cache || out->plan) &&
+        (option_flag(o, "local") || !option_given(o, "pairs")))
         status = cli_fail(SOTTO_EUSAGE,
-                          "sensitivity: --cache is for sampled pairs; give --pairs, without --local");
+                          "sensitivity: --cache and --plan are for sampled pairs; give --pairs, without "
+                          "--local");
+    return status == SOTTO_OK && cli_shares() ? check_ranks(out, o) : status;
+}
+
+/* Whole rounds of blocks, of which a worker does one at a time on all its threads. */
+static double hours(const struct sotto_sensitivity_plan *p, size_t workers)
+{
+    return (double)((p->missing + workers - 1) / workers) * p->seconds_each / 3600;
+}
+
+static sotto_status plan(const struct head_inputs *in, const struct sotto_head_recipe *recipe, size_t pairs,
+                         const struct sotto_sensitivity_options *share, const struct sotto_context *ctx,
+                         int json)
+{
+    struct sotto_sensitivity_plan p;
+    sotto_status status = sotto_sensitivity_plan(&p, in->x.data, in->y.data, in->n, in->d, in->classes,
+                                                 recipe, pairs, share, ctx);
+    if (status == SOTTO_OK && json)
+        printf("{\"schema\": \"sotto.pairs-plan/1\", \"pairs\": %zu, \"tasks\": %zu, \"missing\": %zu, "
+               "\"seconds_each\": %.6g, \"bytes\": %.0f, "
+               "\"hours\": {\"1\": %.4g, \"8\": %.4g, \"64\": %.4g}}\n",
+               pairs, p.blocks, p.missing, p.seconds_each, p.bytes, hours(&p, 1), hours(&p, 8),
+               hours(&p, 64));
+    else if (status == SOTTO_OK)
+        printf("%zu pairs in %zu blocks, of which %zu are missing; %.3g s each; nothing was written\n"
+               "missing blocks: %.3g h with 1 worker, %.3g h with 8, %.3g h with 64 (predicted); all %.3g MB "
+               "on disk\n",
+               pairs, p.blocks, p.missing, p.seconds_each, hours(&p, 1), hours(&p, 8), hours(&p, 64),
+               p.bytes / 1e6);
     return status;
 }
 
@@ -173,62 +216,78 @@ static void print_missing(size_t missing, const struct options *o, int json)
            (unsigned long long)option_count(o, "pairs"), missing);
 }
 
+/* The pairs' result: what a head says of it, and the files. */
+static sotto_status finish(struct sotto_sensitivity_sample *sample, const struct sotto_head *h,
+                           const struct head_inputs *in, const struct options *o, int json)
+{
+    const char *output = option_text(o, "output");
+    char *text = NULL;
+    if (h && sotto_head_data_sha256(h)[0])
+        sample->on_private_data = strcmp(sotto_head_data_sha256(h), sample->data_sha256) == 0 ? 1 : -1;
+    sotto_status status = sotto_sensitivity_save(output, sample);
+    if (status == SOTTO_OK)
+        status = sotto_provenance_save(output, &in->provenance);
+    if (status == SOTTO_OK && json)
+        status = sotto_sensitivity_json(&text, sample);
+    if (status == SOTTO_OK && json)
+        printf("%s\n", text);
+    else if (status == SOTTO_OK)
+        print_text(sample, output);
+    sotto_text_free(text);
+    return status;
+}
+
+/* By pairs of heads: all of them, a worker's share, or how long they will take. */
+static sotto_status sample(const struct sotto_head *h, const struct head_inputs *in,
+                           const struct sotto_head_recipe *recipe,
+                           const struct sotto_sensitivity_options *share, const struct options *o,
+                           const struct sotto_context *ctx, int json)
+{
+    struct sotto_sensitivity_sample found;
+    const size_t pairs = (size_t)option_count(o, "pairs");
+    size_t missing = 0;
+    if (share->plan)
+        return plan(in, recipe, pairs, share, ctx, json);
+    sotto_status status = try_pairs(&found, &missing, in, recipe, share, pairs, ctx);
+    if (status != SOTTO_OK)
+        return status;
+    if (!share->worker && missing == 0)
+        return finish(&found, h, in, o, json);
+    if (cli_writes())
+        print_missing(missing, o, json);
+    return SOTTO_OK;
+}
+
 static sotto_status run(const struct options *o, const struct sotto_context *ctx, int json)
 {
     struct head_inputs in = {0};
     struct sotto_head *h = NULL;
     struct sotto_head_recipe recipe;
-    struct sotto_sensitivity_sample sample;
-    const char *output = option_text(o, "output");
-    char *text = NULL;
     struct sotto_sensitivity_options share;
-    size_t missing = 0;
+    const int local = option_flag(o, "local");
     sotto_status status = read_share(&share, o);
-    if (status == SOTTO_OK && !share.worker)
+    if (status == SOTTO_OK && share.plan && !cli_writes())
+        return SOTTO_OK;
+    if (status == SOTTO_OK && !share.worker && !share.plan)
         status = option_require(o, "output");
     if (status == SOTTO_OK && option_given(o, "head"))
         status = sotto_head_load(&h, option_text(o, "head"));
-    if (status == SOTTO_OK && option_given(o, "sample") && !option_flag(o, "local"))
+    if (status == SOTTO_OK && option_given(o, "sample") && !local)
         status = cli_fail(SOTTO_EUSAGE, "sensitivity: --sample needs --local");
-    if (status == SOTTO_OK && h && sotto_head_records(h) > 0 && !option_given(o, "pairs") &&
-        !option_flag(o, "local")) {
+    if (status == SOTTO_OK && h && sotto_head_records(h) > 0 && !option_given(o, "pairs") && !local) {
         status = prove(o, h, json);
-        sotto_head_free(h);
-        return status;
+        goto done;
     }
-    if (status == SOTTO_OK && !option_flag(o, "local"))
+    if (status == SOTTO_OK && !local)
         status = option_require(o, "pairs");
     if (status == SOTTO_OK)
         status = head_inputs_load(&in, o, 0);
     if (status == SOTTO_OK)
         status = recipe_of(&recipe, h, &in, o);
-    if (status == SOTTO_OK && option_flag(o, "local")) {
-        status = measure_local(o, &recipe, &in, ctx, json);
-        sotto_head_free(h);
-        head_inputs_clear(&in);
-        return status;
-    }
     if (status == SOTTO_OK)
-        status = try_pairs(&sample, &missing, &in, &recipe, &share, (size_t)option_count(o, "pairs"), ctx);
-    if (status == SOTTO_OK && (share.worker || missing > 0)) {
-        print_missing(missing, o, json);
-        sotto_head_free(h);
-        head_inputs_clear(&in);
-        return status;
-    }
-    if (status == SOTTO_OK && h && sotto_head_data_sha256(h)[0])
-        sample.on_private_data = strcmp(sotto_head_data_sha256(h), sample.data_sha256) == 0 ? 1 : -1;
-    if (status == SOTTO_OK)
-        status = sotto_sensitivity_save(output, &sample);
-    if (status == SOTTO_OK)
-        status = sotto_provenance_save(output, &in.provenance);
-    if (status == SOTTO_OK && json)
-        status = sotto_sensitivity_json(&text, &sample);
-    if (status == SOTTO_OK && json)
-        printf("%s\n", text);
-    else if (status == SOTTO_OK)
-        print_text(&sample, output);
-    sotto_text_free(text);
+        status =
+            local ? measure_local(o, &recipe, &in, ctx, json) : sample(h, &in, &recipe, &share, o, ctx, json);
+done:
     sotto_head_free(h);
     head_inputs_clear(&in);
     return status;

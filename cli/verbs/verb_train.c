@@ -28,6 +28,11 @@ static const struct option_row rows[] = {
      "without --label-epsilon"},
     OPTION_ROWS(private_set_rows),
     OPTION_ROWS(canary_rows),
+    OPTION_GROUP("Ranks (mpirun, srun)"),
+    {"isa", OPTION_TEXT, "common", NULL,
+     "common: the lowest instruction set of all ranks, on machines of several kinds (default: refuse ranks "
+     "that "
+     "compute other bits)"},
     OPTION_GROUP("Files"),
     OPTION_TABLE(sotto_call_option_table, "fresh"),
     {"output", OPTION_TEXT, "FILE", NULL, "model.safetensors to write"},
@@ -127,7 +132,7 @@ static sotto_status train_private(const struct options *o, const struct sotto_da
     struct sotto_certificate *certificate = NULL;
     struct sotto_canaries *canaries = NULL;
     char *purpose = NULL;
-    const bool inputs = option_flag(o, "certify-inputs"), writes = sotto_team_rank(cli_team()) == 0;
+    const bool inputs = option_flag(o, "certify-inputs"), writes = cli_writes();
     struct sotto_context together = *ctx;
     together.team = cli_team();
     sotto_status status = inputs ? train_privacy_of_inputs(&privacy, o) : train_privacy_of_sgd(&privacy, o);
@@ -243,7 +248,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     char snapshots[4096];
     struct sotto_context together = *ctx;
     together.team = cli_team();
-    const bool writes = sotto_team_rank(cli_team()) == 0;
+    const bool writes = cli_writes();
     sotto_status status = refuse_on_ranks(o);
     if (status == SOTTO_OK)
         status = read_options(&options, o);
@@ -255,7 +260,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     if (status == SOTTO_OK)
         status = image_rows(&chosen, data, o);
     if (status == SOTTO_OK && option_flag(o, "fresh") && writes)
-        sotto_train_forget(checkpoint);
+        status = sotto_train_discard(checkpoint);
     if (status == SOTTO_OK && (option_flag(o, "dp-sgd") || option_flag(o, "certify-inputs"))) {
         status = train_private(o, data, &chosen, &options, ctx, json);
         if (status == SOTTO_OK && !option_given(o, "checkpoint") && writes)

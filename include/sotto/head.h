@@ -315,6 +315,8 @@ struct sotto_sensitivity_options {
     const char *cache;
     /** 1: sample blocks that no other process works on, until none is open, and leave it at that [0]. */
     int worker;
+    /** Read by the program only, which then calls sotto_sensitivity_plan(). */
+    int plan;
     /** Sample only blocks with number % shards == shard [0 of 1]. */
     size_t shard, shards;
     /** Zeros: room for later members. */
@@ -332,6 +334,20 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_sensitivity_share(
     struct sotto_sensitivity_sample *out, size_t *missing, const float *x, const int64_t *y, size_t n,
     size_t d, size_t classes, const struct sotto_head_recipe *recipe, size_t pairs,
     const struct sotto_sensitivity_options *options, const struct sotto_context *ctx);
+/** What is left of one for workers. */
+struct sotto_sensitivity_plan {
+    size_t blocks, missing; /**< of pairs; those that are not in the cache */
+    double seconds_each;    /**< of a block on the threads of a worker */
+    double bytes;           /**< of the files of all blocks */
+};
+/** Nothing is written. The time is the mean of the blocks in the cache; if none is there (or no cache is given), one is sampled.
+ *
+ *  In:      options  cache alone is read
+ *  Returns: those of sotto_sensitivity_share() */
+SOTTO_API SOTTO_MUST_CHECK sotto_status
+sotto_sensitivity_plan(struct sotto_sensitivity_plan *out, const float *x, const int64_t *y, size_t n,
+                       size_t d, size_t classes, const struct sotto_head_recipe *recipe, size_t pairs,
+                       const struct sotto_sensitivity_options *options, const struct sotto_context *ctx);
 /** Draws `pairs` pairs i != j of records and trains two heads for each. Both heads of a pair see every common record in the
  *  same batch slot; slot i holds record i in one head and record j in the other; slot j stays empty in both, so each trains
  *  on n - 1 records. Pairs run in parallel; results do not depend on threads. Logs the maxima and gamma so far as the pairs

@@ -28,6 +28,12 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_team_open(struct sotto_team **out,
 SOTTO_API size_t sotto_team_rank(const struct sotto_team *team);
 /** Returns: ranks; 1 for NULL. */
 SOTTO_API size_t sotto_team_size(const struct sotto_team *team);
+/** Lowers this process to the lowest instruction set of all ranks, so that all compute the same bits on machines of several kinds: it
+ *  sets SOTTO_ISA in the environment. All ranks call it, before anything is computed and before there are threads.
+ *
+ *  In:      common  0: only compares whether all ranks say the same
+ *  Returns: EUSAGE  they do not */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_team_common_isa(const struct sotto_team *team, int common);
 /** What all ranks say of their work since they last agreed. Calls with a team do so by themselves; a rank that leaves before
  *  such a call, as it cannot open the data for instance, says so here instead, so that no other waits for it. So each rank
  *  calls this at its end, with the status of the whole.

@@ -100,6 +100,10 @@ static const struct sotto_option sensitivity_rows[] = {
      .help = "sample blocks of --cache that no other process works on, until none is open, and write no "
              "output; any number of "
              "these at any time, then the same command without it"},
+    {"plan", FLAG(plan), .value = "0", .group = "Sampling",
+     .help =
+         "print how many blocks of pairs are missing in --cache, and the hours they take with 1, 8 and 64 "
+         "workers; one is sampled to tell, if none is there, and nothing is written"},
     {"shard", INPUT(shard, "I/N"), .group = "Sampling",
      .help = "part I of N of the blocks (needs --cache); auto: by the scheduler's job array or the rank; "
              "auto/N: of N, for PBS"},

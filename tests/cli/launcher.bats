@@ -53,12 +53,13 @@ works() {
   rm e.safetensors
 }
 
-together=("demo" "run c.yaml" "pretrain" "embed" "head" "sensitivity" "protect" "predict" "train" "generate sample" "attack list" "federated")
-by_one=("monitor" "data list" "encoder import none" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5" "audit" "defend --list" "report none" "compare"
+together=("demo" "pretrain" "embed" "head" "protect" "predict" "train" "generate sample" "federated")
+shared=("run" "sensitivity" "attack")
+by_one=("monitor none.jsonl" "data list" "encoder import none" "account --mechanism gaussian --scale 1 --l2 1 --delta 1e-5" "audit" "defend --list" "report none" "compare"
         "inspect none" "selftest" "version" "ledger show" "key show none" "verify none" "certificate none")
 
-@test "every verb is in one of the two lists" {
-  both=$(for verb in "${together[@]}" "${by_one[@]}"; do echo "${verb%% *}"; done | sort)
+@test "every verb is in one of the three lists" {
+  both=$(for verb in "${together[@]}" "${shared[@]}" "${by_one[@]}"; do echo "${verb%% *}"; done | sort)
   [ "$both" = "$("$SOTTO" help | sed -n 's/^  sotto \([a-z-]*\) .*/\1/p' | sort)" ]
 }
 
@@ -82,7 +83,6 @@ by_one=("monitor" "data list" "encoder import none" "account --mechanism gaussia
                  "embed --encoder e.safetensors --data $data -o new.npy" \
                  "head --features X.npy --labels y.npy --epochs 2 -o new.safetensors" \
                  "head --features X.npy --labels y.npy --trainer dp-adam --classes 10 --batch 4 --epsilon 3 --ledger new.jsonl -o new.safetensors" \
-                 "sensitivity --head h.safetensors --features X.npy --labels y.npy --pairs 2 -o new.json" \
                  "protect --head h.safetensors ${release[*]}" \
                  "predict --head h.safetensors --features X.npy -o new.npy"; do
     refused "rank 2 of 4" "Open MPI" "${four[@]}" -- $command
@@ -90,7 +90,42 @@ by_one=("monitor" "data list" "encoder import none" "account --mechanism gaussia
     [ "$status" -eq 0 ] || { echo "$command: $output"; return 1; }
     rm -f new.*
   done
-  [ -f out.safetensors ] && [ "$(wc -l < ledger.jsonl)" -eq 1 ]
+  [ -f out.safetensors ]
+  [ "$(wc -l < ledger.jsonl)" -eq 1 ]
+}
+
+# ranks TEXT COMMAND...: each rank of 2 ends with 64, the second one after a while and with its name
+ranks_refused() {
+  local text=$1 rank before
+  shift
+  before=$(names)
+  for rank in 0 1; do
+    run env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=$rank "$SOTTO" "$@"
+    [ "$status" -eq 64 ] || { echo "$*: exit $status: $output"; return 1; }
+    [ $rank -eq 0 ] || text="rank 1 ($(hostname)): $text"
+    [ "${lines[0]}" = "sotto: error: $text" ] || { echo "$output"; return 1; }
+    [ "$(names)" = "$before" ]
+  done
+}
+
+@test "ranks that are workers need a folder and something to share; a plan and a list are rank 0's" {
+  "$SOTTO" data split synthetic-blobs-d4-k3-n60 --parts a=60 -o b --quiet
+  pairs=(sensitivity --features b/a-features.npy --labels b/a-labels.npy --epochs 2 --batch 10)
+  ranks_refused "sensitivity: several ranks share blocks of pairs through a folder; give --pairs and --cache, or start it without the launcher" \
+    "${pairs[@]}" --pairs 8 -o s.json
+  ranks_refused "--shard: ranks of a launcher take any open task; omit it, or give --alone" "${pairs[@]}" --pairs 8 --cache c --shard auto -o s.json
+  ranks_refused "attack: several ranks share shadow models through a folder; give --cache, or start it without the launcher" attack shokri
+  ranks_refused "attack: encoder trains no shadow models, so several ranks have nothing to share; start it without the launcher" attack encoder
+  ranks_refused "attack: --budget counts the queries of one process, but each rank asks the target; omit it, or start it without the launcher" \
+    attack shokri --cache c --budget 10
+  for command in "attack list" "${pairs[*]} --pairs 8 --plan"; do
+    run env PMI_SIZE=2 PMI_RANK=0 "$SOTTO" $command
+    [ "$status" -eq 0 ]
+    [ -n "$output" ]
+    run env PMI_SIZE=2 PMI_RANK=1 "$SOTTO" $command
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+  done
 }
 
 @test "with --json the refusal is one object with its hint" {
@@ -102,18 +137,22 @@ by_one=("monitor" "data list" "encoder import none" "account --mechanism gaussia
 @test "the other verbs: rank 0 does the work, the others exit with 0 and print nothing" {
   for verb in "${by_one[@]}"; do
     run env PMI_SIZE=3 PMI_RANK=2 "$SOTTO" $verb
-    [ "$status" -eq 0 ] && [ -z "$output" ]
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
   done
   for verb in "${by_one[0]}" "${by_one[1]}" "version"; do
     run "$SOTTO" $verb
-    alone=$output
+    alone=$output code=$status
     for variables in "OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK" "PMI_SIZE=3 PMI_RANK" "SLURM_STEP_NUM_TASKS=3 SLURM_PROCID" PMIX_RANK; do
       run env $variables=0 "$SOTTO" $verb
-      [ "$status" -eq 0 ] && [ "$output" = "$alone" ]
+      [ "$status" -eq $code ]
+      [ "$output" = "$alone" ]
       run env $variables=1 "$SOTTO" $verb
-      [ "$status" -eq 0 ] && [ -z "$output" ]
+      [ "$status" -eq 0 ]
+      [ -z "$output" ]
       run env $variables=1 "$SOTTO" $verb --alone
-      [ "$status" -eq 0 ] && [ "$output" = "$alone" ]
+      [ "$status" -eq $code ]
+      [ "$output" = "$alone" ]
     done
   done
 }
@@ -171,7 +210,8 @@ by_one=("monitor" "data list" "encoder import none" "account --mechanism gaussia
   SLURM_JOB_END_TIME=$(date +%s) run "$SOTTO" "${long[@]}" -o a.safetensors
   [ "$status" -eq 130 ] || { echo "$status $output"; false; }
   [[ "$output" == *"sotto: the job's time is nearly over: stopping after this step"* && "$output" == *"stopped after step"* ]]
-  [ -s a.safetensors.checkpoint ] && [ ! -e a.safetensors ]
+  [ -s a.safetensors.checkpoint ]
+  [ ! -e a.safetensors ]
   "$SOTTO" "${long[@]}" --quiet -o a.safetensors
   SLURM_JOB_END_TIME=$(date +%s) "$SOTTO" "${long[@]}" --time-left 0 --quiet -o b.safetensors
   cmp a.safetensors b.safetensors

@@ -31,7 +31,8 @@ weights() { sha256sum < "$1"; }
       [ "$status" -eq 0 ] || { echo "$n ranks: $output"; return 1; }
       [ "${#lines[@]}" -eq 1 ] && [[ "$output" == '{"schema": "sotto.pretrain/1"'* ]] || { echo "$output"; return 1; }
       [ "$(weights ranks.st)" = "$(weights alone.st)" ] || { echo "$n ranks, $threads threads: other weights"; return 1; }
-      [ ! -e ranks.st.checkpoint ] && [ -e ranks.st.provenance.json ]
+      [ ! -e ranks.st.checkpoint ]
+      [ -e ranks.st.provenance.json ]
       rm ranks.st*
     done
   done
@@ -76,9 +77,12 @@ signalled() {
   run signalled USR1 2 "pretrain: simclr, .* on 2 ranks"
   [ "$status" -eq 130 ] || { cat said; return 1; }
   [ "$(grep -c 'sotto: error: pretrain: stopped after step' said)" -eq 1 ] && [ "$(grep -c 'sotto: error' said)" -eq 1 ] || { cat said; return 1; }
-  [ ! -e cut.st ] && [ -e cut.st.checkpoint ]
+  [ ! -e cut.st ]
+  [ -e cut.st.checkpoint ]
   run signalled KILL 3 "pretrain: continuing at step [0-9]* from cut.st.checkpoint"
-  [ "$status" -ne 0 ] && [ ! -e cut.st ] && [ -e cut.st.checkpoint ]
+  [ "$status" -ne 0 ]
+  [ ! -e cut.st ]
+  [ -e cut.st.checkpoint ]
   run signalled USR1 4 "pretrain: continuing at step [0-9]* from cut.st.checkpoint"
   [ "$status" -eq 130 ] && ! grep -i warning said || { cat said; return 1; }
 }
@@ -88,9 +92,11 @@ signalled() {
   run signalled STOP 2 "pretrain: simclr, .* on 2 ranks"
   [ "$status" -eq 75 ] || { echo "exit $status"; cat said; return 1; }
   grep "sotto: error: rank 0 (.*): no word from the other ranks for [0-9]* s; this process ends, and the same command continues" said
-  [ ! -e cut.st ] && [ -e cut.st.checkpoint ]
+  [ ! -e cut.st ]
+  [ -e cut.st.checkpoint ]
   SOTTO_WATCHDOG_SECONDS=soon run ranks -n 2 "$SOTTO" pretrain "${images[@]}" -o x.st
-  [ "$status" -eq 69 ] && [[ "$output" == *"SOTTO_WATCHDOG_SECONDS is 'soon'; expected a number from 1 to 1e9"* ]]
+  [ "$status" -eq 69 ]
+  [[ "$output" == *"SOTTO_WATCHDOG_SECONDS is 'soon'; expected a number from 1 to 1e9"* ]]
 }
 
 # different TEXT CODE ARGUMENT...: rank 1 has these arguments; one line says what is wrong, and no file is written
@@ -109,9 +115,11 @@ different() {
   different "data with SHA-256 " 65 "${images[@]/n40/n41}"
   different "data set 'none' not found" 66 "${images[@]/synthetic-images-n40/none}"
   run ranks -n 9 "$SOTTO" pretrain "${images[@]}" -o x.st
-  [ "$status" -eq 65 ] && [[ "$output" == *"makes 8 leaves; 9 ranks were started, but at most 8 can work"* ]]
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"makes 8 leaves; 9 ranks were started, but at most 8 can work"* ]]
   run ranks -n 2 "$SOTTO" pretrain --data synthetic-images-n40 --batch 16 --order fast -o x.st
-  [ "$status" -eq 69 ] && [[ "$output" == *"order fast cannot run on several ranks; give order exact"* ]]
+  [ "$status" -eq 69 ]
+  [[ "$output" == *"order fast cannot run on several ranks; give order exact"* ]]
   [ -z "$(find . -name 'x.st*')" ]
 }
 
@@ -119,7 +127,29 @@ different() {
   "$SOTTO" version | grep -q 'ISA v[34]' || skip "this CPU has one level only"
   run ranks -n 1 "$SOTTO" pretrain "${images[@]}" -o x.st : -n 1 -x SOTTO_ISA=v2 "$SOTTO" pretrain "${images[@]}" -o x.st
   [ "$status" -eq 69 ] || { echo "$output"; return 1; }
-  [[ "$output" == *"sotto: error: rank 1 ("*") computes other bits than rank 0 ("*"): v2 against v"*"hint: set SOTTO_ISA"* ]]
+  [[ "$output" == *"sotto: error: rank 1 ("*") computes other bits than rank 0 ("*"): v2 against v"*"hint: give --isa common, the lowest level of all"* ]]
+  [ -z "$(find . -name 'x.st*')" ]
+}
+
+@test "--isa common: the lowest level of all ranks, and its bits" {
+  "$SOTTO" version | grep -q 'ISA v[34]' || skip "this CPU has one level only"
+  SOTTO_ISA=v2 "$SOTTO" pretrain "${images[@]}" -o low.st --quiet
+  "$SOTTO" pretrain "${images[@]}" -o high.st --quiet
+  [ "$(weights low.st)" != "$(weights high.st)" ] # else nothing is shown
+  for low in 0 1; do # the rank that has the lowest level
+    limit=("" "")
+    limit[low]="-x SOTTO_ISA=v2"
+    ranks -n 1 ${limit[0]} "$SOTTO" pretrain "${images[@]}" --isa common -o x.st --quiet : -n 1 ${limit[1]} "$SOTTO" pretrain "${images[@]}" --isa common -o x.st
+    [ "$(weights x.st)" = "$(weights low.st)" ]
+    rm x.st*
+  done
+  run ranks -n 1 "$SOTTO" pretrain "${images[@]}" -o x.st : -n 1 "$SOTTO" pretrain "${images[@]}" --isa common -o x.st
+  [ "$status" -eq 64 ]
+  [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ]
+  [[ "$output" == *"sotto: error: rank 1 uses the lowest instruction set of all ranks, but rank 0 does not; start all ranks with the same --isa"* ]]
+  run "$SOTTO" pretrain "${images[@]}" --isa v2 -o x.st
+  [ "$status" -eq 64 ]
+  [[ "$output" == *"--isa: 'v2' is unknown; expected common"* ]]
   [ -z "$(find . -name 'x.st*')" ]
 }
 

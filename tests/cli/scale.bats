@@ -44,6 +44,37 @@ teardown() { cd /; rm -rf "$dir"; }
   [ "$status" -eq 64 ]
 }
 
+@test "sensitivity --plan: blocks, hours and bytes; nothing is written" {
+  "$SOTTO" data split synthetic-blobs-d4-k3-n60 --parts a=60 -o b --quiet
+  sample=("$SOTTO" sensitivity --features b/a-features.npy --labels b/a-labels.npy --epochs 2 --batch 10 --pairs 200)
+  # number KEY: of the object in $output
+  number() { sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" <<< "$output"; }
+  for cache in "" "--cache c"; do
+    run "${sample[@]}" $cache --plan --json
+    [ "$status" -eq 0 ]
+    [[ "$output" == '{"schema": "sotto.pairs-plan/1", "pairs": 200, "tasks": 4, "missing": 4, "seconds_each": '* ]]
+    [ ! -e c ]
+  done
+  awk "BEGIN { exit !($(number seconds_each) > 0) }"
+  bytes=$(number bytes)
+  "${sample[@]}" --cache c --shard 1/2 -o part.json > /dev/null # blocks 1 and 3
+  before=$(find c | sort)
+  run "${sample[@]}" --cache c --plan --json
+  [[ "$output" == *'"tasks": 4, "missing": 2, '* ]]
+  # one block at a time on each worker: with 8 workers one round
+  awk "BEGIN { s = $(number seconds_each) / 3600; one = $(number 1); eight = $(number 8); exit !(one > 1.99 * s && one < 2.01 * s && eight > .99 * s && eight < 1.01 * s) }"
+  [ "$(find c | sort)" = "$before" ]
+  "${sample[@]}" --cache c -o s.json > /dev/null
+  [ "$(cat c/*.safetensors | wc -c)" -eq "$bytes" ]
+  run "${sample[@]}" --cache c --plan
+  [[ "${lines[0]}" == "200 pairs in 4 blocks, of which 0 are missing; "*" s each; nothing was written" ]]
+  [[ "${lines[1]}" == "missing blocks: 0 h with 1 worker, 0 h with 8, 0 h with 64 (predicted); all "*" MB on disk" ]]
+  for wrong in --worker "--shard 1/2" "-o s.json" --local; do
+    run "${sample[@]}" --cache c --plan $wrong
+    [ "$status" -eq 64 ]
+  done
+}
+
 @test "scripts for Slurm, PBS and mpirun: workers, then one process that merges" {
   examples=$(dirname "$BATS_TEST_FILENAME")/../../examples
   mkdir stubs
@@ -71,19 +102,10 @@ sotto run c.yaml -o f --threads 2
 sotto run c.yaml -o f --threads 3 --worker
 sotto run c.yaml -o f --threads 2
 mpirun
-sotto run c.yaml -o f --threads 2 --worker --alone
-sotto run c.yaml -o f --threads 2 --worker --alone
+sotto run c.yaml -o f --threads 2
 sotto run c.yaml -o f --threads 2
 sotto pretrain --order exact --threads 3 --data d -o e.safetensors
 scontrol requeue 7
 X
   diff expected log
-}
-
-@test "ranks are workers: the arguments of the script work with the program" {
-  printf 'name: tiny\ndata: {set: synthetic-images, public: 16, private: 20, heldout: 20}\npretrain: {epochs: 1, batch: 8, dtype: f32, backend: dnnl}\nencoder: {evaluate: false}\nhead: {epochs: 1}\nattack: {names: [loss]}\nevaluate: {draws: 0}\n' > c.yaml
-  OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 "$SOTTO" run c.yaml -o f --threads 1 --worker --alone
-  [ ! -e f/report.html ]
-  "$SOTTO" run c.yaml -o f --threads 1
-  [ -s f/report.html ]
 }

@@ -9,7 +9,9 @@
 #include "sotto/option.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { BLOCK = SOTTO_PAIRS_BLOCK, NUMBERS = sizeof(struct pair_change) / sizeof(double), CACHE_PATH = 4096 };
 
@@ -22,6 +24,8 @@ struct share {
     struct pair_change *changes; /* (pairs) */
     uint8_t *have;               /* (blocks) */
     size_t pairs, blocks;
+    double seconds; /* that the pairs found in the cache took, `timed` of them */
+    size_t timed;
     char identity[HEAD_RECIPE_TEXT + 256];
 };
 
@@ -46,28 +50,58 @@ static sotto_status path_of(char path[CACHE_PATH], const struct share *s, const 
     return path_join(path, CACHE_PATH, s->options->cache, name);
 }
 
-static sotto_status save(const struct share *s, size_t block)
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A block's file: as many bytes whatever it took. */
+static sotto_status encode(void **bytes, size_t *size, const struct share *s, size_t block, double seconds)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
     const struct pair_change *own = s->changes + block * BLOCK;
     const size_t shape[] = {count_of(s, block), NUMBERS};
-    char key[SHA256_HEX], sum[SHA256_HEX], path[CACHE_PATH];
-    void *bytes = NULL;
-    size_t size;
+    char key[SHA256_HEX], sum[SHA256_HEX], took[32];
     key_of(key, s, block);
     sha256_of(sum, own, shape[0] * sizeof *own);
-    TRY(path_of(path, s, key));
+    snprintf(took, sizeof took, "%.3e", seconds);
     TRY(sotto_tensors_add(&t, "changes", SOTTO_F8, 2, shape, own));
     TRY(sotto_tensors_set_metadata(&t, "schema", "sotto.pairs/1"));
     TRY(sotto_tensors_set_metadata(&t, "key", key));
     TRY(sotto_tensors_set_metadata(&t, "sha256", sum));
-    TRY(sotto_safetensors_save_bytes(&bytes, &size, &t));
+    TRY(sotto_tensors_set_metadata(&t, "seconds", took));
+    TRY(sotto_safetensors_save_bytes(bytes, size, &t));
+done:
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+static sotto_status save(const struct share *s, size_t block, double seconds)
+{
+    sotto_status status = SOTTO_OK;
+    char key[SHA256_HEX], path[CACHE_PATH];
+    void *bytes = NULL;
+    size_t size;
+    key_of(key, s, block);
+    TRY(path_of(path, s, key));
+    TRY(encode(&bytes, &size, s, block, seconds));
     TRY(file_write_once(path, bytes, size));
 done:
     sotto_bytes_free(bytes);
-    sotto_tensors_clear(&t);
     return status;
+}
+
+/* Files of earlier versions do not say it. */
+static void note_time(struct share *s, const char *seconds, size_t pairs)
+{
+    const double took = seconds ? strtod(seconds, NULL) : 0;
+    if (took > 0 && took < 1e9) {
+        s->seconds += took;
+        s->timed += pairs;
+    }
 }
 
 /* s->have[block], if its file is there. */
@@ -91,9 +125,19 @@ static sotto_status load(struct share *s, size_t block)
     sha256_of(sum, own, a->shape[0] * sizeof *own);
     if (strcmp(sum, stated) != 0)
         FAIL(SOTTO_EFORMAT, "%s: its SHA-256 differs from the one that it states; remove the file", path);
+    note_time(s, sotto_tensors_metadata(&t, "seconds"), a->shape[0]);
     s->have[block] = 1;
 done:
     sotto_tensors_clear(&t);
+    return status;
+}
+
+static sotto_status try_pairs(double *seconds, const struct share *s, size_t block)
+{
+    const double started = now();
+    sotto_status status = sensitivity_changes(s->changes + block * BLOCK, block * BLOCK, count_of(s, block),
+                                              s->data, s->recipe, false, head_batch_train, s->ctx);
+    *seconds = now() - started;
     return status;
 }
 
@@ -110,9 +154,9 @@ static sotto_status sample(struct share *s, size_t block)
         goto done;
     TRY(load(s, block)); /* finished since the last look */
     if (!s->have[block]) {
-        TRY(sensitivity_changes(s->changes + block * BLOCK, block * BLOCK, count_of(s, block), s->data,
-                                s->recipe, false, head_batch_train, s->ctx));
-        TRY(save(s, block));
+        double seconds;
+        TRY(try_pairs(&seconds, s, block));
+        TRY(save(s, block, seconds));
         s->have[block] = 1;
     }
     claim_drop(s->claims, name);
@@ -170,6 +214,31 @@ done:
     return status;
 }
 
+static void share_close(struct share *s)
+{
+    claims_close(s->claims);
+    base_free(s->changes);
+    base_free(s->have);
+}
+
+/* In: s->data, ctx and pairs; r, for the whole recipe. Also after a failure: share_close(). */
+static sotto_status share_open(struct share *s, struct sotto_head_recipe *r,
+                               const struct sotto_head_recipe *recipe)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(head_recipe_resolve(r, recipe));
+    TRY(head_recipe_check_open(r));
+    TRY(head_data_check(s->data, head_recipe_convex(r), s->ctx));
+    TRY(sensitivity_check_pairs(s->pairs, s->data->n));
+    s->recipe = r;
+    s->blocks = (s->pairs + BLOCK - 1) / BLOCK;
+    NEW(s->changes, s->pairs);
+    NEW(s->have, s->blocks);
+    describe(s);
+done:
+    return status;
+}
+
 sotto_status sotto_sensitivity_share(struct sotto_sensitivity_sample *out, size_t *missing, const float *x,
                                      const int64_t *y, size_t n, size_t d, size_t classes,
                                      const struct sotto_head_recipe *recipe, size_t pairs,
@@ -180,21 +249,14 @@ sotto_status sotto_sensitivity_share(struct sotto_sensitivity_sample *out, size_
     struct head_data data = {x, y, n, d, classes};
     struct sotto_head_recipe r;
     struct sotto_sensitivity_options o;
-    struct share s = {.data = &data, .recipe = &r, .options = &o, .ctx = ctx, .pairs = pairs};
+    struct share s = {.data = &data, .options = &o, .ctx = ctx, .pairs = pairs};
     TRY(sotto_options_resolve(&o, options, sotto_sensitivity_option_table()));
     if (!o.cache)
         FAIL(SOTTO_EUSAGE, "sensitivity: several processes need a cache, the folder that all share");
     if (o.worker && o.shards > 1)
         FAIL(SOTTO_EUSAGE, "sensitivity: a worker takes any open block; give shards of 1, or no worker");
     REQUIRE(o.shard < o.shards, "sensitivity: shard %zu of %zu; expected 0 .. shards - 1", o.shard, o.shards);
-    TRY(head_recipe_resolve(&r, recipe));
-    TRY(head_recipe_check_open(&r));
-    TRY(head_data_check(&data, head_recipe_convex(&r), ctx));
-    TRY(sensitivity_check_pairs(pairs, n));
-    s.blocks = (pairs + BLOCK - 1) / BLOCK;
-    NEW(s.changes, pairs);
-    NEW(s.have, s.blocks);
-    describe(&s);
+    TRY(share_open(&s, &r, recipe));
     TRY(folder_make(o.cache));
     TRY(claims_open(&s.claims, o.cache));
     TRY(work(&s));
@@ -202,8 +264,51 @@ sotto_status sotto_sensitivity_share(struct sotto_sensitivity_sample *out, size_
     if (!o.worker && *missing == 0)
         sensitivity_fold(out, s.changes, pairs, &data, &r);
 done:
-    claims_close(s.claims);
-    base_free(s.changes);
-    base_free(s.have);
+    share_close(&s);
+    return status;
+}
+
+static sotto_status add_bytes(double *bytes, const struct share *s, size_t block, double files)
+{
+    void *file = NULL;
+    size_t size = 0;
+    sotto_status status = encode(&file, &size, s, block, 1);
+    *bytes += files * (double)size;
+    sotto_bytes_free(file);
+    return status;
+}
+
+sotto_status sotto_sensitivity_plan(struct sotto_sensitivity_plan *out, const float *x, const int64_t *y,
+                                    size_t n, size_t d, size_t classes,
+                                    const struct sotto_head_recipe *recipe, size_t pairs,
+                                    const struct sotto_sensitivity_options *options,
+                                    const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct head_data data = {x, y, n, d, classes};
+    struct sotto_head_recipe r;
+    struct sotto_sensitivity_options o;
+    struct share s = {.data = &data, .options = &o, .ctx = ctx, .pairs = pairs};
+    struct sotto_sensitivity_plan plan = {0};
+    size_t open = 0;
+    TRY(sotto_options_resolve(&o, options, sotto_sensitivity_option_table()));
+    TRY(share_open(&s, &r, recipe));
+    plan.blocks = s.blocks;
+    for (size_t b = s.blocks; b-- > 0;) {
+        if (o.cache)
+            TRY(load(&s, b));
+        plan.missing += !s.have[b];
+        open = s.have[b] ? open : b;
+    }
+    if (s.timed == 0) { /* the first that is missing, or a file of an earlier version once more */
+        TRY(try_pairs(&s.seconds, &s, open));
+        s.timed = count_of(&s, open);
+    }
+    plan.seconds_each = s.seconds / (double)s.timed * (double)count_of(&s, 0);
+    TRY(add_bytes(&plan.bytes, &s, 0, (double)(s.blocks - 1)));
+    TRY(add_bytes(&plan.bytes, &s, s.blocks - 1, 1));
+    *out = plan;
+done:
+    share_close(&s);
     return status;
 }

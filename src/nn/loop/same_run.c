@@ -104,7 +104,8 @@ static sotto_status compare(const struct rank_record *zero, const struct rank_re
         status =
             status_fail(SOTTO_ENOTSUP, "rank %zu (%s) computes other bits than rank 0 (%s): %s against %s",
                         rank, r->host, zero->host, r->isa, zero->isa);
-        status_hint("set SOTTO_ISA to the lower of both levels for all ranks, or use machines of one kind");
+        status_hint("give --isa common, the lowest level of all, or the same SOTTO_ISA to all ranks; or use "
+                    "machines of one kind");
     }
 done:
     return status;

@@ -32,7 +32,7 @@ static const struct {
 } own[] = {
     {"demo", "data|row|seed"},
     {"data", "name|yes|parts"},
-    {"pretrain", "talos|plan"},
+    {"pretrain", "talos|plan|isa"},
     {"embed", "standardise|join|weight|labels-out|attribute-out|evaluate"},
     {"head", "features|labels|indices|classes|encoder|sign|canary-public"},
     {"sensitivity", "features|labels|indices|classes|head|pairs|local"},
@@ -41,7 +41,7 @@ static const struct {
     {"verify", "ledger|released|trust"},
     {"certificate", "ledger|html|prior"},
     {"predict", "head|model|encoder|target-command|features|labels|table|encoding|answers|logits"},
-    {"train", "classes|dp-sgd|certify-inputs|sign|canary-public"},
+    {"train", "classes|dp-sgd|certify-inputs|sign|canary-public|isa"},
     {"account", "rule|parts|parts-by|parts-hold|weights|verify|ledger|events|opacus-history|import|"
                 "residual-perturbation|points"},
     {"ledger", "budget|contact"},
