@@ -120,13 +120,13 @@ add_dependencies(test_target_command serve_model)
 target_compile_definitions(test_target_command PRIVATE SERVE_MODEL="$<TARGET_FILE:serve_model>")
 
 # The program with old defects, of which SOTTO_PLANTED brings one back: `sotto selftest --falsify` must catch every one. A call of a
-# wrapped function goes to tests/planted/planted.c, so that no defect lives in the sources of the product.
-add_executable(sotto_planted ${SOTTO_CLI_SOURCES} tests/planted/planted.c)
+# wrapped function goes to tests/planted, so that no defect lives in the sources of the product.
+add_executable(sotto_planted ${SOTTO_CLI_SOURCES} tests/planted/planted.c tests/planted/planted_ranks.c)
 target_include_directories(sotto_planted PRIVATE include src cli)
 target_link_libraries(sotto_planted PRIVATE sotto_internals)
 target_compile_definitions(sotto_planted PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
 foreach(function sotto_dp_release_double sotto_head_train_private split_provenance sotto_rows_once sotto_provenance_once
-        example_sums_bound file_hold)
+        example_sums_bound file_hold tree_sums_create tree_sums_join plan_bind)
   target_link_options(sotto_planted PRIVATE -Wl,--wrap=${function})
 endforeach()
 
@@ -151,6 +151,9 @@ if(BATS)
   add_test(NAME slow/mpi_network COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/mpi_network.bats)
   set_tests_properties(slow/mpi_network PROPERTIES LABELS slow TIMEOUT 600
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_MPI_NETWORK=1")
+  add_test(NAME slow/mpi_bits COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/mpi_bits.bats)
+  set_tests_properties(slow/mpi_bits PROPERTIES LABELS slow TIMEOUT 7200
+    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_MPI_BITS=all")
   add_test(NAME slow/mpi_kills COMMAND ${BATS} -f "killed ranks" ${CMAKE_SOURCE_DIR}/tests/cli/mpi_private.bats)
   set_tests_properties(slow/mpi_kills PROPERTIES LABELS slow TIMEOUT 7200
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANK_KILLS=100")

@@ -1,0 +1,85 @@
+/* Defects of a run on several ranks, for tests/cli/mpi_bits.bats: SOTTO_PLANTED names one (tests/planted/planted.c).
+ *
+ * rank-sums: each rank adds up its own leaves, and the ranks' sums are added in the order of ranks, as a sum over all ranks
+ * (MPI_Allreduce, DDP) would. rank-noise: random numbers are drawn by a leaf's place among those of its rank, not of the step. */
+#include "nn/plan/plan.h"
+#include "par/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool planted(const char *defect)
+{
+    const char *name = getenv("SOTTO_PLANTED");
+    return name && strcmp(name, defect) == 0;
+}
+
+enum { SUMS = 64 };
+static struct {
+    const struct tree_sums *sums;
+    const struct sotto_team *team;
+    float *total;
+    size_t width;
+} made[SUMS];
+static size_t made_count, first_leaf;
+
+sotto_status __real_tree_sums_create(struct tree_sums **out, float *total, size_t width, size_t leaves,
+                                     size_t workers, const struct sotto_team *team);
+sotto_status __wrap_tree_sums_create(struct tree_sums **out, float *total, size_t width, size_t leaves,
+                                     size_t workers, const struct sotto_team *team)
+{
+    const size_t rank = sotto_team_rank(team), ranks = sotto_team_size(team);
+    first_leaf = tree_first(rank, ranks, leaves);
+    if (!planted("rank-sums") || ranks == 1 || made_count == SUMS)
+        return __real_tree_sums_create(out, total, width, leaves, workers, team);
+    const size_t own = tree_first(rank + 1, ranks, leaves) - first_leaf;
+    const sotto_status status = __real_tree_sums_create(out, total, width, own, workers, NULL);
+    made[made_count].sums = status == SOTTO_OK ? *out : NULL;
+    made[made_count].team = team;
+    made[made_count].total = total;
+    made[made_count++].width = width;
+    return status;
+}
+
+static sotto_status add_ranks(const struct sotto_team *team, float *total, size_t width)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t ranks = sotto_team_size(team);
+    float *all = NULL;
+    size_t *firsts = NULL;
+    NEW_ROWS(all, ranks, width);
+    NEW(firsts, ranks + 1);
+    for (size_t r = 0; r <= ranks; r++)
+        firsts[r] = r;
+    memcpy(all + sotto_team_rank(team) * width, total, width * sizeof *total);
+    TRY(team_gather(team, all, width * sizeof *all, firsts));
+    for (size_t i = 0; i < width; i++) {
+        total[i] = all[i];
+        for (size_t r = 1; r < ranks; r++)
+            total[i] += all[r * width + i];
+    }
+done:
+    base_free(all);
+    base_free(firsts);
+    return status;
+}
+
+sotto_status __real_tree_sums_join(struct tree_sums *s, int threads);
+sotto_status __wrap_tree_sums_join(struct tree_sums *s, int threads)
+{
+    sotto_status status = __real_tree_sums_join(s, threads);
+    for (size_t i = 0; status == SOTTO_OK && i < made_count; i++)
+        if (made[i].sums == s)
+            status = add_ranks(made[i].team, made[i].total, made[i].width);
+    return status;
+}
+
+void __real_plan_bind(struct nn_plan *p, struct arena *keep, const struct pass *pass);
+void __wrap_plan_bind(struct nn_plan *p, struct arena *keep, const struct pass *pass)
+{
+    struct pass own = *pass;
+    if (planted("rank-noise") &&
+        own.leaf >= first_leaf) /* not the fixed leaf that shows what kernels compute */
+        own.leaf -= first_leaf;
+    __real_plan_bind(p, keep, &own);
+}
