@@ -29,6 +29,8 @@ teardown() { cd /; rm -rf "$dir"; }
   run "${sample[@]}" --cache parts --shard 1/3 --json -o parts.json
   [ "$output" = '{"schema": "sotto.pairs/1", "pairs": 200, "missing": 128}' ] # blocks 1 and 4, of 64 and 8 pairs, are there
   [ ! -e parts.json ]
+  SLURM_ARRAY_TASK_ID=6 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=3 run "${sample[@]}" --cache parts --shard auto --json -o parts.json
+  [ "$output" = '{"schema": "sotto.pairs/1", "pairs": 200, "missing": 64}' ] # block 2, too
   "${sample[@]}" --cache parts -o parts.json
   cmp whole-hidden.json parts.json
   block=$(find parts -name '*.safetensors' | head -n 1)
