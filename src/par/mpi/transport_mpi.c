@@ -1,10 +1,12 @@
-/* The plug-in libsotto_mpi.so, the only file that sees mpi.h. Point-to-point calls, Allgatherv and Bcast on bytes; never an MPI_Op:
+/* The plug-in libsotto_mpi.so, the only file that sees mpi.h. Point-to-point calls, Allgatherv and Bcast on bytes, and a barrier; never an MPI_Op:
  * its order is the library's choice. */
 #include "par/transport.h"
 
 #include <limits.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 struct link {
     MPI_Comm all;
@@ -70,15 +72,77 @@ static int start(void *link, size_t *rank, size_t *size, const int *communicator
     return 0;
 }
 
+/* Until others have come. MPI itself spins, and where there are more ranks than cores, or other programs, it takes the core of a rank
+ * that works. So this sleeps, for an eighth of the time that it has waited: it ends that much later at most. */
+static int await(MPI_Request *requests, int count, char why[TRANSPORT_TEXT])
+{
+    static const double spin = 4e-4, longest = 1e-3;
+    const double began = MPI_Wtime();
+    for (;;) {
+        int there = 0;
+        if (failed(why, "MPI_Testall", MPI_Testall(count, requests, &there, MPI_STATUSES_IGNORE)))
+            return -1;
+        const double waited = MPI_Wtime() - began;
+        if (there)
+            return 0;
+        if (waited < spin)
+            continue;
+        const double rest = waited / 8 < longest ? waited / 8 : longest;
+        nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * rest)}, NULL);
+    }
+}
+
+/* So much goes with the waiting. More would go slowly between sleeps: it goes at once when all who take part have come. */
+enum { SMALL = 32768 };
+
+struct message {
+    void *data;
+    size_t bytes;
+    int rank, sends;
+};
+enum { DATA, WORD }; /* tags */
+
+static int post(MPI_Request *out, const struct link *l, const struct message *m, int tag,
+                char why[TRANSPORT_TEXT])
+{
+    const int bytes = (int)m->bytes;
+    return m->sends
+               ? failed(why, "MPI_Isend", MPI_Isend(m->data, bytes, MPI_BYTE, m->rank, tag, l->all, out))
+               : failed(why, "MPI_Irecv", MPI_Irecv(m->data, bytes, MPI_BYTE, m->rank, tag, l->all, out));
+}
+
+/* The ranks of a large message send each other an empty one first. */
 static int exchange(void *link, const void *send, size_t send_bytes, size_t to, void *receive,
                     size_t receive_bytes, size_t from, char why[TRANSPORT_TEXT])
 {
     const struct link *l = link;
+    const struct message both[] = {{(void *)(uintptr_t)send, send_bytes, (int)to, 1},
+                                   {receive, receive_bytes, (int)from, 0}};
+    MPI_Request early[4], late[2];
+    int first = 0, then = 0;
     if (too_large(why, send_bytes) || too_large(why, receive_bytes))
         return -1;
-    return failed(why, "MPI_Sendrecv",
-                  MPI_Sendrecv(send, (int)send_bytes, MPI_BYTE, (int)to, 0, receive, (int)receive_bytes,
-                               MPI_BYTE, (int)from, 0, l->all, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 2; i++) {
+        const struct message *m = &both[i];
+        if (m->bytes <= SMALL && post(&early[first++], l, m, DATA, why))
+            return -1;
+        for (int sends = 0; m->bytes > SMALL && sends < 2; sends++)
+            if (post(&early[first++], l, &(struct message){NULL, 0, m->rank, sends}, WORD, why))
+                return -1;
+    }
+    if (await(early, first, why))
+        return -1;
+    for (int i = 0; i < 2; i++)
+        if (both[i].bytes > SMALL && post(&late[then++], l, &both[i], DATA, why))
+            return -1;
+    return failed(why, "MPI_Waitall", MPI_Waitall(then, late, MPI_STATUSES_IGNORE));
+}
+
+/* All ranks are in the same call. */
+static int meet(const struct link *l, char why[TRANSPORT_TEXT])
+{
+    MPI_Request all;
+    return failed(why, "MPI_Ibarrier", MPI_Ibarrier(l->all, &all)) ? -1 : await(&all, 1, why);
 }
 
 enum { MOST_RANKS = 4096 };
@@ -91,12 +155,23 @@ static int gather(void *link, void *all, const size_t *counts, const size_t *fir
         snprintf(why, TRANSPORT_TEXT, "%d ranks; at most %d", l->size, MOST_RANKS);
         return -1;
     }
+    size_t bytes = 0;
     for (int r = 0; r < l->size; r++) {
         if (too_large(why, firsts[r] + counts[r]))
             return -1;
         count[r] = (int)counts[r];
         first[r] = (int)firsts[r];
+        bytes += counts[r];
     }
+    MPI_Request done;
+    if (bytes <= SMALL)
+        return failed(why, "MPI_Iallgatherv",
+                      MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, count, first, MPI_BYTE, l->all,
+                                      &done))
+                   ? -1
+                   : await(&done, 1, why);
+    if (meet(l, why))
+        return -1;
     return failed(why, "MPI_Allgatherv",
                   MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, count, first, MPI_BYTE, l->all));
 }
@@ -104,7 +179,14 @@ static int gather(void *link, void *all, const size_t *counts, const size_t *fir
 static int broadcast(void *link, void *data, size_t bytes, size_t from, char why[TRANSPORT_TEXT])
 {
     const struct link *l = link;
+    MPI_Request done;
     if (too_large(why, bytes))
+        return -1;
+    if (bytes <= SMALL)
+        return failed(why, "MPI_Ibcast", MPI_Ibcast(data, (int)bytes, MPI_BYTE, (int)from, l->all, &done))
+                   ? -1
+                   : await(&done, 1, why);
+    if (meet(l, why))
         return -1;
     return failed(why, "MPI_Bcast", MPI_Bcast(data, (int)bytes, MPI_BYTE, (int)from, l->all));
 }
