@@ -28,6 +28,11 @@ static int has_isa(dnnl_cpu_isa_t wanted)
     return ((unsigned)dnnl_get_effective_cpu_isa() & (unsigned)wanted) == (unsigned)wanted;
 }
 
+int dnnl_has_amx(void)
+{
+    return has_isa(dnnl_cpu_isa_avx512_core_amx);
+}
+
 /* Other bits with minimal filtering, so another title: a checkpoint of one is none of the other. */
 #define BEST_TITLE(ways)                                                                                     \
     (has_isa(dnnl_cpu_isa_avx512_core_amx)    ? TITLE("avx512_core_amx" ways)                                \

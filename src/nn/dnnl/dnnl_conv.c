@@ -1,7 +1,8 @@
-/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Seven ways, chosen by the
+/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Eight ways, chosen by the
  * numbers in bench/LOG.md:
  *
  *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
+ *   pairs    our own kernels for bf16 (conv_bf16.h), all passes
  *   image    our own kernels for the first layer (conv_image.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
  *   rows     the same for gradients of single examples: our own product (row_kernels.h)
@@ -14,6 +15,7 @@
 #include "nn/dnnl/dnnl_conv.h"
 
 #include "nn/conv/columns.h"
+#include "nn/conv/conv_bf16.h"
 #include "nn/conv/conv_image.h"
 #include "nn/conv/conv_taps.h"
 #include "nn/conv/conv_weights.h"
@@ -31,7 +33,7 @@ enum { COLUMN_BYTES = 8 << 20 }; /* of a chunk's columns */
 static const double CALL_WORK = 0x1p32;
 enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
-enum way { WINOGRAD, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
+enum way { WINOGRAD, PAIRS, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
 struct conv {
     struct conv_desc desc;
     const struct kernels *kernels;
@@ -43,6 +45,7 @@ struct conv {
     size_t chunk;  /* images per product over columns; divides `images` */
     struct product *forward, *backward_data, *backward_weights;
     struct conv_winograd *winograd;           /* instead of all others, if way is WINOGRAD */
+    struct conv_bf16 *pairs;                  /* instead of all others, if way is PAIRS */
     struct conv_image *image;                 /* instead of all others, if way is PICTURE */
     struct conv_taps *by_taps;                /* instead of backward_data, and of forward if way is TAPS */
     struct conv_weights *direct_weights;      /* instead of backward_weights, where it fits */
@@ -156,6 +159,8 @@ static enum way choose(const struct conv_desc *d, int winograd)
     if ((d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width) ||
         (pointwise && d->stride == 1))
         return d->single_examples ? ROWS : DENSE;
+    if (!dnnl_has_amx() && conv_bf16_fits(d))
+        return PAIRS;
     size_t pixels = d->dst.height * d->dst.width;
     if (pixels <= TAPS_RESULT && conv_taps_fits(d))
         return TAPS;
@@ -198,6 +203,10 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
         TRY(conv_winograd_create(&c->winograd, desc));
         goto made;
     }
+    if (c->way == PAIRS) {
+        TRY(conv_bf16_create(&c->pairs, desc));
+        goto made;
+    }
     if (c->way == PICTURE) {
         TRY(conv_image_create(&c->image, desc));
         goto made;
@@ -228,6 +237,8 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
     }
     if (c->way == WINOGRAD)
         conv_winograd_layout(c->winograd, scratch);
+    if (c->way == PAIRS)
+        conv_bf16_layout(c->pairs, scratch);
     struct product *const products[] = {c->forward, c->backward_data, c->backward_weights};
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         if (products[i])
@@ -309,6 +320,10 @@ void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *
         conv_winograd_forward(c->winograd, dst, src, weights, bias);
         return;
     }
+    if (c->way == PAIRS) {
+        conv_bf16_forward(c->pairs, c->used, dst, src, weights, bias);
+        return;
+    }
     if (c->way == PICTURE) {
         conv_image_forward(c->image, dst, src, weights, bias);
         return;
@@ -334,6 +349,10 @@ static void backward_weights(struct conv *c, float *diff_weights, float *diff_bi
                              const void *src)
 {
     const struct conv_desc *d = &c->desc;
+    if (c->way == PAIRS) {
+        conv_bf16_weights(c->pairs, diff_weights, diff_dst, src);
+        return;
+    }
     if (c->direct_weights) {
         conv_weights_run(c->direct_weights, diff_weights, diff_bias, diff_dst, src);
         return;
@@ -357,6 +376,10 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
 {
     const struct conv_desc *d = &c->desc;
     const void *mask = d->mask_src ? src : NULL;
+    if (c->way == PAIRS) {
+        conv_bf16_backward_data(c->pairs, c->used, diff_src, diff_dst, src, weights);
+        return;
+    }
     if (c->by_taps) {
         conv_taps_backward_data(c->by_taps, diff_src, diff_dst, src, weights);
         return;
@@ -428,6 +451,7 @@ void dnnl_conv_free(struct conv *c)
     product_free(c->backward_data);
     product_free(c->backward_weights);
     conv_winograd_free(c->winograd);
+    conv_bf16_free(c->pairs);
     conv_image_free(c->image);
     conv_taps_free(c->by_taps);
     conv_weights_free(c->direct_weights);

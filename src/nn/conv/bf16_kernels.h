@@ -1,0 +1,63 @@
+/* bf16_kernels.h - the inner loops of conv_bf16.c, for CPUs that multiply pairs of bf16 (AVX512-BF16).
+ * Compiled per instruction set.
+ *
+ * A pair is two bf16 in 32 bits: neighbours in depth of a product. A panel is (pairs, columns) of them, columns
+ * 16, 32 or 64; a tensor of more columns is cut into panels, one after the other. */
+#ifndef NN_CONV_BF16_KERNELS_H
+#define NN_CONV_BF16_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BF16_GROUP = 16 };
+/** No such pixel: it lies in the padding. */
+#define BF16_NONE UINT32_MAX
+
+/** Columns of a panel. */
+static inline size_t bf16_panel(size_t channels)
+{
+    return channels % 64 == 0 ? 64 : channels % 32 == 0 ? 32 : 16;
+}
+
+/** One panel of results for a list of pixels that have the same taps. Offsets are in elements. */
+struct bf16_results {
+    void *out; /* f32, or bf16 if `narrow` */
+    bool narrow;
+    bool fetch; /* nothing has read these pixels lately */
+    const uint16_t *in;
+    const uint32_t *out_at; /* (rows): of the panel's first column, from out and mask */
+    const uint32_t *in_at;  /* (taps, list): of the pixel that a tap reads, from in */
+    const size_t *tap;      /* (taps): which */
+    size_t rows, list, taps, depth, columns;
+    const uint32_t *panel; /* (all taps, depth / 2, columns) */
+    const float *bias;     /* (columns), or NULL */
+    bool relu;
+    const uint16_t *mask; /* as out: results are 0 where it is not positive; NULL: none */
+};
+/** out (rows, columns) (+)= left' right over the pairs. */
+struct bf16_sum {
+    float *out;
+    size_t stride, rows, columns; /* stride: of out; rows: columns of left */
+    const uint32_t *left, *right; /* (pairs, rows), (pairs, columns) */
+    size_t pairs;
+    bool add;
+};
+
+/** All NULL where the CPU does not have them. */
+struct bf16_kernels {
+    /** Each result depends on its own pixels alone; rounded once. */
+    void (*results)(const struct bf16_results *r);
+    void (*sum)(const struct bf16_sum *s);
+    /** panel ((count + 1) / 2, columns): pixels at[2 i] and at[2 i + 1] of `in` side by side; zeros for
+     * BF16_NONE. */
+    void (*pack_pixels)(uint32_t *panel, const uint16_t *in, const uint32_t *at, size_t count,
+                        size_t columns);
+    /** panel (depth / 2, columns) of f32 weights: row k, column c at weights[k * row + c * column]; one of both
+     * strides is 1. depth is a multiple of 16. */
+    void (*pack_weights)(uint32_t *panel, const float *weights, size_t row, size_t column, size_t depth,
+                         size_t columns);
+};
+const struct bf16_kernels *bf16_kernels_best(void);
+
+#endif

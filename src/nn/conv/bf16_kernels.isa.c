@@ -1,0 +1,207 @@
+/* A tile of 6 pixels by 64 results stays in 24 registers; for each pair of channels 4 loads of weights and 6
+ * broadcasts feed 24 multiply-adds of pairs. */
+#include "nn/conv/bf16_kernels.h"
+
+#include "base/cpu.h"
+#include "base/simd.h"
+
+#ifdef __AVX512BF16__
+enum { VECTOR = BF16_GROUP };
+
+INLINE __m512bh pairs_load(const uint32_t *x)
+{
+    return (__m512bh)_mm512_loadu_si512(x);
+}
+
+/* The same pair in all lanes. */
+INLINE __m512bh pairs_all(const void *pair)
+{
+    int32_t x;
+    memcpy(&x, pair, sizeof x);
+    return (__m512bh)_mm512_set1_epi32(x);
+}
+
+INLINE void finish(__m512 value, const struct bf16_results *r, size_t at, size_t column)
+{
+    if (r->bias)
+        value = _mm512_add_ps(value, _mm512_loadu_ps(r->bias + column));
+    if (r->relu)
+        value = _mm512_max_ps(value, _mm512_setzero_ps());
+    if (r->mask) {
+        __m256i bits = _mm256_loadu_si256((const void *)(r->mask + at));
+        value =
+            _mm512_maskz_mov_ps(_mm512_cmp_ps_mask((__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16),
+                                                   _mm512_setzero_ps(), _CMP_GT_OQ),
+                                value);
+    }
+    if (r->narrow)
+        _mm256_storeu_si256((void *)((uint16_t *)r->out + at), (__m256i)_mm512_cvtneps_pbh(value));
+    else
+        _mm512_storeu_ps((float *)r->out + at, value);
+}
+
+/* `rows` and `vectors` are constants at each call. Rows after the last are the last one again. */
+INLINE void results_tile(size_t rows, size_t vectors, const struct bf16_results *r, size_t first)
+{
+    size_t row[8];
+    __m512 sum[8][4];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++) {
+        row[i] = first + i < r->rows ? first + i : r->rows - 1;
+#pragma GCC unroll 4
+        for (size_t v = 0; v < vectors; v++)
+            sum[i][v] = _mm512_setzero_ps();
+    }
+    for (size_t tap = 0; tap < r->taps; tap++) {
+        const uint32_t *panel = r->panel + r->tap[tap] * (r->depth / 2 * vectors * VECTOR);
+        const uint16_t *in[8];
+#pragma GCC unroll 8
+        for (size_t i = 0; i < rows; i++)
+            in[i] = r->in + r->in_at[tap * r->list + row[i]];
+        if (r->fetch) /* what the next tile reads */
+#pragma GCC unroll 8
+            for (size_t i = 0; i < rows; i++) {
+                size_t next = row[i] + rows < r->rows ? row[i] + rows : row[i];
+                const char *p = (const char *)(r->in + r->in_at[tap * r->list + next]);
+                for (size_t c = 0; c < r->depth * sizeof *r->in; c += 64)
+                    _mm_prefetch(p + c, _MM_HINT_T0);
+            }
+        for (size_t c = 0; c < r->depth; c += 2, panel += vectors * VECTOR) {
+            __m512bh weights[4];
+#pragma GCC unroll 4
+            for (size_t v = 0; v < vectors; v++)
+                weights[v] = pairs_load(panel + v * VECTOR);
+#pragma GCC unroll 8
+            for (size_t i = 0; i < rows; i++) {
+                __m512bh x = pairs_all(in[i] + c);
+#pragma GCC unroll 4
+                for (size_t v = 0; v < vectors; v++)
+                    sum[i][v] = _mm512_dpbf16_ps(sum[i][v], x, weights[v]);
+            }
+        }
+    }
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 4
+        for (size_t v = 0; v < vectors; v++)
+            finish(sum[i][v], r, r->out_at[row[i]] + v * VECTOR, v * VECTOR);
+}
+
+static void results(const struct bf16_results *r)
+{
+    if (r->columns == 4 * VECTOR)
+        for (size_t i = 0; i < r->rows; i += 6)
+            results_tile(6, 4, r, i);
+    else if (r->columns == 2 * VECTOR)
+        for (size_t i = 0; i < r->rows; i += 8)
+            results_tile(8, 2, r, i);
+    else
+        for (size_t i = 0; i < r->rows; i += 8)
+            results_tile(8, 1, r, i);
+}
+
+INLINE void sum_tile(size_t rows, size_t vectors, const struct bf16_sum *s, size_t first)
+{
+    float *out = s->out + first * s->stride;
+    const uint32_t *left = s->left + first, *right = s->right;
+    __m512 sum[16][4];
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 4
+        for (size_t v = 0; v < vectors; v++)
+            sum[i][v] = s->add ? _mm512_loadu_ps(out + i * s->stride + v * VECTOR) : _mm512_setzero_ps();
+    for (size_t p = 0; p < s->pairs; p++, left += s->rows, right += vectors * VECTOR) {
+        __m512bh b[4];
+#pragma GCC unroll 4
+        for (size_t v = 0; v < vectors; v++)
+            b[v] = pairs_load(right + v * VECTOR);
+#pragma GCC unroll 16
+        for (size_t i = 0; i < rows; i++) {
+            __m512bh a = pairs_all(left + i);
+#pragma GCC unroll 4
+            for (size_t v = 0; v < vectors; v++)
+                sum[i][v] = _mm512_dpbf16_ps(sum[i][v], a, b[v]);
+        }
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 4
+        for (size_t v = 0; v < vectors; v++)
+            _mm512_storeu_ps(out + i * s->stride + v * VECTOR, sum[i][v]);
+}
+
+static void sum(const struct bf16_sum *s)
+{
+    if (s->columns == 4 * VECTOR)
+        for (size_t i = 0; i < s->rows; i += 4)
+            sum_tile(4, 4, s, i);
+    else if (s->columns == 2 * VECTOR)
+        for (size_t i = 0; i < s->rows; i += 8)
+            sum_tile(8, 2, s, i);
+    else
+        for (size_t i = 0; i < s->rows; i += 16)
+            sum_tile(16, 1, s, i);
+}
+
+/* Lane i of the result: low 16 bits of lane i of a, those of b above. */
+INLINE __m512i interleaved(__m256i a, __m256i b)
+{
+    return _mm512_or_si512(_mm512_cvtepu16_epi32(a), _mm512_slli_epi32(_mm512_cvtepu16_epi32(b), 16));
+}
+
+static void pack_pixels(uint32_t *panel, const uint16_t *in, const uint32_t *at, size_t count, size_t columns)
+{
+    for (size_t i = 0; i < count; i += 2, panel += columns)
+        for (size_t c = 0; c < columns; c += VECTOR) {
+            uint32_t first = at[i], second = i + 1 < count ? at[i + 1] : BF16_NONE;
+            __m256i a = _mm256_setzero_si256(), b = a;
+            if (first != BF16_NONE)
+                a = _mm256_loadu_si256((const void *)(in + first + c));
+            if (second != BF16_NONE)
+                b = _mm256_loadu_si256((const void *)(in + second + c));
+            _mm512_storeu_si512(panel + c, interleaved(a, b));
+        }
+}
+
+/* Columns lie side by side. */
+static void pack_rows(uint32_t *panel, const float *weights, size_t row, size_t depth, size_t columns)
+{
+    for (size_t k = 0; k < depth; k += 2, panel += columns, weights += 2 * row)
+        for (size_t c = 0; c < columns; c += VECTOR)
+            _mm512_storeu_si512(panel + c,
+                                interleaved((__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(weights + c)),
+                                            (__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(weights + row + c))));
+}
+
+/* Depth lies side by side: 16 values of it become 8 pairs, a column of the panel. */
+static void pack_columns(uint32_t *panel, const float *weights, size_t column, size_t depth, size_t columns)
+{
+    for (size_t c = 0; c < columns; c++)
+        for (size_t k = 0; k < depth; k += 16) {
+            uint32_t pairs[8];
+            _mm256_storeu_si256((void *)pairs,
+                                (__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(weights + c * column + k)));
+            for (size_t i = 0; i < 8; i++)
+                panel[(k / 2 + i) * columns + c] = pairs[i];
+        }
+}
+
+static void pack_weights(uint32_t *panel, const float *weights, size_t row, size_t column, size_t depth,
+                         size_t columns)
+{
+    if (column == 1)
+        pack_rows(panel, weights, row, depth, columns);
+    else
+        pack_columns(panel, weights, column, depth, columns);
+}
+
+extern const struct bf16_kernels ISA_NAME(bf16_kernels);
+const struct bf16_kernels ISA_NAME(bf16_kernels) = {
+    .results = results, .sum = sum, .pack_pixels = pack_pixels, .pack_weights = pack_weights};
+
+#else
+
+extern const struct bf16_kernels ISA_NAME(bf16_kernels);
+const struct bf16_kernels ISA_NAME(bf16_kernels) = {0};
+
+#endif

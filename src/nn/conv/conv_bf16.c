@@ -1,0 +1,383 @@
+/* Results go by lists of pixels, worked out once per plan for a block of images: all pixels of a list have the same
+ * taps. So no product is with padding, nor, backward, with zeros that a stride has put in. The weight gradient is, for
+ * each tap, a product over pixels: of diff_dst, packed once for a chunk of images, and of what the tap reads. */
+#include "nn/conv/conv_bf16.h"
+
+#include "nn/conv/bf16_kernels.h"
+#include "par/par.h"
+
+#include <string.h>
+
+enum { BLOCK_PIXELS = 256, CHUNK_PIXELS = 1024, TAPS_MAX = 64 };
+
+struct list {
+    uint64_t mask;            /* bit t: tap t */
+    size_t rows, taps;        /* pixels of an image; taps of a pixel */
+    size_t filled;            /* rows of the block, while the list is made */
+    uint32_t *out_at, *in_at; /* (block * rows), (taps, block * rows): offsets of pixels */
+    size_t *tap;              /* (taps): which */
+};
+/* Forward, or backward data. */
+struct pass {
+    size_t pixels; /* of an image */
+    size_t count;
+    struct list *lists; /* (count) */
+};
+struct conv_bf16 {
+    struct conv_desc desc;
+    const struct bf16_kernels *kernels;
+    size_t taps, pixels; /* of the kernel; of a result */
+    size_t block, chunk; /* images of a list; of a product of the weight gradient, whole blocks */
+    size_t pairs;        /* of pixels in a block */
+    struct pass forward, backward;
+    uint32_t *dst_at, *src_at; /* (block * pixels), (taps, block * pixels): BF16_NONE in the padding */
+    struct arena memory;       /* of lists */
+    uint32_t *panels;          /* the weights: (results / panel, taps, depth / 2, panel) */
+    uint32_t *left;            /* (K / panel, chunk's pairs, panel) of diff_dst */
+    uint32_t *right;           /* (threads, chunk's pairs, panel) of src */
+    /* of the running call */
+    bool back;
+    size_t images;
+    const uint16_t *in, *mask;
+    void *out;
+    const float *weights, *bias;
+    float *diff_weights;
+    const uint16_t *diff_dst;
+    size_t at; /* first image of the chunk */
+};
+
+int conv_bf16_fits(const struct conv_desc *d)
+{
+    size_t src = d->src.height * d->src.width * d->src.channels,
+           dst = d->dst.height * d->dst.width * d->dst.channels;
+    return bf16_kernels_best()->results && d->src_dtype == NN_BF16 &&
+           d->kernel_height * d->kernel_width <= TAPS_MAX && d->src.channels % BF16_GROUP == 0 &&
+           d->dst.channels % BF16_GROUP == 0 && src + dst < UINT32_MAX / BLOCK_PIXELS;
+}
+
+/* ---- lists ---- */
+
+/* Offset of what (y, x) of image n reads at this tap: of the source forward, of diff_dst backward; or BF16_NONE. A
+ * position before the first wraps to a huge one. */
+static uint32_t read_at(const struct conv_desc *d, bool back, size_t n, size_t pixel, size_t tap)
+{
+    size_t width = (back ? d->src : d->dst).width, y = pixel / width, x = pixel % width,
+           down = tap / d->kernel_width, across = tap % d->kernel_width;
+    struct nn_shape in = back ? d->dst : d->src;
+    if (!back)
+        y = y * d->stride + down - d->pad, x = x * d->stride + across - d->pad;
+    else if ((y + d->pad - down) % d->stride || (x + d->pad - across) % d->stride || y + d->pad < down ||
+             x + d->pad < across)
+        return BF16_NONE;
+    else
+        y = (y + d->pad - down) / d->stride, x = (x + d->pad - across) / d->stride;
+    return y < in.height && x < in.width ? (uint32_t)(((n * in.height + y) * in.width + x) * in.channels)
+                                         : BF16_NONE;
+}
+
+static uint64_t mask_of(const struct conv_bf16 *c, bool back, size_t pixel)
+{
+    uint64_t mask = 0;
+    for (size_t t = 0; t < c->taps; t++)
+        if (read_at(&c->desc, back, 0, pixel, t) != BF16_NONE)
+            mask |= (uint64_t)1 << t;
+    return mask;
+}
+
+/* The list of this mask; count if there is none. */
+static size_t list_of(const struct pass *p, uint64_t mask)
+{
+    size_t i = 0;
+    while (i < p->count && p->lists[i].mask != mask)
+        i++;
+    return i;
+}
+
+static sotto_status count_rows(struct conv_bf16 *c, struct pass *p, bool back)
+{
+    sotto_status status = SOTTO_OK;
+    struct nn_shape out = back ? c->desc.src : c->desc.dst;
+    size_t room = 0;
+    p->pixels = out.height * out.width;
+    for (size_t pixel = 0; pixel < p->pixels; pixel++) {
+        uint64_t mask = mask_of(c, back, pixel);
+        size_t i = list_of(p, mask);
+        if (i == room) {
+            REGROW(p->lists, room, 2 * room + 16);
+            room = 2 * room + 16;
+        }
+        if (i == p->count)
+            p->lists[p->count++] = (struct list){.mask = mask, .taps = (size_t)__builtin_popcountll(mask)};
+        p->lists[i].rows++;
+    }
+done:
+    return status;
+}
+
+static void place_lists(struct conv_bf16 *c, struct pass *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        struct list *l = &p->lists[i];
+        l->out_at = arena_take(&c->memory, c->block * l->rows, sizeof *l->out_at);
+        l->in_at = arena_take(&c->memory, l->taps * c->block * l->rows, sizeof *l->in_at);
+        l->tap = arena_take(&c->memory, l->taps, sizeof *l->tap);
+    }
+}
+
+static void fill_lists(const struct conv_bf16 *c, const struct pass *p, bool back)
+{
+    size_t channels = (back ? c->desc.src : c->desc.dst).channels;
+    for (struct list *l = p->lists; l < p->lists + p->count; l++)
+        for (size_t t = 0, used = 0; t < c->taps; t++)
+            if (l->mask >> t & 1)
+                l->tap[used++] = t;
+    for (size_t i = 0; i < c->block * p->pixels; i++) {
+        struct list *l = &p->lists[list_of(p, mask_of(c, back, i % p->pixels))];
+        size_t row = l->filled++;
+        l->out_at[row] = (uint32_t)(i * channels);
+        for (size_t t = 0; t < l->taps; t++)
+            l->in_at[t * c->block * l->rows + row] =
+                read_at(&c->desc, back, i / p->pixels, i % p->pixels, l->tap[t]);
+    }
+}
+
+static void place(struct conv_bf16 *c)
+{
+    place_lists(c, &c->forward);
+    place_lists(c, &c->backward);
+    c->dst_at = arena_take(&c->memory, c->block * c->pixels, sizeof *c->dst_at);
+    c->src_at = arena_take(&c->memory, c->taps * c->block * c->pixels, sizeof *c->src_at);
+}
+
+static void fill(struct conv_bf16 *c)
+{
+    fill_lists(c, &c->forward, false);
+    if (c->backward.count)
+        fill_lists(c, &c->backward, true);
+    for (size_t i = 0; i < c->block * c->pixels; i++) {
+        c->dst_at[i] = (uint32_t)(i * c->desc.dst.channels);
+        for (size_t t = 0; t < c->taps; t++)
+            c->src_at[t * c->block * c->pixels + i] =
+                read_at(&c->desc, false, i / c->pixels, i % c->pixels, t);
+    }
+}
+
+sotto_status conv_bf16_create(struct conv_bf16 **out, const struct conv_desc *d)
+{
+    sotto_status status = SOTTO_OK;
+    struct conv_bf16 *c = NULL;
+    NEW(c, 1);
+    c->desc = *d;
+    c->kernels = bf16_kernels_best();
+    c->taps = d->kernel_height * d->kernel_width;
+    c->pixels = d->dst.height * d->dst.width;
+    c->block = c->pixels < BLOCK_PIXELS ? BLOCK_PIXELS / c->pixels : 1;
+    if (c->block > d->batch)
+        c->block = d->batch;
+    size_t blocks = CHUNK_PIXELS / (c->block * c->pixels);
+    c->chunk = c->block * (blocks ? blocks : 1);
+    c->pairs = (c->block * c->pixels + 1) / 2;
+    TRY(count_rows(c, &c->forward, false));
+    if (d->training && d->diff_src)
+        TRY(count_rows(c, &c->backward, true));
+    place(c);
+    TRY(arena_reserve(&c->memory, "convolution"));
+    place(c);
+    fill(c);
+    *out = c;
+    c = NULL;
+done:
+    conv_bf16_free(c);
+    return status;
+}
+
+/* Pairs of a chunk. */
+static size_t room(const struct conv_bf16 *c)
+{
+    return c->chunk / c->block * c->pairs;
+}
+
+void conv_bf16_layout(struct conv_bf16 *c, struct arena *scratch)
+{
+    const struct conv_desc *d = &c->desc;
+    c->panels = arena_take(scratch, c->taps * d->src.channels * d->dst.channels / 2, sizeof *c->panels);
+    if (!d->training || d->single_examples)
+        return;
+    c->left = arena_take(scratch, room(c) * d->dst.channels, sizeof *c->left);
+    c->right =
+        arena_take(scratch, (size_t)d->threads * room(c) * bf16_panel(d->src.channels), sizeof *c->right);
+}
+
+void conv_bf16_free(struct conv_bf16 *c)
+{
+    if (!c)
+        return;
+    arena_clear(&c->memory);
+    base_free(c->forward.lists);
+    base_free(c->backward.lists);
+    base_free(c);
+}
+
+/* ---- results, forward or backward ---- */
+
+static size_t depth_of(const struct conv_bf16 *c)
+{
+    return c->back ? c->desc.dst.channels : c->desc.src.channels;
+}
+
+static size_t results_of(const struct conv_bf16 *c)
+{
+    return c->back ? c->desc.src.channels : c->desc.dst.channels;
+}
+
+/* Weights of one tap for the panel of results `first`, ... */
+static uint32_t *panel_of(const struct conv_bf16 *c, size_t first, size_t tap)
+{
+    return c->panels + (c->taps * first + tap * bf16_panel(results_of(c))) * depth_of(c) / 2;
+}
+
+static sotto_status pack_tap(void *arg, size_t tap, int thread)
+{
+    (void)thread;
+    const struct conv_bf16 *c = arg;
+    size_t depth = depth_of(c), results = results_of(c), columns = bf16_panel(results),
+           C = c->desc.src.channels, row = c->taps * C;
+    const float *weights = c->weights + tap * C;
+    for (size_t first = 0; first < results; first += columns)
+        if (c->back)
+            c->kernels->pack_weights(panel_of(c, first, tap), weights + first, row, 1, depth, columns);
+        else
+            c->kernels->pack_weights(panel_of(c, first, tap), weights + first * row, 1, row, depth, columns);
+    return SOTTO_OK;
+}
+
+static sotto_status run_block(void *arg, size_t block, int thread)
+{
+    (void)thread;
+    const struct conv_bf16 *c = arg;
+    const struct conv_desc *d = &c->desc;
+    size_t first = block * c->block, left = c->images - first, images = left < c->block ? left : c->block,
+           results = results_of(c), columns = bf16_panel(results);
+    size_t src = first * d->src.height * d->src.width * d->src.channels,
+           dst = first * c->pixels * d->dst.channels, out = c->back ? src : dst;
+    bool narrow = c->back || d->dst_dtype == NN_BF16;
+    const struct pass *p = c->back ? &c->backward : &c->forward;
+    for (const struct list *l = p->lists; l < p->lists + p->count; l++)
+        for (size_t r = 0; r < results; r += columns)
+            c->kernels->results(&(struct bf16_results){
+                .out = (char *)c->out + (out + r) * (narrow ? sizeof(uint16_t) : sizeof(float)),
+                .narrow = narrow,
+                .fetch = r == 0,
+                .in = c->in + (c->back ? dst : src),
+                .out_at = l->out_at,
+                .in_at = l->in_at,
+                .tap = l->tap,
+                .rows = images * l->rows,
+                .list = c->block * l->rows,
+                .taps = l->taps,
+                .depth = depth_of(c),
+                .columns = columns,
+                .panel = panel_of(c, r, 0),
+                .bias = c->bias ? c->bias + r : NULL,
+                .relu = !c->back && d->relu,
+                .mask = c->mask ? c->mask + out + r : NULL,
+            });
+    return SOTTO_OK;
+}
+
+static void run(struct conv_bf16 *c)
+{
+    (void)par_shares(c->taps, c->desc.threads, c->desc.stop, pack_tap, c);
+    (void)par_shares((c->images + c->block - 1) / c->block, c->desc.threads, c->desc.stop, run_block, c);
+}
+
+void conv_bf16_forward(struct conv_bf16 *c, size_t images, void *dst, const void *src, const float *weights,
+                       const float *bias)
+{
+    c->back = false;
+    c->images = images;
+    c->out = dst, c->in = src, c->weights = weights, c->bias = bias, c->mask = NULL;
+    run(c);
+}
+
+void conv_bf16_backward_data(struct conv_bf16 *c, size_t images, void *diff_src, const void *diff_dst,
+                             const void *src, const float *weights)
+{
+    c->back = true;
+    c->images = images;
+    c->out = diff_src, c->in = diff_dst, c->weights = weights, c->bias = NULL;
+    c->mask = c->desc.mask_src ? src : NULL;
+    run(c);
+}
+
+/* ---- the weight gradient ---- */
+
+/* Images of the chunk's block number b. */
+static size_t images_of(const struct conv_bf16 *c, size_t b)
+{
+    size_t first = c->at + b * c->block, left = c->desc.batch > first ? c->desc.batch - first : 0;
+    return left < c->block ? left : c->block;
+}
+
+static size_t blocks_of(const struct conv_bf16 *c)
+{
+    size_t left = c->desc.batch - c->at, images = left < c->chunk ? left : c->chunk;
+    return (images + c->block - 1) / c->block;
+}
+
+/* All pairs of the chunk; an odd block ends with half a pair. */
+static size_t pairs_of(const struct conv_bf16 *c)
+{
+    size_t last = blocks_of(c) - 1;
+    return last * c->pairs + (images_of(c, last) * c->pixels + 1) / 2;
+}
+
+/* A panel of diff_dst. */
+static sotto_status pack_left(void *arg, size_t number, int thread)
+{
+    (void)thread;
+    const struct conv_bf16 *c = arg;
+    size_t K = c->desc.dst.channels, columns = bf16_panel(K);
+    uint32_t *panel = c->left + number * room(c) * columns;
+    for (size_t b = 0; b < blocks_of(c); b++)
+        c->kernels->pack_pixels(panel + b * c->pairs * columns,
+                                c->diff_dst + (c->at + b * c->block) * c->pixels * K + number * columns,
+                                c->dst_at, images_of(c, b) * c->pixels, columns);
+    return SOTTO_OK;
+}
+
+/* One panel of src, at one tap, times all of diff_dst. */
+static sotto_status sum_item(void *arg, size_t item, int thread)
+{
+    const struct conv_bf16 *c = arg;
+    const struct conv_desc *d = &c->desc;
+    size_t C = d->src.channels, K = d->dst.channels, columns = bf16_panel(C), rows = bf16_panel(K),
+           tap = item / (C / columns), first = item % (C / columns) * columns,
+           image = d->src.height * d->src.width * C;
+    uint32_t *right = c->right + (size_t)thread * room(c) * columns;
+    for (size_t b = 0; b < blocks_of(c); b++)
+        c->kernels->pack_pixels(right + b * c->pairs * columns,
+                                c->in + (c->at + b * c->block) * image + first,
+                                c->src_at + tap * c->block * c->pixels, images_of(c, b) * c->pixels, columns);
+    for (size_t k = 0; k < K; k += rows)
+        c->kernels->sum(&(struct bf16_sum){.out = c->diff_weights + (k * c->taps + tap) * C + first,
+                                           .stride = c->taps * C,
+                                           .rows = rows,
+                                           .columns = columns,
+                                           .left = c->left + k * room(c),
+                                           .right = right,
+                                           .pairs = pairs_of(c),
+                                           .add = c->at > 0});
+    return SOTTO_OK;
+}
+
+void conv_bf16_weights(struct conv_bf16 *c, float *diff_weights, const void *diff_dst, const void *src)
+{
+    const struct conv_desc *d = &c->desc;
+    size_t C = d->src.channels, K = d->dst.channels;
+    c->diff_weights = diff_weights, c->diff_dst = diff_dst, c->in = src;
+    for (c->at = 0; c->at < d->batch && !par_stopped(d->stop); c->at += c->chunk) {
+        (void)par_shares(K / bf16_panel(K), d->threads, d->stop, pack_left, c);
+        (void)par_shares(c->taps * (C / bf16_panel(C)), d->threads, d->stop, sum_item, c);
+    }
+}
