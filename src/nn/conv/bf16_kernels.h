@@ -24,7 +24,6 @@ static inline size_t bf16_panel(size_t channels)
 struct bf16_results {
     void *out; /* f32, or bf16 if `narrow` */
     bool narrow;
-    bool fetch; /* nothing has read these pixels lately */
     const uint16_t *in;
     const uint32_t *out_at; /* (rows): of the panel's first column, from out and mask */
     const uint32_t *in_at;  /* (taps, list): of the pixel that a tap reads, from in */

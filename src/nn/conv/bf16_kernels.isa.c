@@ -58,14 +58,6 @@ INLINE void results_tile(size_t rows, size_t vectors, const struct bf16_results 
 #pragma GCC unroll 8
         for (size_t i = 0; i < rows; i++)
             in[i] = r->in + r->in_at[tap * r->list + row[i]];
-        if (r->fetch) /* what the next tile reads */
-#pragma GCC unroll 8
-            for (size_t i = 0; i < rows; i++) {
-                size_t next = row[i] + rows < r->rows ? row[i] + rows : row[i];
-                const char *p = (const char *)(r->in + r->in_at[tap * r->list + next]);
-                for (size_t c = 0; c < r->depth * sizeof *r->in; c += 64)
-                    _mm_prefetch(p + c, _MM_HINT_T0);
-            }
         for (size_t c = 0; c < r->depth; c += 2, panel += vectors * VECTOR) {
             __m512bh weights[4];
 #pragma GCC unroll 4

@@ -267,7 +267,6 @@ static sotto_status run_block(void *arg, size_t block, int thread)
             c->kernels->results(&(struct bf16_results){
                 .out = (char *)c->out + (out + r) * (narrow ? sizeof(uint16_t) : sizeof(float)),
                 .narrow = narrow,
-                .fetch = r == 0,
                 .in = c->in + (c->back ? dst : src),
                 .out_at = l->out_at,
                 .in_at = l->in_at,
