@@ -43,6 +43,14 @@ struct bf16_sum {
     bool add;
 };
 
+/** What a kernel sees of an image (height, width, channels), pixel by pixel of the result. */
+struct bf16_patches {
+    size_t height, width, channels, kernel_height, kernel_width, stride, pad;
+    size_t down, across; /* results */
+    size_t room;         /* values of a patch, with zeros after the kernel's */
+};
+enum { BF16_RUN = 32 }; /* values of a kernel's row that fit into a patch */
+
 /** All NULL where the CPU does not have them. */
 struct bf16_kernels {
     /** Each result depends on its own pixels alone; rounded once. */
@@ -52,6 +60,9 @@ struct bf16_kernels {
      * BF16_NONE. */
     void (*pack_pixels)(uint32_t *panel, const uint16_t *in, const uint32_t *at, size_t count,
                         size_t columns);
+    /** to (down * across, room); BF16_RUN values after its end are overwritten. kernel_width * channels are at
+     * most BF16_RUN. */
+    void (*make_patches)(uint16_t *to, const uint16_t *image, const struct bf16_patches *shape);
     /** panel (depth / 2, columns) of f32 weights: row k, column c at weights[k * row + c * column]; one of both
      * strides is 1. depth is a multiple of 16. */
     void (*pack_weights)(uint32_t *panel, const float *weights, size_t row, size_t column, size_t depth,

@@ -155,6 +155,33 @@ static void pack_pixels(uint32_t *panel, const uint16_t *in, const uint32_t *at,
         }
 }
 
+/* Lanes of a kernel's row that lie in the image when it starts `before` columns left of it, or `after` right. */
+INLINE __mmask32 lanes_of(const struct bf16_patches *s, size_t first, size_t end)
+{
+    uint64_t to = ((uint64_t)1 << end * s->channels) - 1, from = ((uint64_t)1 << first * s->channels) - 1;
+    return (__mmask32)(to & ~from);
+}
+
+/* A kernel's row is one masked load; what it writes too far, the next one overwrites. */
+static void make_patches(uint16_t *to, const uint16_t *image, const struct bf16_patches *s)
+{
+    size_t run = s->kernel_width * s->channels;
+    for (size_t p = 0; p < s->down * s->across; p++, to += s->room) {
+        size_t y = p / s->across * s->stride, x = p % s->across * s->stride, right = s->width + s->pad - x;
+        __mmask32 lanes =
+            lanes_of(s, x < s->pad ? s->pad - x : 0, right < s->kernel_width ? right : s->kernel_width);
+        for (size_t row = 0; row < s->kernel_height; row++) {
+            size_t h = y + row - s->pad; /* before the first row: wraps to a huge one */
+            ptrdiff_t at = ((ptrdiff_t)(h * s->width + x) - (ptrdiff_t)s->pad) * (ptrdiff_t)s->channels;
+            __m512i values =
+                h < s->height ? _mm512_maskz_loadu_epi16(lanes, image + at) : _mm512_setzero_si512();
+            _mm512_storeu_si512(to + row * run, values);
+        }
+        for (size_t i = s->kernel_height * run + BF16_RUN - run; i < s->room; i += BF16_RUN)
+            _mm512_storeu_si512(to + i, _mm512_setzero_si512());
+    }
+}
+
 /* Columns lie side by side. */
 static void pack_rows(uint32_t *panel, const float *weights, size_t row, size_t depth, size_t columns)
 {
@@ -188,8 +215,11 @@ static void pack_weights(uint32_t *panel, const float *weights, size_t row, size
 }
 
 extern const struct bf16_kernels ISA_NAME(bf16_kernels);
-const struct bf16_kernels ISA_NAME(bf16_kernels) = {
-    .results = results, .sum = sum, .pack_pixels = pack_pixels, .pack_weights = pack_weights};
+const struct bf16_kernels ISA_NAME(bf16_kernels) = {.results = results,
+                                                    .sum = sum,
+                                                    .pack_pixels = pack_pixels,
+                                                    .make_patches = make_patches,
+                                                    .pack_weights = pack_weights};
 
 #else
 

@@ -1,6 +1,9 @@
 /* Results go by lists of pixels, worked out once per plan for a block of images: all pixels of a list have the same
  * taps. So no product is with padding, nor, backward, with zeros that a stride has put in. The weight gradient is, for
- * each tap, a product over pixels: of diff_dst, packed once for a chunk of images, and of what the tap reads. */
+ * each tap, a product over pixels: of diff_dst, packed once for a chunk of images, and of what the tap reads.
+ *
+ * Of images with few channels all that the kernel sees for one result is copied side by side, a patch; on patches the
+ * convolution is one of 1x1. */
 #include "nn/conv/conv_bf16.h"
 
 #include "nn/conv/bf16_kernels.h"
@@ -24,7 +27,10 @@ struct pass {
     struct list *lists; /* (count) */
 };
 struct conv_bf16 {
-    struct conv_desc desc;
+    struct conv_desc desc; /* on patches, if there are some */
+    bool patched;
+    struct bf16_patches shape;
+    size_t image, width; /* values of an image, and of a kernel, before it is patched */
     const struct bf16_kernels *kernels;
     size_t taps, pixels; /* of the kernel; of a result */
     size_t block, chunk; /* images of a list; of a product of the weight gradient, whole blocks */
@@ -35,6 +41,8 @@ struct conv_bf16 {
     uint32_t *panels;          /* the weights: (results / panel, taps, depth / 2, panel) */
     uint32_t *left;            /* (K / panel, chunk's pairs, panel) of diff_dst */
     uint32_t *right;           /* (threads, chunk's pairs, panel) of src */
+    uint16_t *patches;         /* (threads, or blocks of a chunk if more; patches of a block) */
+    float *wide;               /* (K, room of a patch): weights, or their gradient */
     /* of the running call */
     bool back;
     size_t images;
@@ -46,13 +54,37 @@ struct conv_bf16 {
     size_t at; /* first image of the chunk */
 };
 
+/* Few channels, the gradient of which is not wanted. */
+static bool by_patches(const struct conv_desc *d)
+{
+    return d->src.channels % BF16_GROUP && !d->diff_src && d->kernel_width * d->src.channels <= BF16_RUN &&
+           d->pad < d->kernel_width && d->pad < d->kernel_height;
+}
+
 int conv_bf16_fits(const struct conv_desc *d)
 {
     size_t src = d->src.height * d->src.width * d->src.channels,
-           dst = d->dst.height * d->dst.width * d->dst.channels;
-    return bf16_kernels_best()->results && d->src_dtype == NN_BF16 &&
-           d->kernel_height * d->kernel_width <= TAPS_MAX && d->src.channels % BF16_GROUP == 0 &&
-           d->dst.channels % BF16_GROUP == 0 && src + dst < UINT32_MAX / BLOCK_PIXELS;
+           dst = d->dst.height * d->dst.width * d->dst.channels, taps = d->kernel_height * d->kernel_width;
+    return bf16_kernels_best()->results && d->src_dtype == NN_BF16 && taps <= TAPS_MAX &&
+           (d->src.channels % BF16_GROUP == 0 || by_patches(d)) && d->dst.channels % BF16_GROUP == 0 &&
+           src * taps + dst < UINT32_MAX / BLOCK_PIXELS;
+}
+
+/* The convolution of 1x1 on what `shape` makes of its images. */
+static struct conv_desc on_patches(const struct conv_desc *d, struct bf16_patches *shape)
+{
+    struct conv_desc e = *d;
+    size_t width = d->kernel_height * d->kernel_width * d->src.channels;
+    *shape =
+        (struct bf16_patches){d->src.height,   d->src.width,
+                              d->src.channels, d->kernel_height,
+                              d->kernel_width, d->stride,
+                              d->pad,          d->dst.height,
+                              d->dst.width,    .room = (width + BF16_GROUP - 1) / BF16_GROUP * BF16_GROUP};
+    e.src = (struct nn_shape){shape->room, d->dst.height, d->dst.width};
+    e.kernel_height = e.kernel_width = e.stride = 1;
+    e.pad = 0;
+    return e;
 }
 
 /* ---- lists ---- */
@@ -167,7 +199,11 @@ sotto_status conv_bf16_create(struct conv_bf16 **out, const struct conv_desc *d)
     sotto_status status = SOTTO_OK;
     struct conv_bf16 *c = NULL;
     NEW(c, 1);
-    c->desc = *d;
+    c->patched = by_patches(d);
+    c->desc = c->patched ? on_patches(d, &c->shape) : *d;
+    c->image = d->src.height * d->src.width * d->src.channels;
+    c->width = d->kernel_height * d->kernel_width * d->src.channels;
+    d = &c->desc;
     c->kernels = bf16_kernels_best();
     c->taps = d->kernel_height * d->kernel_width;
     c->pixels = d->dst.height * d->dst.width;
@@ -197,9 +233,21 @@ static size_t room(const struct conv_bf16 *c)
     return c->chunk / c->block * c->pairs;
 }
 
+/* Values of a block's patches. */
+static size_t patches_of_block(const struct conv_bf16 *c)
+{
+    return c->block * c->pixels * c->shape.room + BF16_RUN;
+}
+
 void conv_bf16_layout(struct conv_bf16 *c, struct arena *scratch)
 {
     const struct conv_desc *d = &c->desc;
+    if (c->patched) {
+        size_t blocks = c->chunk / c->block, threads = (size_t)d->threads;
+        c->patches = arena_take(scratch, (blocks > threads ? blocks : threads) * patches_of_block(c),
+                                sizeof *c->patches);
+        c->wide = arena_take(scratch, d->dst.channels * c->shape.room, sizeof *c->wide);
+    }
     c->panels = arena_take(scratch, c->taps * d->src.channels * d->dst.channels / 2, sizeof *c->panels);
     if (!d->training || d->single_examples)
         return;
@@ -251,9 +299,17 @@ static sotto_status pack_tap(void *arg, size_t tap, int thread)
     return SOTTO_OK;
 }
 
+static const uint16_t *make_patches(const struct conv_bf16 *c, size_t place, size_t first, size_t images)
+{
+    uint16_t *to = c->patches + place * patches_of_block(c);
+    for (size_t i = 0; i < images; i++)
+        c->kernels->make_patches(to + i * c->pixels * c->shape.room, c->in + (first + i) * c->image,
+                                 &c->shape);
+    return to;
+}
+
 static sotto_status run_block(void *arg, size_t block, int thread)
 {
-    (void)thread;
     const struct conv_bf16 *c = arg;
     const struct conv_desc *d = &c->desc;
     size_t first = block * c->block, left = c->images - first, images = left < c->block ? left : c->block,
@@ -261,13 +317,15 @@ static sotto_status run_block(void *arg, size_t block, int thread)
     size_t src = first * d->src.height * d->src.width * d->src.channels,
            dst = first * c->pixels * d->dst.channels, out = c->back ? src : dst;
     bool narrow = c->back || d->dst_dtype == NN_BF16;
+    const uint16_t *in =
+        c->patched ? make_patches(c, (size_t)thread, first, images) : c->in + (c->back ? dst : src);
     const struct pass *p = c->back ? &c->backward : &c->forward;
     for (const struct list *l = p->lists; l < p->lists + p->count; l++)
         for (size_t r = 0; r < results; r += columns)
             c->kernels->results(&(struct bf16_results){
                 .out = (char *)c->out + (out + r) * (narrow ? sizeof(uint16_t) : sizeof(float)),
                 .narrow = narrow,
-                .in = c->in + (c->back ? dst : src),
+                .in = in,
                 .out_at = l->out_at,
                 .in_at = l->in_at,
                 .tap = l->tap,
@@ -286,6 +344,12 @@ static sotto_status run_block(void *arg, size_t block, int thread)
 
 static void run(struct conv_bf16 *c)
 {
+    if (c->patched) {
+        memset(c->wide, 0, c->desc.dst.channels * c->shape.room * sizeof *c->wide);
+        for (size_t k = 0; k < c->desc.dst.channels; k++)
+            memcpy(c->wide + k * c->shape.room, c->weights + k * c->width, c->width * sizeof *c->wide);
+        c->weights = c->wide;
+    }
     (void)par_shares(c->taps, c->desc.threads, c->desc.stop, pack_tap, c);
     (void)par_shares((c->images + c->block - 1) / c->block, c->desc.threads, c->desc.stop, run_block, c);
 }
@@ -355,9 +419,11 @@ static sotto_status sum_item(void *arg, size_t item, int thread)
            image = d->src.height * d->src.width * C;
     uint32_t *right = c->right + (size_t)thread * room(c) * columns;
     for (size_t b = 0; b < blocks_of(c); b++)
-        c->kernels->pack_pixels(right + b * c->pairs * columns,
-                                c->in + (c->at + b * c->block) * image + first,
-                                c->src_at + tap * c->block * c->pixels, images_of(c, b) * c->pixels, columns);
+        c->kernels->pack_pixels(
+            right + b * c->pairs * columns,
+            (c->patched ? c->patches + b * patches_of_block(c) : c->in + (c->at + b * c->block) * image) +
+                first,
+            c->src_at + tap * c->block * c->pixels, images_of(c, b) * c->pixels, columns);
     for (size_t k = 0; k < K; k += rows)
         c->kernels->sum(&(struct bf16_sum){.out = c->diff_weights + (k * c->taps + tap) * C + first,
                                            .stride = c->taps * C,
@@ -370,13 +436,25 @@ static sotto_status sum_item(void *arg, size_t item, int thread)
     return SOTTO_OK;
 }
 
+static sotto_status patch_block(void *arg, size_t b, int thread)
+{
+    (void)thread;
+    const struct conv_bf16 *c = arg;
+    (void)make_patches(c, b, c->at + b * c->block, images_of(c, b));
+    return SOTTO_OK;
+}
+
 void conv_bf16_weights(struct conv_bf16 *c, float *diff_weights, const void *diff_dst, const void *src)
 {
     const struct conv_desc *d = &c->desc;
     size_t C = d->src.channels, K = d->dst.channels;
-    c->diff_weights = diff_weights, c->diff_dst = diff_dst, c->in = src;
+    c->diff_weights = c->patched ? c->wide : diff_weights, c->diff_dst = diff_dst, c->in = src;
     for (c->at = 0; c->at < d->batch && !par_stopped(d->stop); c->at += c->chunk) {
+        if (c->patched)
+            (void)par_shares(blocks_of(c), d->threads, d->stop, patch_block, c);
         (void)par_shares(K / bf16_panel(K), d->threads, d->stop, pack_left, c);
         (void)par_shares(c->taps * (C / bf16_panel(C)), d->threads, d->stop, sum_item, c);
     }
+    for (size_t k = 0; c->patched && k < K; k++)
+        memcpy(diff_weights + k * c->width, c->wide + k * c->shape.room, c->width * sizeof *diff_weights);
 }
