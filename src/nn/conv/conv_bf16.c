@@ -54,11 +54,12 @@ struct conv_bf16 {
     size_t at; /* first image of the chunk */
 };
 
-/* Few channels, the gradient of which is not wanted. */
+/* Few channels, the gradient of which is not wanted; and enough results to pay for the copies. */
 static bool by_patches(const struct conv_desc *d)
 {
-    return d->src.channels % BF16_GROUP && !d->diff_src && d->kernel_width * d->src.channels <= BF16_RUN &&
-           d->pad < d->kernel_width && d->pad < d->kernel_height;
+    return d->src.channels % BF16_GROUP && d->dst.channels % 64 == 0 && !d->diff_src &&
+           d->kernel_width * d->src.channels <= BF16_RUN && d->pad < d->kernel_width &&
+           d->pad < d->kernel_height;
 }
 
 int conv_bf16_fits(const struct conv_desc *d)

@@ -1,45 +1,24 @@
-/* The tables of both oneDNN backends, without and with minimal filtering, and what they know of this CPU. */
+/* The tables of both oneDNN backends, without and with minimal filtering. */
 #include "base/cpu.h"
 #include "nn/conv/winograd_kernels.h"
 #include "nn/dnnl/dnnl_conv.h"
-#include "nn/dnnl/dnnl_version.h"
+#include "nn/dnnl/dnnl_isa.h"
 
 #include <assert.h>
+#include <dnnl.h>
 
 #define TEXT2(x) #x
 #define TEXT(x) TEXT2(x)
 #define TITLE(rest)                                                                                          \
     "oneDNN " TEXT(DNNL_VERSION_MAJOR) "." TEXT(DNNL_VERSION_MINOR) "." TEXT(DNNL_VERSION_PATCH) " " rest
 
-void dnnl_limit_isa(void)
-{
-#if defined(__x86_64__)
-    static const dnnl_cpu_isa_t levels[] = {
-        [CPU_V2] = dnnl_cpu_isa_sse41, [CPU_V3] = dnnl_cpu_isa_avx2, [CPU_V4] = dnnl_cpu_isa_avx512_core};
-    enum cpu_isa limit = cpu_isa_limit();
-    if (limit < CPU_V4_BF16)
-        (void)dnnl_set_max_cpu_isa(levels[limit]); /* refused after the first use, as the header says */
-#endif
-}
-
-/* oneDNN's instruction sets are bit sets: a better one contains the bits of those below it. */
-static int has_isa(dnnl_cpu_isa_t wanted)
-{
-    return ((unsigned)dnnl_get_effective_cpu_isa() & (unsigned)wanted) == (unsigned)wanted;
-}
-
-int dnnl_has_amx(void)
-{
-    return has_isa(dnnl_cpu_isa_avx512_core_amx);
-}
-
 /* Other bits with minimal filtering, so another title: a checkpoint of one is none of the other. */
 #define BEST_TITLE(ways)                                                                                     \
-    (has_isa(dnnl_cpu_isa_avx512_core_amx)    ? TITLE("avx512_core_amx" ways)                                \
-     : has_isa(dnnl_cpu_isa_avx512_core_bf16) ? TITLE("avx512_core_bf16" ways)                               \
-     : has_isa(dnnl_cpu_isa_avx512_core)      ? TITLE("avx512_core" ways)                                    \
-     : has_isa(dnnl_cpu_isa_avx2)             ? TITLE("avx2" ways)                                           \
-                                              : TITLE("sse41" ways))
+    (dnnl_has_isa(dnnl_cpu_isa_avx512_core_amx)    ? TITLE("avx512_core_amx" ways)                           \
+     : dnnl_has_isa(dnnl_cpu_isa_avx512_core_bf16) ? TITLE("avx512_core_bf16" ways)                          \
+     : dnnl_has_isa(dnnl_cpu_isa_avx512_core)      ? TITLE("avx512_core" ways)                               \
+     : dnnl_has_isa(dnnl_cpu_isa_avx2)             ? TITLE("avx2" ways)                                      \
+                                                   : TITLE("sse41" ways))
 
 static const char *title(void)
 {
@@ -53,7 +32,7 @@ static const char *title_winograd(void)
 
 static int supports_bf16(void)
 {
-    return cpu_best_isa() == CPU_V4_BF16 && has_isa(dnnl_cpu_isa_avx512_core_bf16);
+    return cpu_best_isa() == CPU_V4_BF16 && dnnl_has_isa(dnnl_cpu_isa_avx512_core_bf16);
 }
 
 /* Row-major, as ours. */

@@ -20,6 +20,7 @@
 #include "nn/conv/conv_taps.h"
 #include "nn/conv/conv_weights.h"
 #include "nn/conv/conv_winograd.h"
+#include "nn/dnnl/dnnl_isa.h"
 #include "nn/dnnl/dnnl_product.h"
 #include "nn/dnnl/dnnl_weights.h"
 #include "nn/kernel/kernels.h"
@@ -159,8 +160,8 @@ static enum way choose(const struct conv_desc *d, int winograd)
     if ((d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width) ||
         (pointwise && d->stride == 1))
         return d->single_examples ? ROWS : DENSE;
-    if (!dnnl_has_amx() && conv_bf16_fits(d))
-        return PAIRS;
+    if (!dnnl_has_isa(dnnl_cpu_isa_avx512_core_amx) && conv_bf16_fits(d))
+        return PAIRS; /* matrix tiles (AMX) are faster than pairs */
     size_t pixels = d->dst.height * d->dst.width;
     if (pixels <= TAPS_RESULT && conv_taps_fits(d))
         return TAPS;

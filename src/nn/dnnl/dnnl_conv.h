@@ -4,8 +4,6 @@
 
 #include "nn/backend.h"
 
-/** Does oneDNN multiply by matrix tiles (AMX) here? It is faster in bf16 then than pairs are. */
-int dnnl_has_amx(void);
 /** winograd: by minimal filtering (conv_winograd.h) where it fits. */
 sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, int winograd);
 void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch);
