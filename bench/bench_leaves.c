@@ -120,9 +120,9 @@ int main(int count, char **words)
     par_set_threads(o.threads);
     fast.inputs = exact.inputs = o.views * config.input.channels * config.input.height * config.input.width;
     fast.outputs = exact.outputs = o.views * o.batch * nn_model_output_width(m);
-    check(leaf_order_resolve(&c.order, "fast", 0, &config, o.batch, o.views, NULL));
+    check(leaf_order_resolve(&c.order, "fast", 0, &config, o.batch, o.views));
     check(leaves_create(&fast.leaves, m, &c));
-    check(leaf_order_resolve(&c.order, "exact", o.leaf, &config, o.batch, o.views, NULL));
+    check(leaf_order_resolve(&c.order, "exact", o.leaf, &config, o.batch, o.views));
     check(leaves_create(&exact.leaves, m, &c));
     for (size_t i = 0; i < o.steps + 2; i++) {
         const size_t k = i < 2 ? 0 : i - 2; /* two steps of warm-up */

@@ -78,8 +78,7 @@ static sotto_status make_step(struct run *r)
     for (size_t i = 0; i < r->workers; i++)
         TRY(augmenter_create(&r->augmenters[i], &augment));
     if (s->talos.on)
-        TRY(talos_create(&r->talos, &s->talos, r->model, leaves_plan(r->leaves), &adam, o->batch,
-                         s->objective->views));
+        TRY(talos_create(&r->talos, &s->talos, r->model, r->leaves, &adam, o->batch, s->objective->views));
     else
         TRY(nn_optimizer_create(&r->optimizer, r->model, &adam));
     struct objective_config config = {.batch = o->batch,

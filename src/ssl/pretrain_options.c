@@ -91,9 +91,8 @@ static sotto_status choose(struct pretrain_setup *s, const struct sotto_context 
 {
     const struct nn_model_config model = pretrain_model(s);
     sotto_status status = SOTTO_OK;
-    TRY(leaf_order_on_ranks(
-        &s->order, s->team, s->options.order, s->options.leaf, &model, s->options.batch, s->objective->views,
-        s->talos.on ? "talos has no order of sums that is independent of threads yet" : NULL));
+    TRY(leaf_order_on_ranks(&s->order, s->team, s->options.order, s->options.leaf, &model, s->options.batch,
+                            s->objective->views + s->talos.images));
     /* what one thread does at a time, so that the choice does not depend on threads either */
     const struct autotune_request request = {.dtype = s->options.dtype,
                                              .backend = s->options.backend,

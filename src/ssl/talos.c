@@ -1,5 +1,5 @@
-/* The adversary's side of a step. Rows of the plan are view after view (row v N + i is view v of image i),
- * then perhaps the images themselves; all of an image share its attribute. C reads one run of these rows. */
+/* The adversary's side of a step. Rows of a leaf are view after view, then perhaps the images themselves as one view more; all of
+ * an image share its attribute. C reads a run of these views. */
 #include "ssl/talos.h"
 
 #include "io/table/metric_log.h"
@@ -110,20 +110,20 @@ enum talos_turn talos_turn(const struct talos_setup *s, uint64_t pass)
 
 struct talos {
     const struct talos_setup *setup;
-    struct nn_plan *plan;
+    struct leaves *leaves;
     struct tensor_list task, adversary;
     struct nn_optimizer *task_optimizer;
     struct checkpoint_adversary state;
     struct nn_optimizer *optimizer_before; /* C's, and its weights one after the other: to take steps back */
     float *weights_before;
-    size_t images, rows;   /* of the plan */
-    size_t first, read;    /* the run of rows that C reads */
-    int64_t *labels;       /* (read) */
-    double loss, accuracy; /* of this step */
+    size_t images, views;        /* of a step; of each, itself counted where it goes along */
+    size_t first_view, end_view; /* those that C reads */
+    int64_t *labels;             /* (images) */
+    double loss, accuracy;       /* of this step */
 };
 
 sotto_status talos_create(struct talos **out, const struct talos_setup *s, struct nn_model *model,
-                          struct nn_plan *plan, const struct nn_optimizer_config *config, size_t images,
+                          struct leaves *leaves, const struct nn_optimizer_config *config, size_t images,
                           size_t views)
 {
     sotto_status status = SOTTO_OK;
@@ -131,20 +131,20 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
     size_t weights = 0;
     NEW(t, 1);
     *t = (struct talos){.setup = s,
-                        .plan = plan,
+                        .leaves = leaves,
                         .task = model_task_tensors(model),
                         .adversary = model_adversary_tensors(model),
                         .images = images,
-                        .rows = (views + s->images) * images,
-                        .first = s->of_images ? views * images : 0,
-                        .read = s->of_images ? images : views * images};
+                        .views = views + s->images,
+                        .first_view = s->of_images ? views : 0,
+                        .end_view = s->of_images ? views + 1 : views};
     TRY(optimizer_create(&t->task_optimizer, &t->task, config));
     TRY(optimizer_create(&t->state.optimizer, &t->adversary, config));
     TRY(optimizer_create(&t->optimizer_before, &t->adversary, config));
     for (size_t i = 0; i < t->adversary.count; i++)
         weights += t->adversary.items[i].count;
     NEW(t->weights_before, weights);
-    NEW(t->labels, t->read);
+    NEW(t->labels, images);
     *out = t;
     t = NULL;
 done:
@@ -169,17 +169,27 @@ struct nn_optimizer *talos_task_optimizer(struct talos *t)
     return t->task_optimizer;
 }
 
-static double accuracy(const float *logits, const int64_t *labels, size_t n, size_t values)
+static bool is_read(const struct talos *t, size_t view)
 {
-    size_t hits = 0;
-    for (size_t i = 0; i < n; i++) {
-        const float *row = logits + i * values;
-        size_t best = 0;
-        for (size_t k = 1; k < values; k++)
-            best = row[k] > row[best] ? k : best;
-        hits += best == (size_t)labels[i];
-    }
-    return (double)hits / (double)n;
+    return view >= t->first_view && view < t->end_view;
+}
+
+/* How many rows of the leaf C has right. */
+static double right_of(float *diff, const float *logits, void *state, const struct leaf *leaf)
+{
+    const struct talos *t = state;
+    const size_t values = t->setup->values;
+    size_t right = 0;
+    (void)diff;
+    for (size_t v = t->first_view; v < t->end_view; v++)
+        for (size_t i = 0; i < leaf->count; i++) {
+            const float *row = logits + (v * leaf->room + i) * values;
+            size_t best = 0;
+            for (size_t k = 1; k < values; k++)
+                best = row[k] > row[best] ? k : best;
+            right += best == (size_t)t->labels[leaf->first + i];
+        }
+    return (double)right;
 }
 
 /* -L_C has no lower end: while C stands still the encoder can make it as wrong as it likes, and in the end
@@ -199,31 +209,52 @@ void talos_bound(float *diff, const float *logits, const int64_t *labels, size_t
     }
 }
 
-/* L_C and its gradient, 0 in the rows that C does not read. */
-static double cross_entropy(struct talos *t)
+static size_t rows_read(const struct talos *t)
 {
-    size_t values = t->setup->values, first = t->first * values;
-    float *diff = nn_plan_adversary_diff(t->plan);
-    if (t->read < t->rows)
-        memset(diff, 0, t->rows * values * sizeof *diff);
-    return loss_softmax_cross_entropy(diff + first, nn_plan_adversary_output(t->plan) + first, t->labels,
-                                      t->read, values);
+    return (t->end_view - t->first_view) * t->images;
+}
+
+/* The sum of the leaf's losses, and the gradient of L_C, which is their mean over the step: 0 in rows that C does not read. Row by
+ * row, so that one leaf of the whole step adds up in the order of its rows. */
+static double cross_entropy(float *diff, const float *logits, void *state, const struct leaf *leaf)
+{
+    const struct talos *t = state;
+    const size_t values = t->setup->values, n = rows_read(t);
+    double sum = 0;
+    for (size_t v = 0; v < t->views; v++)
+        for (size_t i = 0; i < leaf->count; i++) {
+            const size_t at = (v * leaf->room + i) * values;
+            if (is_read(t, v))
+                sum += loss_softmax_sum(diff + at, logits + at, &t->labels[leaf->first + i], 1, values, n);
+            else
+                memset(diff + at, 0, values * sizeof *diff);
+        }
+    return sum;
+}
+
+/* The same with the gradient for the encoder. */
+static double loss_of(float *diff, const float *logits, void *state, const struct leaf *leaf)
+{
+    const struct talos *t = state;
+    const double sum = cross_entropy(diff, logits, state, leaf);
+    for (size_t v = t->first_view; v < t->end_view && t->setup->bounded; v++) {
+        const size_t at = v * leaf->room * t->setup->values;
+        talos_bound(diff + at, logits + at, t->labels + leaf->first, leaf->count, t->setup);
+    }
+    return sum;
 }
 
 sotto_status talos_loss(struct talos *t, const int64_t *rows)
 {
-    size_t values = t->setup->values, first = t->first * values;
-    const float *logits = nn_plan_adversary_output(t->plan) + first;
-    for (size_t i = 0; i < t->read; i++)
-        t->labels[i] = t->setup->attribute[rows[i % t->images]];
-    double loss = cross_entropy(t);
-    if (t->setup->bounded)
-        talos_bound(nn_plan_adversary_diff(t->plan) + first, logits, t->labels, t->read, t->setup);
+    const double n = (double)rows_read(t);
+    for (size_t i = 0; i < t->images; i++)
+        t->labels[i] = t->setup->attribute[rows[i]];
+    const double loss = leaves_sum_adversary(t->leaves, loss_of, t) / n;
     if (!isfinite(loss))
         return status_fail(SOTTO_EDIVERGED, "talos: the adversary's loss became %s",
                            isnan(loss) ? "NaN" : "infinite");
     t->loss = loss;
-    t->accuracy = accuracy(logits, t->labels, t->read, values);
+    t->accuracy = leaves_sum_adversary(t->leaves, right_of, t) / n;
     return SOTTO_OK;
 }
 
@@ -248,9 +279,7 @@ static sotto_status adversary_steps(struct talos *t, double lr)
     sotto_status status = SOTTO_OK;
     keep_adversary(t);
     for (size_t i = 0; i < t->setup->adversary_steps; i++) {
-        TRY(nn_plan_forward_adversary(t->plan));
-        cross_entropy(t);
-        TRY(nn_plan_backward_adversary(t->plan));
+        TRY(leaves_step_adversary(t->leaves, cross_entropy, t));
         optimizer_step(t->state.optimizer, &t->adversary, lr);
     }
 done:

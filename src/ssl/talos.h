@@ -9,6 +9,7 @@
 
 #include "base/sha256.h"
 #include "nn/optimizer/optimizer.h"
+#include "nn/plan/leaves.h"
 #include "sotto/ssl.h"
 
 struct checkpoint_adversary;
@@ -42,18 +43,18 @@ enum talos_turn talos_turn(const struct talos_setup *s, uint64_t pass);
 void talos_bound(float *diff, const float *logits, const int64_t *labels, size_t n,
                  const struct talos_setup *s);
 
-/** Borrows setup, model and plan; images: rows of a view in a step, views of each. `config`: both optimizers.
- * The plan has views * images rows, and so many more for the images if setup has them. */
+/** Borrows setup, model and leaves; images: of a step, views of each. `config`: both optimizers.
+ * Leaves are of that many views, and of one more for the images themselves if setup has them. */
 sotto_status talos_create(struct talos **out, const struct talos_setup *s, struct nn_model *model,
-                          struct nn_plan *plan, const struct nn_optimizer_config *config, size_t images,
+                          struct leaves *leaves, const struct nn_optimizer_config *config, size_t images,
                           size_t views);
 void talos_free(struct talos *t);
 struct nn_optimizer *talos_task_optimizer(struct talos *t);
 /** After a forward pass over all views of the images `rows`: L_C over what C reads of them, (7), added to the
- * epoch's sums, and the gradient for the encoder (bounded, if so set) where the plan expects it. EDIVERGED:
- * L_C is not finite. */
+ * epoch's sums, and the gradient for the encoder (bounded, if so set) where the way back expects it. Ranks, which have just
+ * agreed, do it together. EDIVERGED: L_C is not finite. */
 sotto_status talos_loss(struct talos *t, const int64_t *rows);
-/** After that and, if it is the encoder's turn, the plan's backward pass: the step of what this turn trains.
+/** After that and, if it is the encoder's turn, the backward pass: the step of what this turn trains.
  * C learns from the embeddings of this pass, by the whole gradient, whatever the encoder does about them.
  * ESTOPPED: nothing has moved. */
 sotto_status talos_update(struct talos *t, double lr, enum talos_turn turn);

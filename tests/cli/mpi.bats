@@ -67,7 +67,7 @@ signalled() {
   rm -f said pid.* # of the run before
   : > said
   ranks -n "$2" bash -c 'echo $$ > "pid.$OMPI_COMM_WORLD_RANK"; exec "$@"' sh \
-    "$SOTTO" pretrain "${images[@]}" --epochs 1000000 -o cut.st > said 2>&1 &
+    "$SOTTO" pretrain "${images[@]}" --epochs "${epochs-1000000}" -o cut.st > said 2>&1 &
   until grep -q "$3" said; do sleep 0.05; done
   kill -"$1" "$(cat pid.1)"
   wait $!
@@ -85,6 +85,25 @@ signalled() {
   [ -e cut.st.checkpoint ]
   run signalled USR1 4 "pretrain: continuing at step [0-9]* from cut.st.checkpoint"
   [ "$status" -eq 130 ] && ! grep -i warning said || { cat said; return 1; }
+}
+
+@test "Talos: the file of one process on ranks; stopped on two and on three, one process makes the same" {
+  images=(--data synthetic-faces-n40 "${common[@]}" --talos --lambda 2 --alternation joint --adversary-steps 2 --leaf 3)
+  epochs=60
+  "$SOTTO" pretrain "${images[@]}" --epochs $epochs --metrics alone.jsonl -o alone.st --quiet
+  run ranks -n 4 "$SOTTO" pretrain "${images[@]}" --epochs $epochs --threads 1 --metrics ranks.jsonl -o ranks.st --quiet
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(weights ranks.st)" = "$(weights alone.st)" ]
+  [ "$(grep -c '"name":"adversary_loss"' ranks.jsonl)" -eq $epochs ]
+  diff <(grep -o '"name":"adversary.*"value":[^,]*' ranks.jsonl) <(grep -o '"name":"adversary.*"value":[^,]*' alone.jsonl)
+  run signalled USR1 2 "pretrain: simclr, .* on 2 ranks"
+  [ "$status" -eq 130 ] || { cat said; return 1; }
+  run signalled USR1 3 "pretrain: continuing at step [0-9]* from cut.st.checkpoint"
+  [ "$status" -eq 130 ] || { cat said; return 1; }
+  "$SOTTO" pretrain "${images[@]}" --epochs $epochs --threads 2 -o cut.st --quiet
+  [ "$(weights cut.st)" = "$(weights alone.st)" ]
+  "$SOTTO" pretrain "${images[@]:0:${#images[@]}-1}" 4 --epochs $epochs -o other.st --quiet # so that the comparison can fail
+  [ "$(weights other.st)" != "$(weights alone.st)" ]
 }
 
 @test "a rank that is stopped for good: the watchdog of another ends the job with 75" {

@@ -68,6 +68,18 @@ done:
     return status;
 }
 
+static sotto_status share_adversary(struct checkpoint_adversary *a, const struct sotto_team *team)
+{
+    sotto_status status = SOTTO_OK;
+    double sums[5] = {a->loss_sum, a->accuracy_sum, a->steps, a->epoch_loss, a->epoch_accuracy};
+    TRY(nn_optimizer_share(a->optimizer, team));
+    TRY(team_broadcast(team, sums, sizeof sums));
+    a->loss_sum = sums[0], a->accuracy_sum = sums[1], a->steps = sums[2];
+    a->epoch_loss = sums[3], a->epoch_accuracy = sums[4];
+done:
+    return status;
+}
+
 /* Rank 0's state, to all. */
 static sotto_status share(struct training_loop *l)
 {
@@ -80,6 +92,8 @@ static sotto_status share(struct training_loop *l)
     TRY(nn_optimizer_share(l->optimizer, l->team));
     if (l->origin.secret)
         TRY(share_private(l->origin.secret, l->team));
+    if (l->origin.adversary)
+        TRY(share_adversary(l->origin.adversary, l->team));
 done:
     return status;
 }

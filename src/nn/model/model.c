@@ -340,6 +340,7 @@ sotto_status nn_model_crosses(struct nn_crossing *out, const struct nn_model_con
         out->norms |= row->layer->cross && !row->frozen;
         out->waits |= out->norms || row->noise.relative;
     }
+    out->waits |= m && m->adversary_rows;
     nn_model_free(m);
     return status;
 }

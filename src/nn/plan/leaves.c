@@ -27,8 +27,7 @@ static size_t choose_leaf(size_t records, size_t least)
 }
 
 sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_t leaf,
-                                const struct nn_model_config *model, size_t records, size_t views,
-                                const char *why_not)
+                                const struct nn_model_config *model, size_t records, size_t views)
 {
     sotto_status status = SOTTO_OK;
     struct nn_crossing crossing;
@@ -43,9 +42,7 @@ sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_
     if (!is_auto && !exact)
         goto done;
     TRY(nn_model_crosses(&crossing, model));
-    if (exact && why_not)
-        FAIL(SOTTO_ENOTSUP, "order exact: %s; use order fast", why_not);
-    if (why_not || (is_auto && crossing.waits))
+    if (is_auto && crossing.waits)
         goto done;
     REQUIRE(!crossing.norms || leaf * views != 1,
             "leaf: batch normalisation needs leaves of at least 2 records (got 1)");
@@ -66,14 +63,12 @@ done:
 
 sotto_status leaf_order_on_ranks(struct leaf_order *out, const struct sotto_team *team, const char *asked,
                                  size_t leaf, const struct nn_model_config *model, size_t records,
-                                 size_t views, const char *why_not)
+                                 size_t views)
 {
     const bool is_auto = !asked || strcmp(asked, "auto") == 0;
-    sotto_status status = leaf_order_resolve(out, asked, leaf, model, records, views, why_not);
+    sotto_status status = leaf_order_resolve(out, asked, leaf, model, records, views);
     if (team && is_auto && !(status == SOTTO_OK && out->exact))
-        status = leaf_order_resolve(out, "exact", leaf, model, records, views, why_not);
-    if (team && status == SOTTO_ENOTSUP)
-        status_hint("on several ranks there is no order fast; run it in one process");
+        status = leaf_order_resolve(out, "exact", leaf, model, records, views);
     return status;
 }
 
@@ -132,19 +127,23 @@ done:
     return status;
 }
 
-/* Where the trained values of the phase's rows begin: a layer that crosses leaves writes gradients in its first half, one with
- * noise that does in the second. */
-static size_t first_value(const struct leaves *l, size_t phase)
+/* Where the trained values of the rows from this one on begin. */
+static size_t value_of_row(const struct nn_model *m, size_t row)
 {
-    const struct nn_model *m = l->model;
-    if (phase == 0 || phase > l->crossings)
-        return phase == 0 ? 0 : m->trainable;
-    const struct crossing *c = &l->crossing[phase - 1];
-    const size_t row = c->row + (crosses_at_noise(c) ? 1 : 0);
     for (size_t i = 0; i < m->parameter_count; i++)
         if (!m->parameters[i].statistic && (size_t)m->parameters[i].row >= row)
             return (size_t)(m->parameters[i].value - m->values);
     return m->trainable;
+}
+
+/* The same of a phase's rows: a layer that crosses leaves writes gradients in its first half, one with noise that does in the
+ * second. */
+static size_t first_value(const struct leaves *l, size_t phase)
+{
+    if (phase == 0 || phase > l->crossings)
+        return phase == 0 ? 0 : l->model->trainable;
+    const struct crossing *c = &l->crossing[phase - 1];
+    return value_of_row(l->model, c->row + (crosses_at_noise(c) ? 1 : 0));
 }
 
 static sotto_status make_sums(struct leaves *l)
@@ -156,6 +155,11 @@ static sotto_status make_sums(struct leaves *l)
         if (width)
             TRY(tree_sums_create(&l->sums[k], l->model->diffs + first, width, l->count, l->workers,
                                  l->config.team));
+    }
+    if (l->model->adversary_rows) {
+        l->adversary_first = value_of_row(l->model, (size_t)model_output_row(l->model) + 1);
+        TRY(tree_sums_create(&l->adversary_sums, l->model->diffs + l->adversary_first,
+                             l->model->trainable - l->adversary_first, l->count, l->workers, l->config.team));
     }
 done:
     return status;
@@ -223,6 +227,7 @@ void leaves_free(struct leaves *l)
         arena_clear(leaf_memory(l, i));
     for (size_t k = 0; l->sums && k <= l->crossings; k++)
         tree_sums_free(l->sums[k]);
+    tree_sums_free(l->adversary_sums);
     base_free(l->leaf_borders);
     base_free(l->record_borders);
     base_free(l->sums);
@@ -256,7 +261,7 @@ size_t leaves_bytes(const struct leaves *l)
                    (l->count + 1) * l->widest * sizeof(double);
     for (size_t k = 0; k <= l->crossings; k++)
         bytes += l->sums[k] ? tree_sums_bytes(l->sums[k]) : 0;
-    return bytes;
+    return bytes + (l->adversary_sums ? tree_sums_bytes(l->adversary_sums) : 0);
 }
 
 void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit)
@@ -300,16 +305,14 @@ static void move_rows(float *all, float *one, const struct leaves *l, const stru
     }
 }
 
-/* The rows behind the last record. */
-static void clear_rest(float *rows, size_t width, const struct leaves *l, const struct leaf *leaf)
+void leaves_clear_rest(float *rows, size_t width, const struct leaves *l, const struct leaf *leaf)
 {
     for (size_t v = 0; v < l->config.views; v++)
         memset(rows + (v * leaf->room + leaf->count) * width, 0,
                (leaf->room - leaf->count) * width * sizeof *rows);
 }
 
-/* The worker's plan, on this leaf. */
-static struct nn_plan *bind(struct leaves *l, const struct leaf *leaf)
+struct nn_plan *leaves_bind(struct leaves *l, const struct leaf *leaf)
 {
     struct nn_plan *p = l->plans[leaf->worker];
     plan_bind(p, leaf_memory(l, leaf->number),
@@ -358,13 +361,13 @@ static void forward_behind(struct nn_plan *p, const struct crossing *c, const st
 static sotto_status forward_leaf(struct leaves *l, const struct leaf *leaf)
 {
     sotto_status status = SOTTO_OK;
-    struct nn_plan *p = bind(l, leaf);
+    struct nn_plan *p = leaves_bind(l, leaf);
     const size_t k = next_crossing(l);
     const struct crossing *behind = l->phase ? &l->crossing[l->phase - 1] : NULL,
                           *next = crossing_or_none(l, k);
     if (!behind) {
         TRY(l->fill(nn_plan_input(p), l->state, leaf));
-        clear_rest(nn_plan_input(p), l->inputs, l, leaf);
+        leaves_clear_rest(nn_plan_input(p), l->inputs, l, leaf);
         plan_forward_begin(p);
     } else {
         TRY(plan_go_on(p));
@@ -423,7 +426,7 @@ done:
 static sotto_status backward_leaf(struct leaves *l, const struct leaf *leaf)
 {
     sotto_status status = SOTTO_OK;
-    struct nn_plan *p = bind(l, leaf);
+    struct nn_plan *p = leaves_bind(l, leaf);
     const size_t k = l->phase;
     const struct crossing *behind = crossing_or_none(l, k),
                           *next = first_phase(l) ? NULL : &l->crossing[k - 1];
@@ -435,7 +438,7 @@ static sotto_status backward_leaf(struct leaves *l, const struct leaf *leaf)
         backward_behind(p, behind, next, l->crossed);
     else {
         move_rows(l->diff_output, p->diff_output, l, leaf, SCATTER);
-        clear_rest(p->diff_output, l->width, l, leaf);
+        leaves_clear_rest(p->diff_output, l->width, l, leaf);
         plan_backward_begin(p);
     }
     if (!next)
@@ -451,8 +454,7 @@ done:
     return status;
 }
 
-static sotto_status run_worker(struct leaves *l, size_t worker,
-                               sotto_status (*run)(struct leaves *l, const struct leaf *leaf))
+sotto_status leaves_run_worker(struct leaves *l, size_t worker, leaf_work *run)
 {
     sotto_status status = SOTTO_OK;
     for (size_t i = worker_first(l, worker); i < worker_first(l, worker + 1); i++) {
@@ -466,7 +468,7 @@ done:
 static sotto_status forward_worker(void *arg, size_t worker, int thread)
 {
     (void)thread;
-    return run_worker(arg, worker, forward_leaf);
+    return leaves_run_worker(arg, worker, forward_leaf);
 }
 
 static sotto_status backward_worker(void *arg, size_t worker, int thread)
@@ -475,11 +477,11 @@ static sotto_status backward_worker(void *arg, size_t worker, int thread)
     (void)thread;
     if (l->sums[l->phase])
         tree_sums_begin(l->sums[l->phase], worker);
-    return run_worker(l, worker, backward_leaf);
+    return leaves_run_worker(l, worker, backward_leaf);
 }
 
 /* All kernels within it run on the worker's own thread. */
-static sotto_status on_workers(struct leaves *l, par_body body)
+sotto_status leaves_on_workers(struct leaves *l, par_body body)
 {
     const int pool = par_set_threads(1);
     const sotto_status status = par_shares(l->workers, (int)l->workers, NULL, body, l);
@@ -491,7 +493,7 @@ static sotto_status forward_in_phases(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
     for (l->phase = 0;; l->phase = next_crossing(l) + 1) {
-        TRY(team_agree(l->config.team, on_workers(l, forward_worker)));
+        TRY(team_agree(l->config.team, leaves_on_workers(l, forward_worker)));
         if (next_crossing(l) == l->crossings)
             break;
         TRY(leaves_merge_gathered(l, next_crossing(l), true));
@@ -505,7 +507,7 @@ static sotto_status backward_in_phases(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
     for (l->phase = l->crossings;; l->phase--) {
-        TRY(team_agree(l->config.team, on_workers(l, backward_worker)));
+        TRY(team_agree(l->config.team, leaves_on_workers(l, backward_worker)));
         if (l->sums[l->phase])
             TRY(tree_sums_join(l->sums[l->phase], l->config.threads));
         if (first_phase(l))

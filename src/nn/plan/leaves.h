@@ -22,17 +22,15 @@ struct leaf_order {
 /** In:  asked   "auto" (also NULL), "exact" or "fast"
  *       leaf     records in a leaf; 0: chosen
  *       records  in a step, of so many views each
- *       why_not  a reason against `exact` that the caller has; NULL: none
- *  Out: *out     auto is exact where the network has it and its cost is small (leaves.c), which it is not with batch norm
- *  Returns: EINVAL, unknown, or a leaf without exact; ENOTSUP: exact was asked for, but the network or why_not has sums across records */
+ *  Out: *out     auto is exact where its cost is known to be small (leaves.c), which it is not where leaves wait for each other
+ *  Returns: EINVAL, unknown, or a leaf without exact */
 sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_t leaf,
-                                const struct nn_model_config *model, size_t records, size_t views,
-                                const char *why_not);
+                                const struct nn_model_config *model, size_t records, size_t views);
 /** The same for a call that may have a team, where "auto" is exact wherever that is possible: with the leaves of one process if
  * it is exact there too. Team NULL: alone. */
 sotto_status leaf_order_on_ranks(struct leaf_order *out, const struct sotto_team *team, const char *asked,
                                  size_t leaf, const struct nn_model_config *model, size_t records,
-                                 size_t views, const char *why_not);
+                                 size_t views);
 /** Two lines "key=value" of a recipe; "" for fast. */
 enum { LEAF_ORDER_TEXT = 48 };
 void leaf_order_text(char out[LEAF_ORDER_TEXT], const struct leaf_order *o);
@@ -81,6 +79,15 @@ sotto_status leaves_backward(struct leaves *l);
  * transport fails, any number, and the next agreement says so. */
 typedef double leaf_value(void *state, const struct leaf *leaf);
 double leaves_sum(struct leaves *l, leaf_value *of, void *state);
+/** Of an adversary (nn_plan_adversary_output()) and one leaf. Rows of logits lie as those of the leaf's input; diff is the place for
+ * the gradient by them, of which rows behind the last record need not be written. */
+typedef double leaf_loss(float *diff, const float *logits, void *state, const struct leaf *leaf);
+/** After leaves_forward(), and as leaves_sum(): the sum of what it says of each leaf. What it writes stays for leaves_backward(). */
+double leaves_sum_adversary(struct leaves *l, leaf_loss *of, void *state);
+/** The adversary's logits again, with its weights as they are now, then `of`, called from several threads, whose result is not
+ * read; and the gradient of all records by the adversary's weights, in the model, where all others stay as they are. Ranks do it
+ * together. ESTOPPED. */
+sotto_status leaves_step_adversary(struct leaves *l, leaf_loss *of, void *state);
 /** What decides the last bits besides the recipe, as lines "key=value". Order fast: threads, instruction set, backend. Exact:
  * the backend, and as `kernels` 16 hex digits of the bits that this machine's kernels give for one leaf of made-up records,
  * forward and backward, with the model's weights as they are now and noise on top, since equal names of instruction sets and

@@ -28,6 +28,12 @@ static sotto_status run_canary(struct sha256 *hash, struct leaves *l)
     sha256_update(hash, p->output, outputs * sizeof *p->output);
     memset(p->diff_output, 0, outputs * sizeof *p->diff_output);
     make_up(p->diff_output, outputs, 1, 1);
+    if (p->adversary_row != SOURCE_NONE) {
+        const size_t logits = plan_activation(p, p->adversary_row)->count;
+        sha256_update(hash, nn_plan_adversary_output(p), logits * sizeof(float));
+        memset(nn_plan_adversary_diff(p), 0, logits * sizeof(float));
+        make_up(nn_plan_adversary_diff(p), logits, 1, 3);
+    }
     TRY(nn_plan_backward(p));
     sha256_update(hash, gradient, l->model->trainable * sizeof *gradient);
 done:

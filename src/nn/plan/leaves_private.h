@@ -28,8 +28,11 @@ struct leaves {
      * crossing k - 1 and ends with the first half of crossing k. */
     struct crossing *crossing;
     size_t crossings, widest;
-    double *gathered, *crossed;  /* (count, widest), (widest) */
-    struct tree_sums **sums;     /* (crossings + 1) gradients of each phase's rows; NULL: it has none */
+    double *gathered, *crossed; /* (count, widest), (widest) */
+    struct tree_sums **sums;    /* (crossings + 1) gradients of each phase's rows; NULL: it has none */
+    struct tree_sums *
+        adversary_sums; /* of the adversary's rows by themselves, from value adversary_first on; NULL: none */
+    size_t adversary_first;
     float *output, *diff_output; /* of the whole step; one leaf: its plan's own */
     double *values;              /* (count) */
     /* of the running pass */
@@ -37,7 +40,8 @@ struct leaves {
     uint64_t seed, step;
     size_t phase;
     leaf_fill *fill;
-    void *state;
+    leaf_loss *loss;
+    void *state; /* of either */
 };
 
 static inline bool leaves_fast(const struct leaves *l)
@@ -54,6 +58,15 @@ static inline struct leaf leaf_at(const struct leaves *l, size_t i, size_t worke
     return (struct leaf){i, first, left < room ? left : room, room, worker};
 }
 
+/** The worker's plan, on this leaf. */
+struct nn_plan *leaves_bind(struct leaves *l, const struct leaf *leaf);
+/** Zeros to the rows behind the last record, of a leaf's rows of this width. */
+void leaves_clear_rest(float *rows, size_t width, const struct leaves *l, const struct leaf *leaf);
+/** Runs all leaves of a worker. */
+typedef sotto_status leaf_work(struct leaves *l, const struct leaf *leaf);
+sotto_status leaves_run_worker(struct leaves *l, size_t worker, leaf_work *run);
+/** Each worker on a thread of its own; argument of `body` are the leaves. */
+sotto_status leaves_on_workers(struct leaves *l, par_body body);
 /** Which leaves this rank has, and where those of all ranks begin. EINVAL: too few; ENOTSUP: order fast on several ranks. */
 sotto_status leaves_deal(struct leaves *l);
 /** What all leaves have gathered for crossing k, merged to l->crossed. Errors of the transport. */

@@ -141,7 +141,7 @@ static sotto_status choose_order(struct supervised *t)
         "order exact and leaf are for plain training; the sums of DP-SGD give the same bits on any number of "
         "threads without them");
     TRY(leaf_order_on_ranks(&t->sums, t->plan_views ? NULL : t->team, t->plan_views ? "fast" : o->order,
-                            o->leaf, &t->config, t->plan_rows, 1, NULL));
+                            o->leaf, &t->config, t->plan_rows, 1));
     o->order = t->sums.exact ? "exact" : "fast";
     o->leaf = t->sums.exact ? t->sums.leaf : 0;
 done:

@@ -1,5 +1,5 @@
 /* A step in leaves: the gradient of one plan of all records, up to rounding; the same bits on any number of threads, noise and
- * filled-up leaves included; noise that differs from leaf to leaf; what cannot be cut is refused with its reason. */
+ * filled-up leaves included; noise that differs from leaf to leaf; which orders there are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void open_world(struct world *w, const struct nn_model_config *config, co
                               .threads = threads};
     assert_int_equal(nn_model_create(&w->model, config, 2), SOTTO_OK);
     assert_int_equal(leaf_order_resolve(&c.order, order, strcmp(order, "exact") == 0 ? LEAF : 0, config,
-                                        RECORDS, w->views, NULL),
+                                        RECORDS, w->views),
                      SOTTO_OK);
     assert_int_equal(leaves_create(&w->leaves, w->model, &c), SOTTO_OK);
     w->width = nn_model_output_width(w->model);
@@ -237,50 +237,51 @@ static void sums_go_by_leaves(void **state)
         size_t records, leaf;
     } expected[] = {{1, 1}, {2, 2}, {7, 3}, {8, 2}, {64, 8}, {100, 13}, {250, 32}, {256, 32}, {1000, 33}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        assert_int_equal(leaf_order_resolve(&o, "exact", 0, &networks[0], expected[i].records, 2, NULL),
-                         SOTTO_OK);
+        assert_int_equal(leaf_order_resolve(&o, "exact", 0, &networks[0], expected[i].records, 2), SOTTO_OK);
         assert_true(o.exact && o.leaf == expected[i].leaf);
     }
-    assert_int_equal(leaf_order_resolve(&o, NULL, 0, &networks[0], 256, 2, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, NULL, 0, &networks[0], 256, 2), SOTTO_OK);
     assert_true(o.exact && o.leaf == 32);
-    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &networks[0], 4, 2, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &networks[0], 4, 2), SOTTO_OK);
     assert_true(!o.exact && o.leaf == 4); /* two leaves of two would cost too much */
 }
 
-/* Batch norm and relative noise: on request. Frozen, its moments are constants. */
+/* Batch norm, relative noise, an adversary: on request. Frozen, its moments are constants. */
 static void auto_does_not_wait_for_moments(void **state)
 {
     (void)state;
     struct leaf_order o;
     struct nn_model_config batch = networks[BATCH_NORM];
-    assert_int_equal(leaf_order_resolve(&o, "exact", 0, &batch, 256, 2, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "exact", 0, &batch, 256, 2), SOTTO_OK);
     assert_true(o.exact && o.leaf == 32);
-    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &batch, 256, 2, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &batch, 256, 2), SOTTO_OK);
     assert_true(!o.exact && o.leaf == 256);
-    assert_int_equal(leaf_order_resolve(&o, "exact", 1, &batch, 256, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(leaf_order_resolve(&o, "exact", 1, &batch, 256, 1), SOTTO_EINVAL);
     assert_string_equal(sotto_error_text(),
                         "leaf: batch normalisation needs leaves of at least 2 records (got 1)");
-    assert_int_equal(leaf_order_resolve(&o, "exact", 1, &batch, 256, 2, NULL), SOTTO_OK);
-    assert_int_equal(leaf_order_resolve(&o, "exact", 1, &networks[RELATIVE], 256, 1, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "exact", 1, &batch, 256, 2), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "exact", 1, &networks[RELATIVE], 256, 1), SOTTO_OK);
     assert_true(o.exact && o.leaf == 1);
-    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &networks[RELATIVE], 256, 1, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &networks[RELATIVE], 256, 1), SOTTO_OK);
     assert_true(!o.exact && o.leaf == 256);
+    struct nn_model_config censored = networks[0];
+    censored.adversary = (struct nn_adversary){.values = 2};
+    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &censored, 256, 2), SOTTO_OK);
+    assert_true(!o.exact && o.leaf == 256);
+    assert_int_equal(leaf_order_resolve(&o, "exact", 0, &censored, 256, 2), SOTTO_OK);
+    assert_true(o.exact && o.leaf == 32);
     batch.freeze.norms = 1;
-    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &batch, 256, 2, NULL), SOTTO_OK);
+    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &batch, 256, 2), SOTTO_OK);
     assert_true(o.exact);
 }
 
-static void what_needs_the_whole_batch_is_refused(void **state)
+static void what_is_no_order_is_refused(void **state)
 {
     (void)state;
     struct leaf_order o;
-    assert_int_equal(leaf_order_resolve(&o, "exact", 0, &networks[0], 64, 1, "it is Monday"), SOTTO_ENOTSUP);
-    assert_string_equal(sotto_error_text(), "order exact: it is Monday; use order fast");
-    assert_int_equal(leaf_order_resolve(&o, "auto", 0, &networks[0], 64, 1, "it is Monday"), SOTTO_OK);
-    assert_true(!o.exact && o.leaf == 64);
-    assert_int_equal(leaf_order_resolve(&o, "quick", 0, &networks[0], 64, 1, NULL), SOTTO_EINVAL);
-    assert_int_equal(leaf_order_resolve(&o, "exact", 65, &networks[0], 64, 1, NULL), SOTTO_EINVAL);
-    assert_int_equal(leaf_order_resolve(&o, "fast", 8, &networks[0], 64, 1, NULL), SOTTO_EINVAL);
+    assert_int_equal(leaf_order_resolve(&o, "quick", 0, &networks[0], 64, 1), SOTTO_EINVAL);
+    assert_int_equal(leaf_order_resolve(&o, "exact", 65, &networks[0], 64, 1), SOTTO_EINVAL);
+    assert_int_equal(leaf_order_resolve(&o, "fast", 8, &networks[0], 64, 1), SOTTO_EINVAL);
 }
 
 /* All leaves together need less than one plan of all records: gradients of activations are of one leaf at a time. */
@@ -295,9 +296,9 @@ static void leaves_need_no_more_memory(void **state)
         struct leaves *whole = NULL, *cut = NULL;
         struct nn_model *m = NULL;
         assert_int_equal(nn_model_create(&m, &networks[k], 1), SOTTO_OK);
-        assert_int_equal(leaf_order_resolve(&c.order, "fast", 0, &networks[k], 128, 2, NULL), SOTTO_OK);
+        assert_int_equal(leaf_order_resolve(&c.order, "fast", 0, &networks[k], 128, 2), SOTTO_OK);
         assert_int_equal(leaves_create(&whole, m, &c), SOTTO_OK);
-        assert_int_equal(leaf_order_resolve(&c.order, "exact", 0, &networks[k], 128, 2, NULL), SOTTO_OK);
+        assert_int_equal(leaf_order_resolve(&c.order, "exact", 0, &networks[k], 128, 2), SOTTO_OK);
         assert_int_equal(leaves_create(&cut, m, &c), SOTTO_OK);
         if (!((double)leaves_bytes(cut) <= 1.1 * (double)leaves_bytes(whole)))
             fail_msg("%s: %zu bytes, as one plan %zu", networks[k].name, leaves_bytes(cut),
@@ -350,7 +351,7 @@ int main(void)
         cmocka_unit_test(in_use_relative_noise_is_that_of_the_step),
         cmocka_unit_test(sums_go_by_leaves),
         cmocka_unit_test(auto_does_not_wait_for_moments),
-        cmocka_unit_test(what_needs_the_whole_batch_is_refused),
+        cmocka_unit_test(what_is_no_order_is_refused),
         cmocka_unit_test(leaves_need_no_more_memory),
         cmocka_unit_test(no_memory_is_an_error),
     };

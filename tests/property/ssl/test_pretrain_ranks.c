@@ -1,5 +1,5 @@
 /* Pre-training on ranks: the bits of one process alone, on any number of ranks and threads; a rank that fails or stops takes all
- * others with it; what cannot run on ranks is refused. Ranks are threads here; tests/cli/mpi.bats has processes. */
+ * others with it; what cannot run on ranks is refused. With Talos too. Ranks are threads here; tests/cli/mpi.bats has processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include "support/pretraining.h"
 #include "support/simulated_ranks.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 
 static int begin(void **state)
 {
@@ -29,9 +30,8 @@ static struct sotto_pretrain_options small(void)
 struct plan {
     struct sotto_pretrain_options options;
     const struct sotto_pretrain_options *other; /* of the last rank; NULL: the same */
-    const struct sotto_talos *talos;
-    const char *sha256;   /* expected weights; NULL: a failure */
-    sotto_status failure; /* of all ranks, with this text */
+    const char *sha256;                         /* expected weights; NULL: a failure */
+    sotto_status failure;                       /* of all ranks, with this text */
     const char *text;
     size_t stop_rank, stop_after; /* which stops once so many images are done; 0: none */
     int threads;
@@ -91,6 +91,97 @@ static void any_number_of_ranks_gives_the_bits_of_one(void **state)
     }
 }
 
+static const int64_t attribute[40] = {0, 1, 2, 1, 0, 2, 2, 1, 1, 0, 2, 0, 0, 1, 2, 2, 1, 0, 0, 2, 1, 2, 1, 0};
+
+/* Of the file, and of the state of the classifier's optimizer in it. The file is gone afterwards. */
+struct checkpoint_hash {
+    char file[65], classifier[65];
+};
+static struct checkpoint_hash hash_checkpoint(const char *path)
+{
+    struct checkpoint_hash out;
+    struct sotto_tensors t = {0};
+    struct sha256 hash;
+    unsigned char *data;
+    size_t size, found = 0;
+    assert_int_equal(file_read(&data, &size, path, 1 << 24), SOTTO_OK);
+    sha256_of(out.file, data, size);
+    assert_int_equal(sotto_safetensors_load_bytes(&t, data, size, path), SOTTO_OK);
+    sha256_init(&hash);
+    for (size_t i = 0; i < t.count; i++)
+        if (strncmp(t.items[i].name, "adversary_optimizer.", 20) == 0) {
+            sha256_update(&hash, t.items[i].array.data, t.items[i].array.count * sizeof(float));
+            found++;
+        }
+    sha256_hex(&hash, out.classifier);
+    assert_true(found >= 12); /* two moments of three layers' weights and biases */
+    sotto_tensors_clear(&t);
+    base_free(data);
+    unlink(path);
+    return out;
+}
+
+/* Weights and checkpoint: the classifier stands in the latter alone. In 7 leaves and in 5, of which the last is not full, and in 2. */
+static void talos_gives_the_bits_of_one_too(void **state)
+{
+    (void)state;
+    char alone[65], cut[65];
+    struct checkpoint_hash expected, found;
+    static const struct {
+        const char *encoder;
+        size_t batch, leaf, most;
+        struct sotto_talos talos;
+    } cases[] = {
+        {"keras-simclr", 14, 2, 4, {.alternation = "odd-even", .bounded = 1}},
+        {"resnet8", 14, 3, 3, {.alternation = "joint", .reads = "images", .adversary_steps = 3}},
+        {"keras-simclr", 16, 8, 2, {.alternation = "two-pass", .reads = "views-of-three", .relu_logits = 1}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct sotto_talos talos = cases[k].talos;
+        struct plan p = {.options = small(), .sha256 = alone};
+        talos.lambda = 2, talos.attribute = attribute;
+        p.options.encoder = cases[k].encoder, p.options.batch = cases[k].batch;
+        p.options.leaf = cases[k].leaf, p.options.talos = &talos;
+        p.options.checkpoint = path_of("checkpoint");
+        train(alone, NULL, &p.options);
+        expected = hash_checkpoint(p.options.checkpoint);
+        for (size_t ranks = 2; ranks <= cases[k].most; ranks++) {
+            p.threads = 1 + (int)(ranks % 2);
+            simulated_ranks(ranks, 0, pretrain_on_rank, &p);
+            found = hash_checkpoint(p.options.checkpoint);
+            assert_string_equal(found.file, expected.file);
+        }
+        p.options.leaf = 4; /* other sums, of the encoder and of the classifier */
+        train(cut, NULL, &p.options);
+        found = hash_checkpoint(p.options.checkpoint);
+        assert_string_not_equal(cut, alone);
+        assert_string_not_equal(found.classifier, expected.classifier);
+    }
+}
+
+/* The classifier's optimizer too comes from rank 0, which alone reads the checkpoint. */
+static void talos_goes_on_with_another_number_of_ranks(void **state)
+{
+    (void)state;
+    char whole[65];
+    const struct sotto_talos talos = {.lambda = 2, .attribute = attribute, .alternation = "joint"};
+    struct plan p = {.options = small(), .threads = 1, .sha256 = whole};
+    p.options.epochs = 3, p.options.talos = &talos;
+    p.options.checkpoint = path_of("checkpoint");
+    train(whole, NULL, &p.options);
+    const struct checkpoint_hash expected = hash_checkpoint(p.options.checkpoint);
+    struct plan stopped = p;
+    stopped.sha256 = NULL, stopped.failure = SOTTO_ESTOPPED,
+    stopped.text = "pretrain: stopped after step 3 of 6";
+    stopped.stop_after = 48, stopped.stop_rank = 1;
+    simulated_ranks(2, 0, pretrain_on_rank, &stopped);
+    stopped.stop_after = 80, stopped.text = "pretrain: stopped after step 5 of 6";
+    simulated_ranks(3, 0, pretrain_on_rank, &stopped);
+    p.threads = 2;
+    simulated_ranks(1, 0, pretrain_on_rank, &p);
+    assert_string_equal(hash_checkpoint(p.options.checkpoint).file, expected.file);
+}
+
 static void a_run_goes_on_with_another_number_of_ranks(void **state)
 {
     (void)state;
@@ -136,17 +227,9 @@ static void a_rank_that_fails_takes_all_with_it(void **state)
 static void what_cannot_run_on_ranks_is_refused(void **state)
 {
     (void)state;
-    static int64_t attribute[40];
-    attribute[0] = 1;
-    const struct sotto_talos talos = {.lambda = 1, .attribute = attribute};
     struct plan p = {.options = small(), .threads = 1, .failure = SOTTO_ENOTSUP};
     p.options.order = "fast", p.options.leaf = 0;
     p.text = "order fast cannot run on several ranks";
-    simulated_ranks(2, 0, pretrain_on_rank, &p);
-    p.options = small();
-    p.options.order = "auto", p.options.leaf = 0;
-    p.options.talos = &talos;
-    p.text = "talos has no order of sums";
     simulated_ranks(2, 0, pretrain_on_rank, &p);
 }
 
@@ -193,17 +276,23 @@ static void auto_is_exact_on_ranks(void **state)
 {
     (void)state;
     char exact[65];
-    struct plan p = {.options = small(), .threads = 1, .sha256 = exact};
-    p.options.encoder = "resnet8", p.options.epochs = 1, p.options.leaf = 0;
-    train(exact, NULL, &p.options);
-    p.options.order = "auto";
-    simulated_ranks(2, 0, pretrain_on_rank, &p);
+    const struct sotto_talos talos = {.lambda = 1, .attribute = attribute, .alternation = "joint"};
+    for (int k = 0; k < 2; k++) {
+        struct plan p = {.options = small(), .threads = 1, .sha256 = exact};
+        p.options.encoder = k ? "keras-simclr" : "resnet8", p.options.talos = k ? &talos : NULL;
+        p.options.epochs = 1, p.options.leaf = 0;
+        train(exact, NULL, &p.options);
+        p.options.order = "auto";
+        simulated_ranks(2, 0, pretrain_on_rank, &p);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_ranks_gives_the_bits_of_one),
+        cmocka_unit_test(talos_gives_the_bits_of_one_too),
+        cmocka_unit_test(talos_goes_on_with_another_number_of_ranks),
         cmocka_unit_test(a_run_goes_on_with_another_number_of_ranks),
         cmocka_unit_test(a_rank_that_fails_takes_all_with_it),
         cmocka_unit_test(what_cannot_run_on_ranks_is_refused),

@@ -105,6 +105,16 @@ static struct nn_model *small_model(double lambda)
     return model_with(lambda, 0);
 }
 
+/* In order fast, a plan of `rows` rows of each of `images` images. */
+static struct leaves *small_leaves(struct nn_model *m, size_t images, size_t rows)
+{
+    struct leaves *l = NULL;
+    struct leaves_config config = {.order = {false, images}, .records = images, .views = rows, .threads = 1};
+    assert_int_equal(nn_backend_find(&config.backend, "ref"), SOTTO_OK);
+    assert_int_equal(leaves_create(&l, m, &config), SOTTO_OK);
+    return l;
+}
+
 static struct nn_plan *small_plan(struct nn_model *m, const char *backend)
 {
     struct nn_plan *p = NULL;
@@ -276,11 +286,12 @@ static void the_classifiers_loss_is_the_mean_over_both_views(void **state)
     const int64_t attribute[8] = {2, 0, 1, 1, 0, 2, 0, 1}, rows[3] = {5, 1, 2};
     struct written_out w;
     struct nn_model *m = small_model(1);
-    struct nn_plan *p = small_plan(m, "ref");
+    struct leaves *l = small_leaves(m, 3, 2);
+    struct nn_plan *p = leaves_plan(l);
     struct talos *t = NULL;
     struct talos_setup setup = {.on = true, .attribute = attribute, .values = VALUES};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
-    assert_int_equal(talos_create(&t, &setup, m, p, &adam, 3, 2), SOTTO_OK);
+    assert_int_equal(talos_create(&t, &setup, m, l, &adam, 3, 2), SOTTO_OK);
     fill(&w, m, p);
     nn_plan_forward(p, 1, 0, 0);
     const float *c = nn_plan_adversary_output(p);
@@ -307,7 +318,7 @@ static void the_classifiers_loss_is_the_mean_over_both_views(void **state)
     assert_int_equal(talos_loss(t, rows), SOTTO_EDIVERGED);
     assert_string_equal(sotto_error_text(), "talos: the adversary's loss became NaN");
     talos_free(t);
-    nn_plan_free(p);
+    leaves_free(l);
     nn_model_free(m);
 }
 
@@ -317,7 +328,8 @@ static void check_reading(int of_images)
     const int64_t attribute[4] = {2, 0, 1, 1}, rows[2] = {2, 0};
     struct written_out w;
     struct nn_model *m = small_model(1);
-    struct nn_plan *p = small_plan(m, "ref");
+    struct leaves *l = small_leaves(m, 2, 3);
+    struct nn_plan *p = leaves_plan(l);
     struct talos *t = NULL;
     struct talos_setup setup = {
         .on = true, .images = true, .of_images = of_images, .attribute = attribute, .values = VALUES};
@@ -325,7 +337,7 @@ static void check_reading(int of_images)
     float only[2 * 2 * VALUES];
     int64_t labels[4];
     int first = of_images ? 4 : 0, read = of_images ? 2 : 4;
-    assert_int_equal(talos_create(&t, &setup, m, p, &adam, 2, 2), SOTTO_OK);
+    assert_int_equal(talos_create(&t, &setup, m, l, &adam, 2, 2), SOTTO_OK);
     fill(&w, m, p);
     nn_plan_forward(p, 1, 0, 0);
     for (int i = 0; i < read; i++)
@@ -342,7 +354,7 @@ static void check_reading(int of_images)
             assert_true(slope == (inside ? only[(i - first) * VALUES + v] : 0));
         }
     talos_free(t);
-    nn_plan_free(p);
+    leaves_free(l);
     nn_model_free(m);
 }
 
@@ -378,14 +390,15 @@ static void teach(float out[LAST_SIZE], size_t calls, size_t steps, double share
     const int64_t attribute[BATCH] = {2, 0, 1, 1, 0, 2}, rows[3] = {5, 1, 2};
     struct written_out w;
     struct nn_model *m = small_model(1);
-    struct nn_plan *p = small_plan(m, "ref");
+    struct leaves *l = small_leaves(m, 3, 2);
+    struct nn_plan *p = leaves_plan(l);
     struct talos *t = NULL;
     struct talos_setup setup = {
         .on = true, .bounded = true, .adversary_steps = steps, .attribute = attribute, .values = VALUES};
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     for (int v = 0; v < VALUES; v++)
         setup.share[v] = share;
-    assert_int_equal(talos_create(&t, &setup, m, p, &adam, 3, 2), SOTTO_OK);
+    assert_int_equal(talos_create(&t, &setup, m, l, &adam, 3, 2), SOTTO_OK);
     fill(&w, m, p);
     for (size_t i = 0; i < calls; i++) {
         nn_plan_forward(p, 1, 0, 0);
@@ -394,7 +407,7 @@ static void teach(float out[LAST_SIZE], size_t calls, size_t steps, double share
     }
     memcpy(out, nn_model_tensors(m)->items[LAST].value, LAST_SIZE * sizeof *out);
     talos_free(t);
-    nn_plan_free(p);
+    leaves_free(l);
     nn_model_free(m);
 }
 
@@ -409,6 +422,95 @@ static void several_steps_are_several_turns_and_nothing_bounds_them(void **state
     assert_memory_equal(three, at_once, sizeof three);
     assert_memory_not_equal(one, three, sizeof one);
     assert_memory_equal(bounded, at_once, sizeof bounded);
+}
+
+/* ---- in leaves ---- */
+
+enum { IMAGES = BATCH / 2 };
+
+/* Row v IMAGES + i of what is written out is view v of image i. */
+static sotto_status copy_rows(float *input, void *state, const struct leaf *leaf)
+{
+    const struct written_out *w = state;
+    for (size_t v = 0; v < 2; v++)
+        for (size_t i = 0; i < leaf->count; i++)
+            for (size_t k = 0; k < INPUT; k++)
+                input[(v * leaf->room + i) * INPUT + k] =
+                    (float)w->input[(v * IMAGES + leaf->first + i) * INPUT + k];
+    return SOTTO_OK;
+}
+
+static void expect_gradient(struct written_out *w, const struct nn_model *m, size_t first, double lambda)
+{
+    const struct tensor_list *all = nn_model_tensors(m);
+    for (size_t t = first; t < all->count; t++) {
+        double expected[WIDTH * WIDTH];
+        for (size_t i = 0; i < all->items[t].count; i++)
+            expected[i] =
+                difference(w, (t % 2 ? w->bias[t / 2] : w->weight[t / 2]) + i, (int)(t / 2), lambda);
+        double distance = oracle_distance(all->items[t].grad, expected, all->items[t].count);
+        if (!(distance < 2e-5))
+            fail_msg("in leaves, %s: relative distance %g", all->items[t].name, distance);
+    }
+}
+
+/* Two leaves of two images, the second one half empty: both gradients of a joint step, against what is written out; their bits,
+ * and the weights after three steps of the adversary, to `gradient` and `moved`. */
+static void step_in_leaves(float *gradient, float *moved, int threads)
+{
+    const double lambda = 2;
+    const int64_t attribute[IMAGES] = {0, 1, 2}, rows[IMAGES] = {0, 1, 2};
+    struct written_out w;
+    struct nn_model *m = small_model(lambda);
+    struct nn_plan *p = small_plan(m, "ref");
+    struct leaves *l = NULL;
+    struct talos *t = NULL;
+    struct talos_setup setup = {
+        .on = true, .adversary_steps = 1, .attribute = attribute, .values = VALUES, .lambda = lambda};
+    struct leaves_config config = {.order = {true, 2}, .records = IMAGES, .views = 2, .threads = threads};
+    struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+    char kernels[LEAVES_MACHINE];
+    double task, adversary;
+    assert_int_equal(nn_backend_find(&config.backend, "ref"), SOTTO_OK);
+    assert_int_equal(leaves_create(&l, m, &config), SOTTO_OK);
+    assert_int_equal(talos_create(&t, &setup, m, l, &adam, IMAGES, 2), SOTTO_OK);
+    fill(&w, m, p);
+    w.relu_logits = 0;
+    assert_int_equal(leaves_machine(kernels, l), SOTTO_OK); /* writes gradients to rows that hold no record */
+    assert_int_equal(leaves_forward(l, 1, 0, 0, copy_rows, &w), SOTTO_OK);
+    for (size_t i = 0; i < BATCH * PROJECTION; i++)
+        leaves_diff_output(l)[i] = (float)w.slope[i];
+    assert_int_equal(talos_loss(t, rows), SOTTO_OK);
+    assert_int_equal(leaves_backward(l), SOTTO_OK);
+    expect_gradient(&w, m, 0, lambda);
+    memcpy(gradient, m->diffs, m->trainable * sizeof *gradient);
+    nn_model_tensors(m)->items[0].grad[0] = 77;
+    assert_int_equal(talos_update(t, 0, TALOS_ADVERSARY), SOTTO_OK); /* a rate of 0: nothing moves */
+    expect_gradient(&w, m, 4, lambda);
+    assert_true(nn_model_tensors(m)->items[0].grad[0] == 77);
+    losses(&task, &adversary, &w);
+    assert_true(fabs(talos_state(t)->loss_sum - adversary) < 1e-5 * adversary);
+    setup.adversary_steps = 3;
+    assert_int_equal(talos_update(t, 1e-2, TALOS_ADVERSARY), SOTTO_OK);
+    memcpy(moved, m->values, m->trainable * sizeof *moved);
+    talos_free(t);
+    leaves_free(l);
+    nn_plan_free(p);
+    nn_model_free(m);
+}
+
+static void leaves_descend_as_the_whole_step_does(void **state)
+{
+    (void)state;
+    enum { ROOM = 1024 };
+    static float gradient[2][ROOM], moved[2][ROOM];
+    struct nn_model *m = small_model(1);
+    assert_true(m->trainable < ROOM);
+    nn_model_free(m);
+    for (int threads = 1; threads <= 2; threads++)
+        step_in_leaves(gradient[threads - 1], moved[threads - 1], threads);
+    assert_memory_equal(gradient[0], gradient[1], sizeof gradient[0]);
+    assert_memory_equal(moved[0], moved[1], sizeof moved[0]);
 }
 
 /* ---- the bounded form ---- */
@@ -484,6 +586,7 @@ int main(void)
         cmocka_unit_test(the_classifier_reads_what_it_is_to_read),
         cmocka_unit_test(turns_are_as_published_or_as_released),
         cmocka_unit_test(several_steps_are_several_turns_and_nothing_bounds_them),
+        cmocka_unit_test(leaves_descend_as_the_whole_step_does),
         cmocka_unit_test(the_bounded_form_follows_its_definition),
         cmocka_unit_test(a_useless_classifier_has_no_gradient),
     };
