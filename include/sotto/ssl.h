@@ -140,11 +140,12 @@ struct sotto_pretrain_plan {
     size_t threads, parameters, width;
     size_t planned_bytes;  /**< memory of a process, without the images */
     size_t exchange_bytes; /**< what ranks tell each other in a step: outputs, and the gradient */
-    /** Median of 3 steps after one, and of the contrastive loss alone, which is a part of it. */
+    /** Median of 3 steps after one, and of the contrastive loss alone, which is a part of it. Where Talos takes turns these and
+     *  exchange_bytes are means over both. */
     double step_seconds, loss_seconds;
     struct sotto_autotune choice;
 };
-/** Measures four steps of a run, and writes nothing: checkpoint and metrics are not looked at.
+/** Measures four steps of a run (of each turn of Talos), and writes nothing: checkpoint and metrics are not looked at.
  *
  *  In:      as sotto_pretrain(), without a team
  *  Returns: errors of sotto_pretrain() before its first step; ESTOPPED */

@@ -374,17 +374,48 @@ static double median_of_3(const double x[3])
     return fmax(low, fmin(high, x[2]));
 }
 
+/* Medians of three steps in this pass over the images, after one, which makes kernels and touches memory. */
+static sotto_status time_pass(double *whole, double *loss, struct run *r, uint64_t pass)
+{
+    sotto_status status = SOTTO_OK;
+    const uint64_t steps = r->setup.steps_per_pass;
+    double wholes[3], losses[3];
+    for (uint64_t i = 0; i < 4; i++)
+        TRY(time_step(&wholes[i % 3], &losses[i % 3], r, pass * steps + i % steps));
+    *whole = median_of_3(wholes);
+    *loss = median_of_3(losses);
+done:
+    return status;
+}
+
+/* What ranks tell each other in a step of this pass. */
+static size_t exchange_bytes(const struct run *r, uint64_t pass)
+{
+    const struct pretrain_setup *s = &r->setup;
+    const enum talos_turn turn = turn_at(r, pass * s->steps_per_pass);
+    size_t bytes = sizeof(float) * (s->objective->views + s->talos.images) * s->options.batch *
+                   nn_model_output_width(r->model);
+    if (turn & TALOS_ENCODER)
+        bytes += 8 * nn_model_parameter_count(r->model, 1);
+    if (turn & TALOS_ADVERSARY)
+        bytes += 8 * s->talos.adversary_steps * talos_weights(r->talos);
+    return bytes;
+}
+
 static sotto_status measure(struct sotto_pretrain_plan *out, struct run *r,
                             const struct sotto_pretrain_options *options, size_t n)
 {
     sotto_status status = SOTTO_OK;
     const struct pretrain_setup *s = &r->setup;
-    double whole[3], loss[3];
+    double whole[2] = {0}, loss[2] = {0};
     TRY(pretrain_resolve(&r->setup, r->data, r->rows, n, options, NULL, r->ctx));
     par_set_threads(s->threads);
     TRY(make(r));
-    for (uint64_t i = 0; i < 4; i++) /* the first makes kernels and touches memory */
-        TRY(time_step(&whole[i % 3], &loss[i % 3], r, i));
+    /* turns that alternate are as many of one kind as of the other, but in a run of one pass */
+    const size_t passes =
+        turn_at(r, 0) != turn_at(r, s->steps_per_pass) && s->steps > s->steps_per_pass ? 2 : 1;
+    for (size_t pass = 0; pass < passes; pass++)
+        TRY(time_pass(&whole[pass], &loss[pass], r, pass));
     *out = (struct sotto_pretrain_plan){.steps = s->steps,
                                         .batch = s->options.batch,
                                         .leaf = s->order.exact ? s->order.leaf : s->options.batch,
@@ -394,10 +425,11 @@ static sotto_status measure(struct sotto_pretrain_plan *out, struct run *r,
                                         .parameters = nn_model_parameter_count(r->model, 1),
                                         .width = nn_model_output_width(r->model),
                                         .planned_bytes = r->planned_bytes,
-                                        .step_seconds = median_of_3(whole),
-                                        .loss_seconds = median_of_3(loss),
+                                        .step_seconds = (whole[0] + whole[1]) / (double)passes,
+                                        .loss_seconds = (loss[0] + loss[1]) / (double)passes,
                                         .choice = s->choice};
-    out->exchange_bytes = 8 * (out->batch * out->width + out->parameters);
+    for (size_t pass = 0; pass < passes; pass++)
+        out->exchange_bytes += exchange_bytes(r, pass) / passes;
 done:
     release(r);
     return status;

@@ -128,7 +128,6 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
 {
     sotto_status status = SOTTO_OK;
     struct talos *t = NULL;
-    size_t weights = 0;
     NEW(t, 1);
     *t = (struct talos){.setup = s,
                         .leaves = leaves,
@@ -141,9 +140,7 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
     TRY(optimizer_create(&t->task_optimizer, &t->task, config));
     TRY(optimizer_create(&t->state.optimizer, &t->adversary, config));
     TRY(optimizer_create(&t->optimizer_before, &t->adversary, config));
-    for (size_t i = 0; i < t->adversary.count; i++)
-        weights += t->adversary.items[i].count;
-    NEW(t->weights_before, weights);
+    NEW(t->weights_before, talos_weights(t));
     NEW(t->labels, images);
     *out = t;
     t = NULL;
@@ -162,6 +159,14 @@ void talos_free(struct talos *t)
     base_free(t->weights_before);
     base_free(t->labels);
     base_free(t);
+}
+
+size_t talos_weights(const struct talos *t)
+{
+    size_t weights = 0;
+    for (size_t i = 0; i < t->adversary.count; i++)
+        weights += t->adversary.items[i].count;
+    return weights;
 }
 
 struct nn_optimizer *talos_task_optimizer(struct talos *t)

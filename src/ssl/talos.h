@@ -50,6 +50,8 @@ sotto_status talos_create(struct talos **out, const struct talos_setup *s, struc
                           size_t views);
 void talos_free(struct talos *t);
 struct nn_optimizer *talos_task_optimizer(struct talos *t);
+/** How many C has. */
+size_t talos_weights(const struct talos *t);
 /** After a forward pass over all views of the images `rows`: L_C over what C reads of them, (7), added to the
  * epoch's sums, and the gradient for the encoder (bounded, if so set) where the way back expects it. Ranks, which have just
  * agreed, do it together. EDIVERGED: L_C is not finite. */
