@@ -51,7 +51,7 @@ static const struct sotto_option rows[] = {
     {"order", TEXT(order, "ORDER"), .value = "auto", .range = "auto|exact|fast", .group = "Speed",
      .help =
          "order of sums over a batch: exact (the same bits on any number of threads), fast (for this number "
-         "only) or auto (exact where it costs little, which it does not with batch norm; not with Talos)"},
+         "only) or auto (exact where it costs little; not with batch norm or Talos)"},
     {"leaf", COUNT(leaf, "N"), .range = "[0,1048576]", .group = "Speed",
      .help =
          "images that a thread takes at a time in order exact; decides the last bits (default: 32, fewer for "

@@ -31,9 +31,15 @@ ranks() { timeout -k 5 300 mpirun --oversubscribe "$@"; }
 network() {
   local batch=$((2 * $2))
   local images=(--data "synthetic-images-n$((3 * batch))") steps=(--batch $batch --leaf 2 --order exact --epochs 1)
-  [ "$1" = simclr ] || steps+=(--labels-from 0)
+  case $1 in
+  simclr) ;;
+  talos*) images=(--data "synthetic-faces-n$((3 * batch))" --talos --lambda 2) ;;
+  *) steps+=(--labels-from 0) ;;
+  esac
   case $1 in
   simclr) arguments=(pretrain "${images[@]}" "${steps[@]}") ;;
+  talos) arguments=(pretrain "${images[@]}" --alternation joint --adversary-steps 2 --adversary-reads images "${steps[@]}") ;;
+  talos-batch-norm) arguments=(pretrain --encoder resnet8 "${images[@]}" --alternation two-pass --bounded "${steps[@]}") ;;
   batch-norm) arguments=(train --model resnet8 --norm batch "${images[@]}" "${steps[@]}") ;;
   group-norm) arguments=(train --model resnet8 --norm group "${images[@]}" "${steps[@]}") ;;
   residual) arguments=(train --model resnet8 --residual-perturbation additive --gamma 0.2 --relative "${images[@]}" "${steps[@]}") ;;
@@ -41,7 +47,7 @@ network() {
   # not cut into leaves: groups of records whose sums are whole numbers
   dp-sgd) arguments=(train --model cnn --hidden 4,8 --data synthetic-images-n64 --dp-sgd --noise-multiplier 2 --insecure-noise-seed 5 --batch 64
     --steps 3 --ledger "l$RANDOM$RANDOM.jsonl") ;;
-  esac # talos: another line, once it runs in order exact
+  esac
 }
 
 # hash PROGRAM RANKS THREADS DTYPE: of the file
@@ -90,6 +96,8 @@ everywhere() {
 @test "resnet8: group norm" { everywhere group-norm "$dtypes"; }
 @test "resnet8: relative residual noise, by deviations of the whole batch" { everywhere residual "$dtypes"; }
 @test "a dense network" { everywhere mlp "$dtypes"; }
+@test "Talos: encoder and classifier in one step" { everywhere talos "$dtypes"; }
+@test "Talos, resnet8: in turns, over batch norm" { everywhere talos-batch-norm "$dtypes"; }
 @test "DP-SGD with seeded noise" { everywhere dp-sgd f32; }
 
 @test "control: sums by ranks, as of MPI_Allreduce, give other bits" {
@@ -99,6 +107,22 @@ everywhere() {
   export SOTTO_PLANTED=rank-sums
   [ "$(hash "$SOTTO_PLANTED_PROGRAM" 1 1 f32)" = "$alone" ]
   [ "$(hash "$SOTTO_PLANTED_PROGRAM" 3 1 f32)" != "$alone" ]
+}
+
+# The first pass is the classifier's alone, so the encoder is none of it; the loss of later steps shows what it learnt.
+@test "control: sums of Talos's classifier by ranks give other bits" {
+  loss() { # PROGRAM RANKS
+    arguments=(pretrain --data synthetic-faces-n30 --talos --lambda 2 --batch 10 --leaf 2 --order exact --epochs 1 --metrics "m$2.jsonl")
+    rm -f m*.jsonl
+    hash "$1" "$2" 1 f32 > /dev/null
+    grep -o '"adversary_loss","value":[^,]*' "m$2.jsonl"
+  }
+  alone=$(loss "$SOTTO_PLANTED_PROGRAM" 1)
+  [ -n "$alone" ]
+  [ "$(loss "$SOTTO_PLANTED_PROGRAM" 3)" = "$alone" ]
+  export SOTTO_PLANTED=rank-sums
+  [ "$(loss "$SOTTO_PLANTED_PROGRAM" 1)" = "$alone" ]
+  [ "$(loss "$SOTTO_PLANTED_PROGRAM" 3)" != "$alone" ]
 }
 
 @test "control: noise by the place among a rank's leaves gives other bits" {
