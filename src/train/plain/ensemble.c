@@ -44,6 +44,20 @@ void sotto_train_forget(const char *checkpoint)
     }
 }
 
+/* A member that another run has just begun has a lock and no checkpoint yet. */
+static sotto_status lock_if_used(struct checkpoint_lock *lock, const char *path)
+{
+    sotto_status status = SOTTO_OK;
+    char *held = NULL;
+    NEW(held, strlen(path) + sizeof ".lock");
+    sprintf(held, "%s.lock", path);
+    if (file_exists(path) || file_exists(held))
+        TRY(checkpoint_lock_take(lock, path));
+done:
+    base_free(held);
+    return status;
+}
+
 sotto_status sotto_train_discard(const char *checkpoint)
 {
     sotto_status status = SOTTO_OK;
@@ -52,8 +66,7 @@ sotto_status sotto_train_discard(const char *checkpoint)
     TRY(checkpoint_lock_take(&locks[MEMBERS_MAX], checkpoint));
     for (size_t k = 0; k < MEMBERS_MAX; k++) { /* all, before the first is removed */
         TRY(member_path(&path, checkpoint, k));
-        if (file_exists(path))
-            TRY(checkpoint_lock_take(&locks[k], path));
+        TRY(lock_if_used(&locks[k], path));
         base_free(path);
         path = NULL;
     }

@@ -9,6 +9,8 @@
 #include "support/machine.h"
 #include "sotto/train.h"
 #include "support/temporary_folder.h"
+#include "base/checkpoint_lock.h"
+#include "base/file.h"
 #include "train/plain/ensemble.h"
 
 #include <math.h>
@@ -122,6 +124,30 @@ static void a_stopped_run_ends_the_same(void **state)
     sotto_network_free(whole);
 }
 
+/* Nothing goes while another run has the checkpoint or that of a member, of which it may have written none yet. */
+static void what_is_in_use_is_not_discarded(void **state)
+{
+    (void)state;
+    char checkpoint[128], member[2][160];
+    struct checkpoint_lock held = {0};
+    snprintf(checkpoint, sizeof checkpoint, "%s", path_of("used"));
+    for (int k = 0; k < 2; k++)
+        snprintf(member[k], sizeof member[k], "%s.member%d", checkpoint, k);
+    for (int k = -1; k < 2; k++) {
+        const char *locked = k < 0 ? checkpoint : member[k];
+        assert_int_equal(file_write(checkpoint, "a", 1), SOTTO_OK);
+        assert_int_equal(file_write(member[0], "b", 1), SOTTO_OK);
+        assert_int_equal(checkpoint_lock_take(&held, locked), SOTTO_OK);
+        assert_int_equal(sotto_train_discard(checkpoint), SOTTO_EAGAIN);
+        assert_int_equal(access(checkpoint, F_OK) | access(member[0], F_OK), 0);
+        checkpoint_lock_release(&held);
+        assert_int_equal(sotto_train_discard(checkpoint), SOTTO_OK);
+        assert_int_not_equal(access(checkpoint, F_OK), 0);
+        assert_int_not_equal(access(member[0], F_OK), 0);
+    }
+    assert_int_equal(sotto_train_discard(checkpoint), SOTTO_OK); /* there is none */
+}
+
 static void the_file_knows_how_it_was_made(void **state)
 {
     (void)state;
@@ -169,6 +195,7 @@ int main(void)
     machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_networks_of_their_seeds), cmocka_unit_test(a_stopped_run_ends_the_same),
-        cmocka_unit_test(the_file_knows_how_it_was_made), cmocka_unit_test(one_member_cannot_be_apart)};
+        cmocka_unit_test(what_is_in_use_is_not_discarded), cmocka_unit_test(the_file_knows_how_it_was_made),
+        cmocka_unit_test(one_member_cannot_be_apart)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
