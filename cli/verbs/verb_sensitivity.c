@@ -169,7 +169,8 @@ static sotto_status read_share(struct sotto_sensitivity_options *out, const stru
 /* Whole rounds of blocks, of which a worker does one at a time on all its threads. */
 static double hours(const struct sotto_sensitivity_plan *p, size_t workers)
 {
-    return (double)((p->missing + workers - 1) / workers) * p->seconds_each / 3600;
+    const size_t rounds = (p->missing + workers - 1) / workers;
+    return (double)rounds * p->seconds_each / 3600;
 }
 
 static sotto_status plan(const struct head_inputs *in, const struct sotto_head_recipe *recipe, size_t pairs,
