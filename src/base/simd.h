@@ -78,6 +78,17 @@ INLINE vf32 f32_fma(vf32 a, vf32 b, vf32 c)
     return a * b + c;
 #endif
 }
+/* c - a b */
+INLINE vf32 f32_fnma(vf32 a, vf32 b, vf32 c)
+{
+#if defined(__AVX512F__)
+    return (vf32)_mm512_fnmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    return (vf32)_mm256_fnmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return c - a * b;
+#endif
+}
 INLINE vf64 f64_fma(vf64 a, vf64 b, vf64 c)
 {
 #if defined(__AVX512F__)
@@ -120,6 +131,10 @@ INLINE vf64 f64_sqrt(vf64 a)
 INLINE vf32 f32_load(const float *p)
 {
     return *(const stored_f32 *)p;
+}
+INLINE void f32_store(float *p, vf32 v)
+{
+    *(stored_f32 *)p = v;
 }
 INLINE vf32 f32_load_part(const float *p, size_t n)
 {

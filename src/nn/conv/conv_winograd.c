@@ -35,9 +35,11 @@ struct conv_winograd {
 
 int conv_winograd_fits(const struct conv_desc *d)
 {
-    return winograd_kernels_best()->multiply && d->src_dtype == d->dst_dtype && d->kernel_height == 3 &&
-           d->kernel_width == 3 && d->stride == 1 && d->pad == 1 && d->src.channels % WINOGRAD_VECTOR == 0 &&
-           d->dst.channels % WINOGRAD_VECTOR == 0 && d->src.channels * d->dst.channels <= WEIGHTS_MAX;
+    const struct winograd_kernels *k = winograd_kernels_best();
+    return k->multiply && d->src_dtype == d->dst_dtype && (k->narrow || d->src_dtype == NN_F32) &&
+           d->kernel_height == 3 && d->kernel_width == 3 && d->stride == 1 && d->pad == 1 &&
+           d->src.channels % WINOGRAD_VECTOR == 0 && d->dst.channels % WINOGRAD_VECTOR == 0 &&
+           d->src.channels * d->dst.channels <= WEIGHTS_MAX;
 }
 
 static struct winograd_tiles cut(struct nn_shape s, enum nn_dtype dtype)
@@ -112,13 +114,18 @@ static size_t tiles_of(const struct conv_winograd *w, size_t block)
     return left < w->block ? left : w->block;
 }
 
+static size_t panel_of(const struct conv_winograd *w, size_t channels)
+{
+    return winograd_panel(channels, w->kernels->panel);
+}
+
 /* Sixteen results of the weights. */
 static sotto_status transform_weights(void *arg, size_t group, int thread)
 {
     (void)thread;
     const struct conv_winograd *w = arg;
     size_t C = w->src.channels, K = w->dst.channels, first = group * WINOGRAD_VECTOR;
-    size_t depth = w->forward ? C : K, panel = winograd_panel(w->forward ? K : C);
+    size_t depth = w->forward ? C : K, panel = panel_of(w, w->forward ? K : C);
     float *to = w->weights_points + first / panel * depth * panel + first % panel;
     if (w->forward)
         w->kernels->from_weights(to, weights_plane(w), panel, w->weights + first * TAPS * C, TAPS * C, 1,
@@ -150,8 +157,8 @@ static struct pair part_of(const struct conv_winograd *w, size_t share)
     struct pair p = pair_of(w, w->at, 0);
     size_t threads = (size_t)w->desc.threads, from = p.count * share / threads,
            end = p.count * (share + 1) / threads;
-    p.src.at += from * winograd_panel(w->src.channels);
-    p.dst.at += from * winograd_panel(w->dst.channels);
+    p.src.at += from * panel_of(w, w->src.channels);
+    p.dst.at += from * panel_of(w, w->dst.channels);
     p.first += from, p.count = end - from;
     return p;
 }
@@ -171,7 +178,7 @@ static void filter(const struct conv_winograd *w, const struct pair *p, size_t p
 {
     const struct winograd_points *from = w->forward ? &p->src : &p->dst, *to = w->forward ? &p->dst : &p->src;
     size_t depth = (w->forward ? w->src : w->dst).channels, results = (w->forward ? w->dst : w->src).channels;
-    size_t left = winograd_panel(depth), columns = winograd_panel(results);
+    size_t left = panel_of(w, depth), columns = panel_of(w, results);
     w->kernels->multiply(&(struct winograd_product){
         .out = to->at + point * to->plane + panel * to->rows * columns,
         .left = from->at + point * from->plane,
@@ -204,7 +211,7 @@ static void load_both(const struct conv_winograd *w, const struct pair *p)
 static void sum(const struct conv_winograd *w, const struct pair *p, float *sums, size_t point, size_t panel,
                 int add)
 {
-    size_t K = w->dst.channels, rows = winograd_panel(K), columns = winograd_panel(w->src.channels);
+    size_t K = w->dst.channels, rows = panel_of(w, K), columns = panel_of(w, w->src.channels);
     for (size_t k = 0; k < K; k += rows)
         w->kernels->multiply(&(struct winograd_product){
             .out = sums + point * weights_plane(w) + (panel * K + k) * columns,
@@ -220,9 +227,9 @@ static void sum(const struct conv_winograd *w, const struct pair *p, float *sums
         });
 }
 
-static size_t panels(size_t channels)
+static size_t panels(const struct conv_winograd *w, size_t channels)
 {
-    return channels / winograd_panel(channels);
+    return channels / panel_of(w, channels);
 }
 
 /* ---- a block a thread ---- */
@@ -231,7 +238,7 @@ static void filter_block(const struct conv_winograd *w, const struct pair *p)
 {
     load(w, p);
     for (size_t point = 0; point < WINOGRAD_POINTS; point++)
-        for (size_t panel = 0; panel < panels((w->forward ? w->dst : w->src).channels); panel++)
+        for (size_t panel = 0; panel < panels(w, (w->forward ? w->dst : w->src).channels); panel++)
             filter(w, p, point, panel);
     store(w, p);
 }
@@ -240,7 +247,7 @@ static void sum_block(const struct conv_winograd *w, const struct pair *p, float
 {
     load_both(w, p);
     for (size_t point = 0; point < WINOGRAD_POINTS; point++)
-        for (size_t panel = 0; panel < panels(w->src.channels); panel++)
+        for (size_t panel = 0; panel < panels(w, w->src.channels); panel++)
             sum(w, p, sums, point, panel, add);
 }
 
@@ -278,7 +285,7 @@ static sotto_status filter_item(void *arg, size_t item, int thread)
 {
     (void)thread;
     const struct conv_winograd *w = arg;
-    size_t n = panels((w->forward ? w->dst : w->src).channels);
+    size_t n = panels(w, (w->forward ? w->dst : w->src).channels);
     struct pair p = pair_of(w, w->at, 0);
     filter(w, &p, item / n, item % n);
     return SOTTO_OK;
@@ -300,7 +307,7 @@ static sotto_status sum_item(void *arg, size_t item, int thread)
 {
     (void)thread;
     const struct conv_winograd *w = arg;
-    size_t n = panels(w->src.channels);
+    size_t n = panels(w, w->src.channels);
     struct pair p = pair_of(w, w->at, 0);
     sum(w, &p, w->sums, item / n, item % n, w->at > 0);
     return SOTTO_OK;
@@ -313,11 +320,12 @@ static void run_shared(struct conv_winograd *w)
     for (w->at = 0; w->at < w->blocks && !par_stopped(stop); w->at++) {
         if (w->out) {
             (void)par_shares(threads, w->desc.threads, stop, load_part, w);
-            (void)par_shares(WINOGRAD_POINTS * panels(results), w->desc.threads, stop, filter_item, w);
+            (void)par_shares(WINOGRAD_POINTS * panels(w, results), w->desc.threads, stop, filter_item, w);
         }
         (void)par_shares(threads, w->desc.threads, stop, store_part, w);
         if (w->diff_weights)
-            (void)par_shares(WINOGRAD_POINTS * panels(w->src.channels), w->desc.threads, stop, sum_item, w);
+            (void)par_shares(WINOGRAD_POINTS * panels(w, w->src.channels), w->desc.threads, stop, sum_item,
+                             w);
     }
 }
 
@@ -326,7 +334,7 @@ static sotto_status add_up(void *arg, size_t output, int thread)
 {
     (void)thread;
     const struct conv_winograd *w = arg;
-    size_t C = w->src.channels, K = w->dst.channels, panel = winograd_panel(C), points = weights_plane(w);
+    size_t C = w->src.channels, K = w->dst.channels, panel = panel_of(w, C), points = weights_plane(w);
     for (size_t c = 0; c < C; c += WINOGRAD_VECTOR) {
         float *sums = w->sums + (c / panel * K + output) * panel + c % panel;
         for (size_t copy = 1; copy < copies(w); copy++)

@@ -1,6 +1,6 @@
 /* conv_winograd.h - 3x3 convolutions of stride 1 and padding 1 by minimal filtering (Winograd 1980; Lavin and
- * Gray 2016), AVX-512: 36 multiplications instead of 144 for 4x4 results, in all three passes. Images are f32
- * or bf16; what is computed of them is f32, and rounded once.
+ * Gray 2016): 36 multiplications instead of 144 for 4x4 results, in all three passes. Images are f32 (AVX2 and
+ * AVX-512, with the same bits) or bf16 (AVX-512); what is computed of them is f32, and rounded once.
  *
  * The price is rounding: in f32 a result is off by about 6e-7 of the results' root mean square, four times the
  * direct sum's error. In bf16 the images' own rounding is a thousand times that. The gradients are the exact

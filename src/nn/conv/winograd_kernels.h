@@ -30,10 +30,13 @@ struct winograd_points {
     size_t plane; /* floats from a point's matrix to the next one's */
     size_t rows;  /* that a panel has room for */
 };
-/** Columns of a panel: 64, 32 or 16. */
-static inline size_t winograd_panel(size_t channels)
+/** Columns of a panel: 64, 32 or 16, at most `most` of them. */
+static inline size_t winograd_panel(size_t channels, size_t most)
 {
-    return channels % 64 == 0 ? 64 : channels % 32 == 0 ? 32 : 16;
+    size_t columns = most;
+    while (channels % columns != 0)
+        columns /= 2;
+    return columns;
 }
 /** One panel of results. */
 struct winograd_product {
@@ -45,8 +48,10 @@ struct winograd_product {
     int add;
 };
 
-/** All NULL where the CPU has no AVX-512. */
+/** All NULL where the CPU has no AVX2 and FMA. */
 struct winograd_kernels {
+    bool narrow;  /* images in bf16, too: AVX-512 */
+    size_t panel; /* the most columns of one: 64, or 16 where registers are few */
     /** points (from row 0 on) = B' d B of the 6x6 values around tiles first, first + 1, ...; 0 outside the
      * image. */
     void (*from_source)(const struct winograd_points *points, const void *images,

@@ -65,7 +65,9 @@ static const char *nothing_missing(void)
 
 static const char *missing_winograd(void)
 {
-    return winograd_kernels_best()->multiply ? NULL : "this CPU has no AVX-512";
+    return winograd_kernels_best()->multiply
+               ? NULL
+               : "this CPU has no AVX2 (instruction set v3), or SOTTO_ISA forbids it";
 }
 
 #define BACKEND(NAME, TITLE, MISSING, CREATE)                                                                \

@@ -147,7 +147,7 @@ static void a_record_adds_the_same_at_every_place(void **state)
             struct world w;
             const struct nn_clip clip = clip_to(NN_CLIP_FLAT, 0.5);
             const struct nn_backend *there;
-            if (nn_backend_find(&there, backends[b]) != SOTTO_OK) /* winograd: AVX-512 only */
+            if (nn_backend_find(&there, backends[b]) != SOTTO_OK) /* winograd: from v3 on */
                 continue;
             if (b == 0 && (cases[c].model == &keras || cases[c].model == &shrunk))
                 continue; /* slow, and of the same layers as the others */

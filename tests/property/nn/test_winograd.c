@@ -1,6 +1,6 @@
 /* Minimal filtering against the definition in double precision: all passes, every tile size and finish, images
- * in f32 and in bf16; what the thread count may change; and which shapes are refused. Two threads unless said
- * otherwise; AVX-512, at the levels v4 and v4bf16. */
+ * in f32 and in bf16; what the thread count and the level may change; and which shapes are refused. Two threads
+ * unless said otherwise; at every level of this CPU from v3 (AVX2: f32 only) on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,11 +10,13 @@
 #include "nn/ref/ref_conv.c"
 #undef NN_REAL
 
+#include "base/cpu.h"
 #include "nn/conv/conv_winograd.h"
 #include "nn/kernel/bf16.h"
 #include "par/par.h"
 #include "rng/rng.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +42,16 @@ static struct conv_desc describe(size_t batch, size_t height, size_t width, size
                               .threads = 2};
 }
 
-static void need_kernels(void)
+/* AVX2 for f32, AVX-512 for bf16. */
+static bool has_kernels(enum nn_dtype dtype)
 {
-    struct conv_desc d = describe(1, 4, 4, 16, 16, 0);
-    if (!conv_winograd_fits(&d)) {
-        print_message("skipped: no AVX-512\n");
+    return cpu_best_isa() >= (dtype == NN_BF16 ? CPU_V4 : CPU_V3);
+}
+
+static void need_kernels(enum nn_dtype dtype)
+{
+    if (!has_kernels(dtype)) {
+        print_message("skipped: no %s\n", dtype == NN_BF16 ? "AVX-512" : "AVX2");
         skip();
     }
 }
@@ -234,7 +241,7 @@ static void check(const struct conv_desc *d, struct rng *r)
 static void agrees_with_the_definition(void **state)
 {
     (void)state;
-    need_kernels();
+    need_kernels(NN_F32);
     struct rng r = rng_stream(5, RNG_TEST, 0, 0);
     const size_t shapes[][5] = {/* batch, height, width, C, K */
                                 {1, 1, 1, 16, 16},    {2, 4, 4, 64, 48}, {3, 5, 7, 16, 80},
@@ -243,7 +250,7 @@ static void agrees_with_the_definition(void **state)
                                 {150, 3, 4, 144, 128} /* two blocks of 128 tiles */};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int finished = 0; finished < 2; finished++)
-            for (int narrow = 0; narrow < 2; narrow++) {
+            for (int narrow = 0; narrow < (has_kernels(NN_BF16) ? 2 : 1); narrow++) {
                 const size_t *s = shapes[i];
                 struct conv_desc d = describe(s[0], s[1], s[2], s[3], s[4], finished);
                 d.src_dtype = d.dst_dtype = narrow ? NN_BF16 : NN_F32;
@@ -258,7 +265,7 @@ static void agrees_with_the_definition(void **state)
 static void bf16_is_no_coarser_than_its_direct_sum(void **state)
 {
     (void)state;
-    need_kernels();
+    need_kernels(NN_BF16);
     const struct nn_backend *backend;
     if (nn_backend_find(&backend, "dnnl") != SOTTO_OK || !nn_backend_supports_bf16(backend)) {
         print_message("skipped: no oneDNN with bf16\n");
@@ -285,27 +292,32 @@ static void bf16_is_no_coarser_than_its_direct_sum(void **state)
     }
 }
 
-/* Level v4 rounds to bf16 by whole numbers, v4bf16 by an instruction. */
-static void levels_do_not_change_bits_of_bf16(void **state)
+/* Into `t`, at the given level. */
+static void run_at(const char *level, const struct conv_desc *d, struct tensors *t)
 {
-    (void)state;
-    need_kernels();
-    struct rng one = rng_stream(8, RNG_TEST, 0, 0), other = one;
-    struct conv_desc d = describe(3, 5, 7, 32, 16, 0);
-    d.src_dtype = d.dst_dtype = NN_BF16;
-    struct tensors a, b;
-    tensors_make(&a, &d, &one);
-    tensors_make(&b, &d, &other);
-    a.src[5] = b.src[5] = INFINITY; /* and NaNs, in all that see it: inf - inf */
-    run(&d, &a);
-    char *level = getenv("SOTTO_ISA"), *kept = level ? strdup(level) : NULL;
-    setenv("SOTTO_ISA", "v4", 1);
-    run(&d, &b);
+    char *before = getenv("SOTTO_ISA"), *kept = before ? strdup(before) : NULL;
+    setenv("SOTTO_ISA", level, 1);
+    run(d, t);
     if (kept)
         setenv("SOTTO_ISA", kept, 1);
     else
         unsetenv("SOTTO_ISA");
     free(kept);
+}
+
+/* Every result is one chain of the same operations, whatever the width of a vector, so v3 and v4 agree. In bf16
+ * v4 rounds by whole numbers, v4bf16 by an instruction. */
+static void lower_level_gives_the_same_bits(enum nn_dtype dtype, const char *lower)
+{
+    struct rng one = rng_stream(8, RNG_TEST, 0, 0), other = one;
+    struct conv_desc d = describe(3, 5, 7, 32, 144, 0);
+    d.src_dtype = d.dst_dtype = dtype;
+    struct tensors a, b;
+    tensors_make(&a, &d, &one);
+    tensors_make(&b, &d, &other);
+    a.src[5] = b.src[5] = INFINITY; /* and NaNs, in all that see it: inf - inf */
+    run(&d, &a);
+    run_at(lower, &d, &b);
     size_t numbers = 0;
     for (size_t i = 0; i < a.dst_count; i++) {
         assert_int_equal(isnan(a.dst[i]), isnan(b.dst[i]));
@@ -315,8 +327,21 @@ static void levels_do_not_change_bits_of_bf16(void **state)
     }
     assert_true(numbers > 0 && numbers < a.dst_count);
     assert_memory_equal(a.diff_src, b.diff_src, a.src_count * sizeof(float));
+    a.src[5] = b.src[5] = 1;
+    run(&d, &a);
+    run_at(lower, &d, &b);
+    assert_memory_equal(a.dst, b.dst, a.dst_count * sizeof(float));
+    assert_memory_equal(a.diff_weights, b.diff_weights, a.weights_count * sizeof(float));
     tensors_free(&a);
     tensors_free(&b);
+}
+
+static void levels_do_not_change_bits(void **state)
+{
+    (void)state;
+    need_kernels(NN_BF16); /* at v3 there is nothing to compare with */
+    lower_level_gives_the_same_bits(NN_F32, "v3");
+    lower_level_gives_the_same_bits(NN_BF16, "v4");
 }
 
 static void threads_change_only_the_weights_sums_of(enum nn_dtype dtype)
@@ -345,17 +370,19 @@ static void threads_change_only_the_weights_sums_of(enum nn_dtype dtype)
 static void threads_change_only_the_weights_sums(void **state)
 {
     (void)state;
-    need_kernels();
+    need_kernels(NN_F32);
     threads_change_only_the_weights_sums_of(NN_F32);
-    threads_change_only_the_weights_sums_of(NN_BF16);
+    if (has_kernels(NN_BF16))
+        threads_change_only_the_weights_sums_of(NN_BF16);
 }
 
 static void other_shapes_are_refused(void **state)
 {
     (void)state;
-    need_kernels();
     struct conv_desc good = describe(1, 8, 8, 16, 16, 0), d = good;
-    assert_true(conv_winograd_fits(&good));
+    assert_int_equal(conv_winograd_fits(&good), has_kernels(NN_F32)); /* v2 has none */
+    d = good, d.src_dtype = d.dst_dtype = NN_BF16;
+    assert_int_equal(conv_winograd_fits(&d), has_kernels(NN_BF16));
     d = good, d.stride = 2;
     assert_false(conv_winograd_fits(&d));
     d = good, d.pad = 0;
@@ -372,12 +399,23 @@ static void other_shapes_are_refused(void **state)
     assert_false(conv_winograd_fits(&d));
 }
 
+/* The best level first: oneDNN keeps the limit of its first use, and bf16_is_no_coarser_than_its_direct_sum, the
+ * only test to use it, is for that level. */
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_the_definition),
-                                       cmocka_unit_test(bf16_is_no_coarser_than_its_direct_sum),
-                                       cmocka_unit_test(levels_do_not_change_bits_of_bf16),
-                                       cmocka_unit_test(threads_change_only_the_weights_sums),
-                                       cmocka_unit_test(other_shapes_are_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_the_definition),
+        cmocka_unit_test(bf16_is_no_coarser_than_its_direct_sum), cmocka_unit_test(levels_do_not_change_bits),
+        cmocka_unit_test(threads_change_only_the_weights_sums), cmocka_unit_test(other_shapes_are_refused)};
+    int failed = 0;
+    const int best = cpu_best_isa();
+    for (int level = best; level >= 0; level--) {
+        setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)level), 1);
+        printf("level %s: %s, 2 threads and 1\n", cpu_isa_name((enum cpu_isa)level),
+               has_kernels(NN_BF16)  ? "f32 and bf16"
+               : has_kernels(NN_F32) ? "f32"
+                                     : "no kernels");
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    }
+    return failed;
 }
