@@ -166,13 +166,6 @@ static sotto_status read_share(struct sotto_sensitivity_options *out, const stru
     return status == SOTTO_OK && cli_shares() ? check_ranks(out, o) : status;
 }
 
-/* Whole rounds of blocks, of which a worker does one at a time on all its threads. */
-static double hours(const struct sotto_sensitivity_plan *p, size_t workers)
-{
-    const size_t rounds = (p->missing + workers - 1) / workers;
-    return (double)rounds * p->seconds_each / 3600;
-}
-
 static sotto_status plan(const struct head_inputs *in, const struct sotto_head_recipe *recipe, size_t pairs,
                          const struct sotto_sensitivity_options *share, const struct sotto_context *ctx,
                          int json)
@@ -184,14 +177,14 @@ static sotto_status plan(const struct head_inputs *in, const struct sotto_head_r
         printf("{\"schema\": \"sotto.pairs-plan/1\", \"pairs\": %zu, \"tasks\": %zu, \"missing\": %zu, "
                "\"seconds_each\": %.6g, \"bytes\": %.0f, "
                "\"hours\": {\"1\": %.4g, \"8\": %.4g, \"64\": %.4g}}\n",
-               pairs, p.blocks, p.missing, p.seconds_each, p.bytes, hours(&p, 1), hours(&p, 8),
-               hours(&p, 64));
+               pairs, p.blocks, p.missing, p.seconds_each, p.bytes, sotto_sensitivity_plan_hours(&p, 1),
+               sotto_sensitivity_plan_hours(&p, 8), sotto_sensitivity_plan_hours(&p, 64));
     else if (status == SOTTO_OK)
         printf("%zu pairs in %zu blocks, of which %zu are missing; %.3g s each; nothing was written\n"
                "missing blocks: %.3g h with 1 worker, %.3g h with 8, %.3g h with 64 (predicted); all %.3g MB "
                "on disk\n",
-               pairs, p.blocks, p.missing, p.seconds_each, hours(&p, 1), hours(&p, 8), hours(&p, 64),
-               p.bytes / 1e6);
+               pairs, p.blocks, p.missing, p.seconds_each, sotto_sensitivity_plan_hours(&p, 1),
+               sotto_sensitivity_plan_hours(&p, 8), sotto_sensitivity_plan_hours(&p, 64), p.bytes / 1e6);
     return status;
 }
 

@@ -348,6 +348,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_sensitivity_plan(struct sotto_sensitivity_plan *out, const float *x, const int64_t *y, size_t n,
                        size_t d, size_t classes, const struct sotto_head_recipe *recipe, size_t pairs,
                        const struct sotto_sensitivity_options *options, const struct sotto_context *ctx);
+/** Returns: hours that `workers` (at least 1) need for what is missing: each does a block at a time, on all its threads. */
+SOTTO_API double sotto_sensitivity_plan_hours(const struct sotto_sensitivity_plan *plan, size_t workers);
 /** Draws `pairs` pairs i != j of records and trains two heads for each. Both heads of a pair see every common record in the
  *  same batch slot; slot i holds record i in one head and record j in the other; slot j stays empty in both, so each trains
  *  on n - 1 records. Pairs run in parallel; results do not depend on threads. Logs the maxima and gamma so far as the pairs

@@ -44,8 +44,8 @@ SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_run(char **folder, const char *con
                                                   const struct sotto_run_options *options,
                                                   const struct sotto_context *ctx);
 
-/** What is left of an experiment for workers, from the records of the folder; one shadow model of a case is trained if none is there
- *  to tell how long it takes, and nothing else. Hours are predictions: models missing, by workers and threads, times the mean of
+/** What is left of an experiment for workers, from the records of the folder; one shadow model of a case is trained, and one block
+ *  of pairs sampled and dropped, if none is there to tell how long it takes; nothing else. Hours are predictions: models missing, by workers and threads, times the mean of
  *  those that are there.
  *
  *  In:  as sotto_run()

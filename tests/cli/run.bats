@@ -235,6 +235,7 @@ pretrain: {epochs: 1, batch: 16, dtype: f32, backend: dnnl}
 encoder: {evaluate: false}
 head: {epochs: 1, hidden: [8]}
 shadow: {heads: 6}
+sensitivity: {pairs: 70}
 attack: {names: [loss]}
 evaluate: {draws: 0}
 Y
@@ -246,6 +247,11 @@ Y
   run "$SOTTO" run parts.yaml --threads 1 --plan --json
   [[ "$output" == *'"stage":"pretrain","done":true,'*'"missing":4,"seconds_each":'*'"hours":{"1":'*'"tasks":6}]}' ]]
   [ "$(find runs/parts/tasks/shadow -name '*.json' | wc -l)" -eq 2 ]
+  [[ "$output" == *'"stage":"sensitivity/head","done":true,"tasks":2}'* ]]
+  rm runs/parts/models/head.sensitivity.json "$(find runs/parts/tasks/pairs -name '*.safetensors' | sort | head -n 1)"
+  run "$SOTTO" run parts.yaml --threads 1 --plan --json
+  [[ "$output" == *'"stage":"sensitivity/head","done":false,"tasks":2,"missing":1,"seconds_each":'* ]]
+  [ "$(find runs/parts/tasks/pairs -name '*.safetensors' | wc -l)" -eq 1 ]
   SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=3 "$SOTTO" run parts.yaml --threads 1 --shard auto
   [ "$(find runs/parts/tasks/shadow -name '*.json' | wc -l)" -eq 4 ]
   run "$SOTTO" run parts.yaml --threads 1

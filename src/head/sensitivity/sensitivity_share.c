@@ -312,3 +312,9 @@ done:
     share_close(&s);
     return status;
 }
+
+double sotto_sensitivity_plan_hours(const struct sotto_sensitivity_plan *plan, size_t workers)
+{
+    const size_t rounds = (plan->missing + workers - 1) / workers;
+    return (double)rounds * plan->seconds_each / 3600;
+}

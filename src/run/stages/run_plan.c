@@ -65,7 +65,8 @@ static sotto_status print_text(char **out, const struct run *r)
     }
     if (bytes > 0)
         fprintf(f,
-                "missing shadow models: %.3g h with 1 worker, %.3g h with 8, %.3g h with 64 (predicted); all "
+                "missing shadow models and pairs: %.3g h with 1 worker, %.3g h with 8, %.3g h with 64 "
+                "(predicted); all "
                 "%.3g "
                 "MB on disk\n",
                 hours[0], hours[1], hours[2], bytes / 1e6);

@@ -188,6 +188,52 @@ done:
     return status;
 }
 
+/* For --plan. */
+static sotto_status plan_pairs(struct json **out, const struct run *r, size_t index)
+{
+    sotto_status status = SOTTO_OK;
+    const struct run_case *c = &r->config.cases[index];
+    const struct sotto_head_recipe recipe = run_stated_recipe(c);
+    struct sotto_sensitivity_plan p;
+    struct json *hours = json_make_object();
+    char tasks[RUN_PATH], cache[RUN_PATH];
+    const bool shared = run_folder_tasks(tasks, &r->folder);
+    if (shared)
+        TRY(path_join(cache, sizeof cache, tasks, "pairs"));
+    const struct sotto_sensitivity_options share = {.cache = shared ? cache : NULL};
+    TRY(sotto_sensitivity_plan(&p, run_case_x(r, index), run_case_y(r, index), c->records, r->width,
+                               r->classes, &recipe, c->pairs, &share, r->ctx));
+    json_put_integer(out, "missing", (int64_t)p.missing);
+    json_put_real(out, "seconds_each", p.seconds_each);
+    json_put_real(out, "bytes", p.bytes);
+    json_put_real(&hours, "1", sotto_sensitivity_plan_hours(&p, 1));
+    json_put_real(&hours, "8", sotto_sensitivity_plan_hours(&p, 8));
+    json_put_real(&hours, "64", sotto_sensitivity_plan_hours(&p, 64));
+    json_put(out, "hours", hours);
+    hours = NULL;
+done:
+    json_free(hours);
+    return status;
+}
+
+static sotto_status note_pairs(struct run *r, size_t index, const struct run_stage *stage)
+{
+    sotto_status status = SOTTO_OK;
+    struct json *one = json_make_object();
+    json_put_text(&one, "stage", stage->name);
+    json_put_boolean(&one, "done", stage->reused);
+    json_put_integer(&one, "tasks",
+                     (int64_t)((r->config.cases[index].pairs + SOTTO_PAIRS_BLOCK - 1) / SOTTO_PAIRS_BLOCK));
+    if (!stage->reused)
+        TRY(plan_pairs(&one, r, index));
+    json_push(&r->folder.seen, one);
+    one = NULL;
+    r->folder.busy += !stage->reused;
+done:
+    json_free(one);
+    return status;
+}
+
 sotto_status run_stage_sensitivity(struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
@@ -203,7 +249,11 @@ sotto_status run_stage_sensitivity(struct run *r, size_t index)
     json_put_integer(&key, "pairs", (int64_t)c->pairs);
     again = json_clone(key);
     TRY(run_stage_find(&stage, &r->folder, stage_name, key));
-    if (!stage.reused && r->folder.worker && !r->folder.looks && c->pairs > 0)
+    if (r->folder.looks && c->pairs > 0) {
+        TRY(note_pairs(r, index, &stage));
+        goto done;
+    }
+    if (!stage.reused && r->folder.worker && c->pairs > 0)
         TRY(sample_pairs(NULL, &missing, r, index));
     if (missing > 0) {
         r->folder.busy++;
