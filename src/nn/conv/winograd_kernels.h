@@ -63,7 +63,8 @@ struct winograd_kernels {
     void (*from_gradient)(const struct winograd_points *points, const void *images,
                           const struct winograd_tiles *tiles, size_t first, size_t count);
     /** points (36, depth, 16 columns, `stride` floats from a row to the next) = G w G' of 3x3 weights: column
-     * c, row k and tap t at weights[c * column + k * row + t * tap]; tap < 0 turns the kernel round. */
+     * c, row k and tap t at weights[c * column + k * row + t * tap]; one of
+     * column and row is 1; tap < 0 turns the kernel round. */
     void (*from_weights)(float *points, size_t plane, size_t stride, const float *weights, size_t column,
                          size_t row, ptrdiff_t tap, size_t depth);
     /** The transpose: weights[t * tap] (16 of them side by side) = G' m G. */

@@ -131,13 +131,6 @@ INLINE vf32 keep_where_positive(vf32 x, vf32 y)
                                      (__m512)x);
 }
 
-/* x[i * step] of the LANES lanes i. */
-INLINE vf32 gather(const float *x, size_t step)
-{
-    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    return (vf32)_mm512_i32gather_ps(_mm512_mullo_epi32(_mm512_set1_epi32((int)step), lanes), x, sizeof *x);
-}
-
 #else
 enum { NARROW = false, PANEL = 16 }; /* bf16 is refused below v4bf16 */
 typedef uint32_t presence;           /* all bits or none */
@@ -166,11 +159,6 @@ INLINE vf32 keep_where_positive(vf32 x, vf32 y)
     return (vf32)((vu32)x & (vu32)(y > 0));
 }
 
-INLINE vf32 gather(const float *x, size_t step)
-{
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    return (vf32)_mm256_i32gather_ps(x, _mm256_mullo_epi32(_mm256_set1_epi32((int)step), lanes), sizeof *x);
-}
 #endif
 
 /* ---- tiles ---- */
@@ -361,11 +349,12 @@ static void to_result(void *images, const struct winograd_points *points, const 
 
 /* ---- weights ---- */
 
-INLINE void weights_to_points(float *points, size_t plane, const float *weights, size_t column, ptrdiff_t tap)
+/* 3x3 vectors at `tap` floats from each other. */
+INLINE void weights_to_points(float *points, size_t plane, const float *weights, ptrdiff_t tap)
 {
     vf32 g[9], half[SIDE * 3], u[SIDE];
     for (ptrdiff_t t = 0; t < 9; t++)
-        g[t] = column == 1 ? f32_load(weights + t * tap) : gather(weights + t * tap, column);
+        g[t] = f32_load(weights + t * tap);
     for (size_t x = 0; x < 3; x++)
         weights_line(half + x, 3, (vf32[3]){g[x], g[3 + x], g[6 + x]});
     for (size_t i = 0; i < SIDE; i++) {
@@ -375,13 +364,35 @@ INLINE void weights_to_points(float *points, size_t plane, const float *weights,
     }
 }
 
+enum { WEIGHTS_RUN = 16 }; /* rows that are turned at a time: a line of the cache */
+
+/* turned (rows, 9, 16) from columns that lie far apart, each with its rows side by side. */
+INLINE void turn(float turned[WEIGHTS_RUN][9][WINOGRAD_VECTOR], const float *weights, size_t column,
+                 ptrdiff_t tap, size_t rows)
+{
+    for (ptrdiff_t t = 0; t < 9; t++)
+        for (size_t c = 0; c < WINOGRAD_VECTOR; c++)
+            for (size_t k = 0; k < rows; k++)
+                turned[k][t][c] = weights[(ptrdiff_t)(c * column + k) + t * tap];
+}
+
 static void from_weights(float *points, size_t plane, size_t stride, const float *weights, size_t column,
                          size_t row, ptrdiff_t tap, size_t depth)
 {
+    float turned[WEIGHTS_RUN][9][WINOGRAD_VECTOR];
     const float *first = tap < 0 ? weights - 8 * tap : weights;
-    for (size_t k = 0; k < depth; k++)
-        for (size_t c = 0; c < WINOGRAD_VECTOR; c += LANES)
-            weights_to_points(points + k * stride + c, plane, first + k * row + c * column, column, tap);
+    for (size_t k = 0; k < depth; k += WEIGHTS_RUN) {
+        size_t rows = depth - k < WEIGHTS_RUN ? depth - k : WEIGHTS_RUN;
+        if (row == 1)
+            turn(turned, first + k, column, tap, rows);
+        for (size_t i = 0; i < rows; i++)
+            for (size_t c = 0; c < WINOGRAD_VECTOR; c += LANES)
+                if (row == 1)
+                    weights_to_points(points + (k + i) * stride + c, plane, turned[i][0] + c,
+                                      WINOGRAD_VECTOR);
+                else
+                    weights_to_points(points + (k + i) * stride + c, plane, first + (k + i) * row + c, tap);
+    }
 }
 
 static void to_weights(float *weights, size_t tap, const float *points, size_t plane)
