@@ -1,24 +1,29 @@
 /* Blocks of up to 64 channels down all rows, so that the sums stay in registers and memory is read in order;
  * where there are fewer channels several rows go at once, so that always four additions are under way. Every
- * pass is bound by memory; chunks are small enough for the second pass to come from cache. */
+ * pass is bound by memory; chunks are small enough for the second pass to come from cache.
+ *
+ * Sums have the same bits at every level: how many rows go at once depends on the channels alone. Vectors are as
+ * long as the level's registers, as compilers keep longer ones in memory; a block has as many of them, shorter or
+ * not. */
 #include "nn/kernel/norm_kernels.h"
 
 #include "base/cpu.h"
 #include "nn/kernel/vector_math.h"
 
-enum { UNROLL = 4 };
+enum { UNROLL = 4, WIDTH = VECTOR_BYTES / sizeof(float) };
 
 /* Runs BODY for every block of channels with `at` = first channel, `vectors` and `n` = lanes in use of each,
- * constants for whole vectors. */
-#define EACH_BLOCK(body, ...)                                                                                \
+ * constants for whole vectors. The channels are cut at multiples of 4 and 2 `unit`s: LANES for sums, the order of
+ * which this decides, WIDTH elsewhere. */
+#define EACH_BLOCK(unit, body, ...)                                                                          \
     do {                                                                                                     \
         size_t at = 0;                                                                                       \
-        for (; at + 4 * LANES <= channels; at += 4 * LANES)                                                  \
-            body(__VA_ARGS__, at, 4, LANES);                                                                 \
-        for (; at + 2 * LANES <= channels; at += 2 * LANES)                                                  \
-            body(__VA_ARGS__, at, 2, LANES);                                                                 \
-        for (; at + LANES <= channels; at += LANES)                                                          \
-            body(__VA_ARGS__, at, 1, LANES);                                                                 \
+        for (; at < channels / (4 * (unit)) * (4 * (unit)); at += 4 * WIDTH)                                 \
+            body(__VA_ARGS__, at, 4, WIDTH);                                                                 \
+        for (; at < channels / (2 * (unit)) * (2 * (unit)); at += 2 * WIDTH)                                 \
+            body(__VA_ARGS__, at, 2, WIDTH);                                                                 \
+        for (; at + WIDTH <= channels; at += WIDTH)                                                          \
+            body(__VA_ARGS__, at, 1, WIDTH);                                                                 \
         if (at < channels)                                                                                   \
             body(__VA_ARGS__, at, 1, channels - at);                                                         \
     } while (0)
@@ -30,50 +35,50 @@ enum { UNROLL = 4 };
         size_t r = 0;                                                                                        \
         for (; r + UNROLL / vectors <= rows; r += UNROLL / vectors)                                          \
             _Pragma("GCC unroll 4") for (size_t u = 0; u < UNROLL; u++)                                      \
-                BODY(u, u % vectors, (r + u / vectors) * channels + at + u % vectors * LANES);               \
+                BODY(u, u % vectors, (r + u / vectors) * channels + at + u % vectors * WIDTH);               \
         for (; r < rows; r++)                                                                                \
             _Pragma("GCC unroll 4") for (size_t v = 0; v < vectors; v++)                                     \
-                BODY(v, v, r *channels + at + v * LANES);                                                    \
+                BODY(v, v, r *channels + at + v * WIDTH);                                                    \
     } while (0)
 
-INLINE void get_block(f32x16 out[UNROLL], const float *x, size_t at, size_t vectors, size_t n)
+INLINE void get_block(vf32 out[UNROLL], const float *x, size_t at, size_t vectors, size_t n)
 {
 #pragma GCC unroll 4
     for (size_t v = 0; v < vectors; v++)
-        out[v] = lanes_get(x, at + v * LANES, n, 0);
+        out[v] = wide_get(x, at + v * WIDTH, n, 0);
 }
 
 /* Adds up the slots of each vector. */
-INLINE void put_block(float *sum, f32x16 total[UNROLL], size_t at, size_t vectors, size_t n)
+INLINE void put_block(float *sum, vf32 total[UNROLL], size_t at, size_t vectors, size_t n)
 {
 #pragma GCC unroll 4
     for (size_t u = vectors; u < UNROLL; u++)
         total[u % vectors] += total[u];
 #pragma GCC unroll 4
     for (size_t v = 0; v < vectors; v++)
-        lanes_put(sum, at + v * LANES, total[v], n, 0);
+        wide_put(sum, at + v * WIDTH, total[v], n, 0);
 }
 
 INLINE void sums_block(float *sum, const void *x, size_t rows, size_t channels, int half, size_t at,
                        size_t vectors, size_t n)
 {
-    f32x16 total[UNROLL] = {{0}};
-#define BODY(slot, v, i) total[slot] += lanes_get(x, i, n, half)
+    vf32 total[UNROLL] = {{0}};
+#define BODY(slot, v, i) total[slot] += wide_get(x, i, n, half)
     EACH_VECTOR(BODY);
 #undef BODY
     put_block(sum, total, at, vectors, n);
 }
 
-INLINE void add_square(f32x16 *total, const void *x, size_t i, size_t n, int half, f32x16 middle)
+INLINE void add_square(vf32 *total, const void *x, size_t i, size_t n, int half, vf32 middle)
 {
-    f32x16 d = lanes_get(x, i, n, half) - middle;
+    vf32 d = wide_get(x, i, n, half) - middle;
     *total += d * d;
 }
 
 INLINE void squares_block(float *square, const void *x, const float *center, size_t rows, size_t channels,
                           int half, size_t at, size_t vectors, size_t n)
 {
-    f32x16 total[UNROLL] = {{0}}, middle[UNROLL];
+    vf32 total[UNROLL] = {{0}}, middle[UNROLL];
     get_block(middle, center, at, vectors, n);
 #define BODY(slot, v, i) add_square(&total[slot], x, i, n, half, middle[v])
     EACH_VECTOR(BODY);
@@ -81,19 +86,19 @@ INLINE void squares_block(float *square, const void *x, const float *center, siz
     put_block(square, total, at, vectors, n);
 }
 
-INLINE void apply_to(void *y, const void *x, size_t i, size_t n, int half, f32x16 scale, f32x16 shift,
-                     int relu, float most)
+INLINE void apply_to(void *y, const void *x, size_t i, size_t n, int half, vf32 scale, vf32 shift, int relu,
+                     float most)
 {
-    const f32x16 zero = {0}, top = zero + most;
-    f32x16 v = lanes_get(x, i, n, half) * scale + shift;
-    v = relu ? lanes_select(v > zero, v, zero) : v;
-    lanes_put(y, i, relu ? lanes_select(v > top, top, v) : v, n, half);
+    const vf32 zero = {0}, top = zero + most;
+    vf32 v = wide_get(x, i, n, half) * scale + shift;
+    v = relu ? f32_choose((vu32)(v > zero), v, zero) : v;
+    wide_put(y, i, relu ? f32_choose((vu32)(v > top), top, v) : v, n, half);
 }
 
 INLINE void apply_block(void *y, const void *x, const float *scale, const float *shift, int relu, float most,
                         size_t rows, size_t channels, int half, size_t at, size_t vectors, size_t n)
 {
-    f32x16 s[UNROLL], t[UNROLL];
+    vf32 s[UNROLL], t[UNROLL];
     get_block(s, scale, at, vectors, n);
     get_block(t, shift, at, vectors, n);
 #define BODY(slot, v, i) apply_to(y, x, i, n, half, s[v], t[v], relu, most)
@@ -102,25 +107,25 @@ INLINE void apply_block(void *y, const void *x, const float *scale, const float 
 }
 
 /* dy, or 0 where the ReLU after the norm was shut. */
-INLINE f32x16 gated(f32x16 dy, f32x16 x, f32x16 scale, f32x16 shift, int gate, float most)
+INLINE vf32 gated(vf32 dy, vf32 x, vf32 scale, vf32 shift, int gate, float most)
 {
-    const f32x16 zero = {0}, top = zero + most;
-    f32x16 v = x * scale + shift;
-    return gate ? lanes_select((v > zero) & (v < top), dy, zero) : dy;
+    const vf32 zero = {0}, top = zero + most;
+    vf32 v = x * scale + shift;
+    return gate ? f32_choose((vu32)(v > zero) & (vu32)(v < top), dy, zero) : dy;
 }
 
 INLINE void back_sums_block(float *sum, float *product, const void *dy, const void *x, const float *center,
                             const float *scale, const float *shift, int gate, float most, size_t rows,
                             size_t channels, int half, size_t at, size_t vectors, size_t n)
 {
-    f32x16 total[UNROLL] = {{0}}, along[UNROLL] = {{0}}, middle[UNROLL], s[UNROLL], t[UNROLL];
+    vf32 total[UNROLL] = {{0}}, along[UNROLL] = {{0}}, middle[UNROLL], s[UNROLL], t[UNROLL];
     get_block(middle, center, at, vectors, n);
     get_block(s, scale, at, vectors, n);
     get_block(t, shift, at, vectors, n);
 #define BODY(slot, v, i)                                                                                     \
     do {                                                                                                     \
-        f32x16 value = lanes_get(x, i, n, half);                                                             \
-        f32x16 g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate, most);                          \
+        vf32 value = wide_get(x, i, n, half);                                                                \
+        vf32 g = gated(wide_get(dy, i, n, half), value, s[v], t[v], gate, most);                             \
         total[slot] += g;                                                                                    \
         along[slot] += g * (value - middle[v]);                                                              \
     } while (0)
@@ -134,7 +139,7 @@ INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x, c
                              const float *scale, const float *shift, int gate, float most, size_t rows,
                              size_t channels, int half, size_t at, size_t vectors, size_t n)
 {
-    f32x16 s[UNROLL], t[UNROLL], a[UNROLL], b[UNROLL], d[UNROLL];
+    vf32 s[UNROLL], t[UNROLL], a[UNROLL], b[UNROLL], d[UNROLL];
     get_block(s, scale, at, vectors, n);
     get_block(t, shift, at, vectors, n);
     get_block(a, k->a, at, vectors, n);
@@ -142,10 +147,12 @@ INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x, c
     get_block(d, k->d, at, vectors, n);
 #define BODY(slot, v, i)                                                                                     \
     do {                                                                                                     \
-        f32x16 value = lanes_get(x, i, n, half);                                                             \
-        f32x16 g = gated(lanes_get(dy, i, n, half), value, s[v], t[v], gate, most);                          \
-        f32x16 slope = g * a[v] + (value * b[v] + d[v]);                                                     \
-        lanes_put(dx, i, add ? slope + lanes_get(dx, i, n, half) : slope, n, half);                          \
+        vf32 value = wide_get(x, i, n, half);                                                                \
+        vf32 g = gated(wide_get(dy, i, n, half), value, s[v], t[v], gate, most);                             \
+        vf32 slope = g * a[v] + (value * b[v] + d[v]);                                                       \
+        if (add)                                                                                             \
+            slope += wide_get(dx, i, n, half);                                                               \
+        wide_put(dx, i, slope, n, half);                                                                     \
     } while (0)
     EACH_VECTOR(BODY);
 #undef BODY
@@ -154,31 +161,31 @@ INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x, c
 #define EACH_TYPE(TYPE, HALF)                                                                                \
     static void sums_##TYPE(float *sum, const void *x, size_t rows, size_t channels)                         \
     {                                                                                                        \
-        EACH_BLOCK(sums_block, sum, x, rows, channels, HALF);                                                \
+        EACH_BLOCK(LANES, sums_block, sum, x, rows, channels, HALF);                                         \
     }                                                                                                        \
     static void squares_##TYPE(float *square, const void *x, const float *center, size_t rows,               \
                                size_t channels)                                                              \
     {                                                                                                        \
-        EACH_BLOCK(squares_block, square, x, center, rows, channels, HALF);                                  \
+        EACH_BLOCK(LANES, squares_block, square, x, center, rows, channels, HALF);                           \
     }                                                                                                        \
     static void apply_##TYPE(void *y, const void *x, const float *scale, const float *shift, float most,     \
                              size_t rows, size_t channels)                                                   \
     {                                                                                                        \
         if (most > 0)                                                                                        \
-            EACH_BLOCK(apply_block, y, x, scale, shift, 1, most, rows, channels, HALF);                      \
+            EACH_BLOCK(WIDTH, apply_block, y, x, scale, shift, 1, most, rows, channels, HALF);               \
         else                                                                                                 \
-            EACH_BLOCK(apply_block, y, x, scale, shift, 0, most, rows, channels, HALF);                      \
+            EACH_BLOCK(WIDTH, apply_block, y, x, scale, shift, 0, most, rows, channels, HALF);               \
     }                                                                                                        \
     static void back_sums_##TYPE(float *sum, float *product, const void *dy, const void *x,                  \
                                  const float *center, const struct norm_gate *gate, size_t rows,             \
                                  size_t channels)                                                            \
     {                                                                                                        \
         if (gate)                                                                                            \
-            EACH_BLOCK(back_sums_block, sum, product, dy, x, center, gate->scale, gate->shift, 1,            \
+            EACH_BLOCK(LANES, back_sums_block, sum, product, dy, x, center, gate->scale, gate->shift, 1,     \
                        gate->most, rows, channels, HALF);                                                    \
         else                                                                                                 \
-            EACH_BLOCK(back_sums_block, sum, product, dy, x, center, center, center, 0, 0, rows, channels,   \
-                       HALF);                                                                                \
+            EACH_BLOCK(LANES, back_sums_block, sum, product, dy, x, center, center, center, 0, 0, rows,      \
+                       channels, HALF);                                                                      \
     }                                                                                                        \
     static void back_apply_##TYPE(void *dx, int add, const void *dy, const void *x,                          \
                                   const struct norm_slopes *slopes, const struct norm_gate *gate,            \
@@ -187,13 +194,17 @@ INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x, c
         const float *scale = gate ? gate->scale : slopes->a, *shift = gate ? gate->shift : slopes->a;        \
         const float most = gate ? gate->most : 0;                                                            \
         if (gate && add)                                                                                     \
-            EACH_BLOCK(back_apply_block, dx, 1, dy, x, slopes, scale, shift, 1, most, rows, channels, HALF); \
+            EACH_BLOCK(WIDTH, back_apply_block, dx, 1, dy, x, slopes, scale, shift, 1, most, rows, channels, \
+                       HALF);                                                                                \
         else if (gate)                                                                                       \
-            EACH_BLOCK(back_apply_block, dx, 0, dy, x, slopes, scale, shift, 1, most, rows, channels, HALF); \
+            EACH_BLOCK(WIDTH, back_apply_block, dx, 0, dy, x, slopes, scale, shift, 1, most, rows, channels, \
+                       HALF);                                                                                \
         else if (add)                                                                                        \
-            EACH_BLOCK(back_apply_block, dx, 1, dy, x, slopes, scale, shift, 0, most, rows, channels, HALF); \
+            EACH_BLOCK(WIDTH, back_apply_block, dx, 1, dy, x, slopes, scale, shift, 0, most, rows, channels, \
+                       HALF);                                                                                \
         else                                                                                                 \
-            EACH_BLOCK(back_apply_block, dx, 0, dy, x, slopes, scale, shift, 0, most, rows, channels, HALF); \
+            EACH_BLOCK(WIDTH, back_apply_block, dx, 0, dy, x, slopes, scale, shift, 0, most, rows, channels, \
+                       HALF);                                                                                \
     }
 EACH_TYPE(f32, 0)
 EACH_TYPE(bf16, 1)

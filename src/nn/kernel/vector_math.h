@@ -1,7 +1,8 @@
 /* vector_math.h - sixteen floats at a time, for NAME.isa.c files only.
  *
  * The sixteen lanes are fixed, whatever the register width, and no multiply-add is contracted: a sum over
- * lanes has the same bits on every instruction set. */
+ * lanes has the same bits on every instruction set. Where lanes do not meet, wide_*() take vectors of the level's
+ * own width: longer ones than registers go through memory. */
 #ifndef NN_KERNEL_VECTOR_MATH_H
 #define NN_KERNEL_VECTOR_MATH_H
 
@@ -10,6 +11,8 @@
 #include <string.h>
 
 enum { LANES = 16 };
+/* As many as a vf32 has. */
+typedef uint16_t vu16_half __attribute__((vector_size(VECTOR_BYTES / 2)));
 
 INLINE f32x16 lanes_load(const float *from)
 {
@@ -62,6 +65,28 @@ INLINE void lanes_put(void *array, size_t i, f32x16 x, size_t n, int half)
 {
     if (half) {
         u16x16 h = lanes_to_bf16(x);
+        memcpy((uint16_t *)array + i, &h, n * sizeof(uint16_t));
+    } else
+        memcpy((float *)array + i, &x, n * sizeof(float));
+}
+
+INLINE vf32 wide_get(const void *array, size_t i, size_t n, int half)
+{
+    if (half) {
+        vu16_half h = {0};
+        memcpy(&h, (const uint16_t *)array + i, n * sizeof(uint16_t));
+        return (vf32)(__builtin_convertvector(h, vu32) << 16);
+    }
+    vf32 x = {0};
+    memcpy(&x, (const float *)array + i, n * sizeof(float));
+    return x;
+}
+
+INLINE void wide_put(void *array, size_t i, vf32 x, size_t n, int half)
+{
+    if (half) {
+        vu32 bits = (vu32)x, rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16, nan = (vu32)(x != x);
+        vu16_half h = __builtin_convertvector((rounded & ~nan) | (((bits >> 16) | 0x40) & nan), vu16_half);
         memcpy((uint16_t *)array + i, &h, n * sizeof(uint16_t));
     } else
         memcpy((float *)array + i, &x, n * sizeof(float));
