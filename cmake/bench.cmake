@@ -1,8 +1,14 @@
-# bench/bench_*.c: programs that time kernels and stages (make bench).
+# bench/bench_*.c: programs that time kernels and stages (make bench). bench_team needs MPI itself.
 file(GLOB benches CONFIGURE_DEPENDS bench/bench_*.c)
 foreach(source IN LISTS benches)
   get_filename_component(name ${source} NAME_WE)
+  if(name STREQUAL bench_team AND NOT TARGET sotto_mpi)
+    continue()
+  endif()
   add_executable(${name} ${source})
   target_include_directories(${name} PRIVATE include src bench tests)
   target_link_libraries(${name} PRIVATE sotto_internals)
 endforeach()
+if(TARGET bench_team)
+  target_link_libraries(bench_team PRIVATE MPI::MPI_C)
+endif()
