@@ -35,7 +35,7 @@ static double by_tree(const struct sotto_team *team, struct tree_sums *s, const 
     const double began = wall_seconds();
     must(tree_sums_join(s, 1));
     const double took = wall_seconds() - began;
-    if (total[width - 1] != (float)(ranks * (ranks + 1) / 2))
+    if (2 * total[width - 1] != (float)(ranks * (ranks + 1)))
         fprintf(stderr, "bench_team: wrong sum\n"), exit(70);
     return took;
 }
