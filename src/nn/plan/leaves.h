@@ -84,8 +84,8 @@ double leaves_sum(struct leaves *l, leaf_value *of, void *state);
 typedef double leaf_loss(float *diff, const float *logits, void *state, const struct leaf *leaf);
 /** After leaves_forward(), and as leaves_sum(): the sum of what it says of each leaf. What it writes stays for leaves_backward(). */
 double leaves_sum_adversary(struct leaves *l, leaf_loss *of, void *state);
-/** The adversary's logits again, with its weights as they are now, then `of`, called from several threads, whose result is not
- * read; and the gradient of all records by the adversary's weights, in the model, where all others stay as they are. Ranks do it
+/** The adversary's logits again, with its weights as they are now, then `of`, called from several threads, of which the
+ * result is not read; and the gradient of all records by the adversary's weights, in the model, where all others stay as they are. Ranks do it
  * together. ESTOPPED. */
 sotto_status leaves_step_adversary(struct leaves *l, leaf_loss *of, void *state);
 /** What decides the last bits besides the recipe, as lines "key=value". Order fast: threads, instruction set, backend. Exact:
