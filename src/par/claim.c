@@ -2,7 +2,9 @@
 #include "par/claim.h"
 
 #include "base/file.h"
+#include "base/holder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,8 +19,7 @@ enum { MOST = 256 /* claims at a time */, RENEWED = 60, STALE = 15 * 60 /* secon
 
 struct claims {
     char folder[CLAIM_PATH - CLAIM_NAME - 32];
-    char host[72],
-        machine[160]; /* machine: boot and process namespace, in which a process number means something */
+    struct holder self;
     char name[MOST][CLAIM_NAME]; /* "": free */
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -26,9 +27,11 @@ struct claims {
     bool running, end;
 };
 
+static const char claim_ending[] = ".claim";
+
 static void path_of(char out[CLAIM_PATH], const struct claims *c, const char *name)
 {
-    snprintf(out, CLAIM_PATH, "%s/%.*s.claim", c->folder, CLAIM_NAME, name);
+    snprintf(out, CLAIM_PATH, "%s/%.*s%s", c->folder, CLAIM_NAME, name, claim_ending);
 }
 
 /* mtime becomes the file server's present. A claim that vanished was taken over: nothing to renew. */
@@ -63,22 +66,6 @@ static void start_renewing(struct claims *c)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void name_machine(struct claims *c)
-{
-    char boot[64] = "", space[64] = "";
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (f && !fgets(boot, sizeof boot, f))
-        boot[0] = 0;
-    if (f)
-        fclose(f);
-    boot[strcspn(boot, "\n")] = 0;
-    const ssize_t length = readlink("/proc/self/ns/pid", space, sizeof space - 1);
-    space[length > 0 ? length : 0] = 0;
-    snprintf(c->machine, sizeof c->machine, "%s/%s", boot[0] ? boot : "?", space[0] ? space : "?");
-    if (gethostname(c->host, sizeof c->host - 1) != 0)
-        strcpy(c->host, "?");
-}
-
 sotto_status claims_open(struct claims **out, const char *folder)
 {
     sotto_status status = SOTTO_OK;
@@ -86,7 +73,7 @@ sotto_status claims_open(struct claims **out, const char *folder)
     NEW(c, 1);
     REQUIRE(strlen(folder) < sizeof c->folder, "%.40s...: path is too long", folder);
     strcpy(c->folder, folder);
-    name_machine(c);
+    holder_self(&c->self);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->wake, NULL);
     *out = c;
@@ -94,35 +81,6 @@ sotto_status claims_open(struct claims **out, const char *folder)
 done:
     base_free(c);
     return status;
-}
-
-/* HOST PROCESS MACHINE TIME */
-struct owner {
-    char host[72], machine[160];
-    long process;
-};
-
-static bool read_owner(struct owner *o, const char *path)
-{
-    char line[512] = "";
-    *o = (struct owner){.process = 0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
-    if (fd >= 0)
-        close(fd);
-    return length > 0 && sscanf(line, "%71s %ld %159s", o->host, &o->process, o->machine) == 3;
-}
-
-static bool is_mine(const struct claims *c, const struct owner *o)
-{
-    return o->process == (long)getpid() && strcmp(o->host, c->host) == 0 &&
-           strcmp(o->machine, c->machine) == 0;
-}
-
-static bool is_gone(const struct claims *c, const struct owner *o)
-{
-    return o->process > 0 && !strchr(c->machine, '?') && strcmp(o->host, c->host) == 0 &&
-           strcmp(o->machine, c->machine) == 0 && kill((pid_t)o->process, 0) != 0 && errno == ESRCH;
 }
 
 /* Out: *now: what time the folder's files get. */
@@ -149,11 +107,11 @@ done:
 static sotto_status take_over(struct claims *c, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    struct owner o;
+    struct holder o;
     struct stat info;
     time_t now = 0;
-    const bool known = read_owner(&o, path);
-    if (!known || !is_gone(c, &o)) {
+    const bool known = holder_read(&o, path);
+    if (!known || !holder_is_gone(&o, &c->self)) {
         if (stat(path, &info) != 0)
             goto done;
         TRY(server_time(&now, c));
@@ -166,22 +124,20 @@ done:
 }
 
 /* *created: the file is new, and this process's. */
-static sotto_status create(bool *created, const struct claims *c, const char *path)
+static sotto_status create(bool *created, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    char line[512], at[32] = "";
-    struct tm utc;
-    const time_t now = time(NULL);
+    char line[HOLDER_LINE];
+    struct holder now;
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     *created = fd >= 0;
     if (fd < 0 && errno != EEXIST)
         FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(errno));
     if (fd < 0)
         goto done;
-    if (gmtime_r(&now, &utc))
-        strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    const int length = snprintf(line, sizeof line, "%s %ld %s %s\n", c->host, (long)getpid(), c->machine, at);
-    if (write(fd, line, (size_t)length) != length) {
+    holder_self(&now);
+    const size_t length = holder_line(line, &now);
+    if (write(fd, line, length) != (ssize_t)length) {
         unlink(path);
         *created = false;
         FAIL(SOTTO_EIO, "%s: cannot write: %s", path, strerror(errno));
@@ -211,10 +167,10 @@ sotto_status claim_take(bool *mine, struct claims *c, const char *name)
     const size_t slot = find(c, "");
     if (slot == MOST || find(c, name) < MOST)
         goto done;
-    TRY(create(mine, c, path));
+    TRY(create(mine, path));
     if (!*mine) {
         TRY(take_over(c, path));
-        TRY(create(mine, c, path));
+        TRY(create(mine, path));
     }
     if (!*mine)
         goto done;
@@ -229,18 +185,36 @@ done:
 void claim_drop(struct claims *c, const char *name)
 {
     char path[CLAIM_PATH];
-    struct owner o;
+    struct holder o;
     if (!c || !name[0])
         return;
     pthread_mutex_lock(&c->lock);
     const size_t slot = find(c, name);
     if (slot < MOST) {
         path_of(path, c, name);
-        if (read_owner(&o, path) && is_mine(c, &o)) /* else it was taken over */
+        if (holder_read(&o, path) && holder_same(&o, &c->self)) /* else it was taken over */
             unlink(path);
         c->name[slot][0] = 0;
     }
     pthread_mutex_unlock(&c->lock);
+}
+
+void claims_tidy(const char *folder, const char *ending)
+{
+    char result[CLAIM_PATH], path[CLAIM_PATH];
+    DIR *entries = opendir(folder);
+    for (const struct dirent *e; entries && (e = readdir(entries));) {
+        const size_t length = strlen(e->d_name), end = sizeof claim_ending - 1;
+        if (length <= end || strcmp(e->d_name + length - end, claim_ending) != 0)
+            continue;
+        const int have =
+            snprintf(result, sizeof result, "%s/%.*s%s", folder, (int)(length - end), e->d_name, ending);
+        if ((size_t)have < sizeof result && file_exists(result) &&
+            path_join(path, sizeof path, folder, e->d_name) == SOTTO_OK)
+            (void)unlink(path);
+    }
+    if (entries)
+        closedir(entries);
 }
 
 void claims_close(struct claims *c)
@@ -266,9 +240,9 @@ void claims_close(struct claims *c)
 void claim_owner(char out[CLAIM_OWNER], const struct claims *c, const char *name)
 {
     char path[CLAIM_PATH];
-    struct owner o;
+    struct holder o;
     path_of(path, c, name);
-    if (read_owner(&o, path))
+    if (holder_read(&o, path))
         snprintf(out, CLAIM_OWNER, "%s, process %ld", o.host, o.process);
     else
         out[0] = 0;
@@ -289,7 +263,7 @@ uint64_t claims_scatter(const struct claims *c)
 {
     char text[320];
     uint64_t h = 14695981039346656037u; /* FNV-1a */
-    snprintf(text, sizeof text, "%s %s %ld", c->host, c->machine, (long)getpid());
+    snprintf(text, sizeof text, "%s %s %ld", c->self.host, c->self.machine, c->self.process);
     for (const char *p = text; *p; p++)
         h = (h ^ (unsigned char)*p) * 1099511628211u;
     return h >> 16;

@@ -22,6 +22,9 @@ void claims_close(struct claims *c);
 sotto_status claim_take(bool *mine, struct claims *c, const char *name);
 /** Harmless on what was not taken. */
 void claim_drop(struct claims *c, const char *name);
+/** Removes what killed processes left: claims NAME.claim beside a result NAME + ending, which no one needs. Harmless for a
+ * process that is about to drop such a claim. */
+void claims_tidy(const char *folder, const char *ending);
 /** Who has the task, for people: "node7, process 4242"; "" if it is not known. */
 void claim_owner(char out[CLAIM_OWNER], const struct claims *c, const char *name);
 /** Waits before the next look at what others do: 0.1 s the first time (turn 0), 5 s in the end. ESTOPPED. */

@@ -237,6 +237,8 @@ static sotto_status execute(char **folder, char **plan_json, char **plan_text, c
         goto done;
     }
     TRY(worker ? work(&r) : run_stages(&r));
+    if (!worker)
+        run_folder_tidy(&r.folder);
     NEW_TEXT(kept, path);
     *folder = kept;
 done:

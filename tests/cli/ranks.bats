@@ -94,6 +94,13 @@ Y
       cmp "serial/$f" "out/$f"
     done
     cmp alone.txt said0
+    [ -z "$(find c -name '*.claim')" ]
+  done
+  # a process that was killed between its model and the end of its claim: a worker, or the merging process, removes the claim
+  for last in "--worker" "-o again"; do
+    for f in c/*.safetensors; do echo "node7 4242 boot/space 2026-01-01T00:00:00Z" > "${f%.safetensors}.claim"; done
+    "${lira[@]:0:${#lira[@]}-2}" $last > /dev/null
+    [ -z "$(find c -name '*.claim')" ]
   done
 }
 
@@ -115,8 +122,19 @@ Y
     for f in report.json report.html models shadow attacks splits embeddings; do
       diff -r "serial/runs/sweep/$f" "shared/runs/sweep/$f"
     done
+    [ -z "$(find shared/runs -name '*.claim')" ]
     [ "$(find shared/runs -name '*ledger*.jsonl' -exec cat {} + | wc -l)" -eq "$(find serial/runs -name '*ledger*.jsonl' -exec cat {} + | wc -l)" ]
   done
+  rm -rf shared
+  mkdir shared
+  cd shared
+  cp ../sweep.yaml .
+  "${run_all[@]}" --worker > /dev/null
+  for f in runs/sweep/tasks/*.json runs/sweep/tasks/{shadow,pairs}/*.safetensors; do echo "node7 4242 boot/space 2026-01-01T00:00:00Z" > "${f%.*}.claim"; done
+  [ "$(find runs -name '*.claim' | wc -l)" -gt 16 ]
+  "${run_all[@]}" > ../again.txt
+  cmp ../again.txt ../alone.txt
+  [ -z "$(find runs -name '*.claim')" ]
 }
 
 @test "a worker's own error is told with its rank, and rank 0 does its work" {

@@ -24,6 +24,10 @@ teardown() { cd /; rm -rf "$dir"; }
     wait "${pids[2]}" || true
     "${sample[@]}" --cache $kind -o merged-$kind.json
     cmp whole-$kind.json merged-$kind.json
+    [ -z "$(find $kind -name '*.claim')" ]
+    for f in $kind/*.safetensors; do echo "node7 4242 boot/space 2026-01-01T00:00:00Z" > "${f%.safetensors}.claim"; done # killed behind its result
+    "${sample[@]}" --cache $kind --worker
+    [ -z "$(find $kind -name '*.claim')" ]
     [ "$(find $kind -name '*.safetensors' | wc -l)" -eq 4 ]
   done
   run "${sample[@]}" --cache parts --shard 1/3 --json -o parts.json

@@ -181,6 +181,8 @@ sotto_status shadow_share_run(struct shadow_share *s)
     if (p->cache && (!p->worker || s->pool->trained > 0))
         context_log(p->ctx, SOTTO_LOG_INFO, "shadow models: %zu trained, %zu from the cache, %zu missing",
                     s->pool->trained, s->pool->reused, s->pool->missing);
+    if (p->cache && !p->survey)
+        claims_tidy(p->cache, ".json");
 done:
     claims_close(s->claims);
     s->claims = NULL;

@@ -260,6 +260,7 @@ sotto_status sotto_sensitivity_share(struct sotto_sensitivity_sample *out, size_
     TRY(folder_make(o.cache));
     TRY(claims_open(&s.claims, o.cache));
     TRY(work(&s));
+    claims_tidy(o.cache, ".safetensors");
     *missing = count_missing(&s);
     if (!o.worker && *missing == 0)
         sensitivity_fold(out, s.changes, pairs, &data, &r);

@@ -86,6 +86,17 @@ bool run_folder_tasks(char out[RUN_PATH], const struct run_folder *f)
     return path_join(out, RUN_PATH, f->path, "tasks") == SOTTO_OK && file_is_folder(out);
 }
 
+void run_folder_tidy(const struct run_folder *f)
+{
+    static const struct {
+        const char *name, *ending;
+    } tasks[] = {{"tasks", ".json"}, {"tasks/shadow", ".json"}, {"tasks/pairs", ".safetensors"}};
+    char folder[RUN_PATH];
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+        if (path_join(folder, sizeof folder, f->path, tasks[i].name) == SOTTO_OK)
+            claims_tidy(folder, tasks[i].ending);
+}
+
 void run_folder_close(struct run_folder *f)
 {
     claims_close(f->claims);

@@ -35,6 +35,8 @@ sotto_status run_folder_open(struct run_folder *f, const char *path, const struc
 sotto_status run_folder_join(struct run_folder *f, const char *path, const struct sotto_context *ctx);
 /** Is there a folder of tasks? Out: its path. */
 bool run_folder_tasks(char out[RUN_PATH], const struct run_folder *f);
+/** What killed workers left behind their results goes, for the merging process at its end. */
+void run_folder_tidy(const struct run_folder *f);
 void run_folder_close(struct run_folder *f);
 /** "<folder>/<name>", with sub-folders made. */
 sotto_status run_folder_path(char out[RUN_PATH], const struct run_folder *f, const char *name);

@@ -123,6 +123,31 @@ static void old_claims_and_those_of_the_dead_are_taken_over(void **state)
     claims_close(c);
 }
 
+static void claims_of_finished_tasks_go(void **state)
+{
+    (void)state;
+    struct claims *c = NULL;
+    bool mine;
+    const char line[] =
+        "node7 4242 boot/space 2026-01-01T00:00:00Z\n"; /* of a process that may still be there */
+    assert_int_equal(overwrite(claim_file("done"), line, strlen(line)), 0);
+    assert_int_equal(overwrite(claim_file("other"), line, strlen(line)), 0);
+    assert_int_equal(overwrite(path_of("done.json"), "{}", 2), 0);
+    assert_int_equal(overwrite(path_of("other.safetensors"), "{}", 2), 0); /* not the last file of a result */
+    assert_int_equal(claims_open(&c, folder), SOTTO_OK);
+    assert_int_equal(claim_take(&mine, c, "mine"), SOTTO_OK);
+    assert_int_equal(overwrite(path_of("mine.json"), "{}", 2), 0);
+    claims_tidy(folder, ".json");
+    assert_false(file_exists(claim_file("done")));
+    assert_true(file_exists(claim_file("other")));
+    assert_false(file_exists(claim_file("mine"))); /* by another process, between result and drop */
+    claim_drop(c, "mine");
+    assert_int_equal(claim_take(&mine, c, "mine"), SOTTO_OK);
+    assert_true(mine);
+    claims_close(c);
+    claims_tidy(path_of("nowhere"), ".json");
+}
+
 static void a_folder_that_is_gone_is_an_error(void **state)
 {
     (void)state;
@@ -138,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_process_gets_a_task_until_it_gives_it_up),
                                        cmocka_unit_test(many_processes_share_the_tasks),
                                        cmocka_unit_test(old_claims_and_those_of_the_dead_are_taken_over),
+                                       cmocka_unit_test(claims_of_finished_tasks_go),
                                        cmocka_unit_test(a_folder_that_is_gone_is_an_error)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
