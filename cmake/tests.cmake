@@ -68,6 +68,8 @@ set(SOTTO_LONG
     test_pretrain test_pretrain_ranks test_privacy_accounting test_private_ranks test_release_doubles test_release_kinds test_reservations test_residual_sde test_silent_trainers test_stop
     test_stop_stages test_talos_runs test_train test_verification test_verify)
 sotto_label(long ${SOTTO_LONG})
+# Many sums through code that other tests run too: not repeated under sanitizers on each landing (make asan CUT=1).
+sotto_label(long-sums test_accounting_grid test_certified test_pld test_pld_errors test_pld_known test_pld_whole test_privacy_accounting)
 # They make archives; the library loads libarchive only when it reads one.
 foreach(name test_compare test_data_attribute test_data_binary test_data_bundle test_data_fetch test_data_images test_data_import test_data_pictures test_encoding test_encoding_rows test_idc test_stop_stages test_svhn)
   if(TARGET PkgConfig::SOTTO_LIBARCHIVE)
@@ -138,6 +140,12 @@ foreach(script IN LISTS scripts)
     add_test(NAME cli/${name} COMMAND ${BATS} ${script})
     set_tests_properties(cli/${name} PROPERTIES LABELS cli TIMEOUT 1800
       ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANGE_SERVER=$<TARGET_FILE:range_server>;SOTTO_SERVE_MODEL=$<TARGET_FILE:serve_model>;SOTTO_SHARED=${CMAKE_SOURCE_DIR}/../shared")
+  endif()
+endforeach()
+# Where nothing is known of earlier runs, the longest begin first, so that none of them is alone at the end.
+foreach(name cli/selftest cli/interrupt cli/neighbours cli/identity property/test_pld property/test_dp_sgd)
+  if(TEST ${name})
+    set_tests_properties(${name} PROPERTIES COST 100)
   endif()
 endforeach()
 if(BATS)
