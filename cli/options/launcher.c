@@ -64,7 +64,7 @@ static sotto_status refuse(const struct launched *l, const char *why)
     const sotto_status status =
         cli_fail(SOTTO_ENOTSUP, "started as rank %ld%s (%s), but %s", l->rank, of, l->launcher, why);
     cli_hint("%s, or give --alone to run %sseparate copies on purpose",
-             l->together ? "build the plug-in with 'make mpi' for this MPI library"
+             l->together ? "install the package sotto-mpi, or build the plug-in with 'make mpi'"
                          : "start sotto without the launcher",
              number);
     return status;

@@ -21,24 +21,30 @@ static void own_folder(char out[PATH_MAX])
                  own.dli_fname);
 }
 
-/* RTLD_GLOBAL: an MPI library loads parts of its own, which look for it. */
-static void *load(const char *folder, const char *name)
+/* A build has the plug-in beside its program, an installation in lib/sotto. RTLD_GLOBAL: an MPI library loads parts of its own,
+ * which look for it. `why`: of the first that failed. */
+static void *load(const char *stated, char why[300])
 {
-    char path[2 * PATH_MAX];
-    snprintf(path, sizeof path, "%s%s", folder, name);
-    return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    char own[PATH_MAX], path[2 * PATH_MAX];
+    void *library = NULL;
+    own_folder(own);
+    const char *places[][2] = {{own, ""}, {own, "sotto/"}, {SOTTO_LIBRARY_FOLDER, "/sotto/"}};
+    for (size_t i = 0; i < (stated ? 1 : 3) && !library; i++) {
+        snprintf(path, sizeof path, "%s%s%s", places[i][0], places[i][1], file);
+        library = dlopen(stated ? stated : path, RTLD_NOW | RTLD_GLOBAL);
+        if (!library && i == 0)
+            snprintf(why, 300, "%s", dlerror());
+    }
+    return library;
 }
 
 static sotto_status find(const struct transport **out)
 {
     sotto_status status = SOTTO_OK;
-    const char *stated = getenv("SOTTO_MPI_LIBRARY"), *name = stated && *stated ? stated : file;
-    char folder[PATH_MAX], why[300];
-    own_folder(folder);
-    void *library = load(name == file ? folder : "", name);
-    snprintf(why, sizeof why, "%s", library ? "" : dlerror());
-    if (!library && name == file)
-        library = load(SOTTO_LIBRARY_FOLDER "/", name);
+    const char *stated = getenv("SOTTO_MPI_LIBRARY"), *name = stated && *stated ? stated : NULL;
+    char why[300] = "";
+    void *library = load(name, why);
+    name = name ? name : file;
     if (!library)
         FAIL(SOTTO_ENOTSUP, "no MPI support: %s cannot be loaded: %s", name, why);
     const struct transport *t = dlsym(library, TRANSPORT_SYMBOL);

@@ -25,7 +25,7 @@ refused() {
   [ "$status" -eq 69 ] || { echo "$*: exit $status: $output"; return 1; }
   local why="this verb cannot run on several ranks yet" do="start sotto without the launcher"
   case $1 in pretrain | train) why="this sotto has no MPI support: $SOTTO_MPI_LIBRARY cannot be loaded: $SOTTO_MPI_LIBRARY: cannot open shared object file: No such file or directory"
-    do="build the plug-in with 'make mpi' for this MPI library" ;;
+    do="install the package sotto-mpi, or build the plug-in with 'make mpi'" ;;
   esac
   [ "${lines[0]}" = "sotto: error: started as $rank ($launcher), but $why" ] || { echo "$output"; return 1; }
   [[ "${lines[1]}" == "hint: $do, or give --alone to run "*"separate copies on purpose" ]]

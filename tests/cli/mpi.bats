@@ -41,6 +41,19 @@ weights() { sha256sum < "$1"; }
   [ "$(weights other.st)" != "$(weights alone.st)" ]
 }
 
+@test "an installed program finds its plug-in" {
+  cmake --install "$SOTTO_BUILD" --prefix "$dir/usr" > /dev/null
+  "$SOTTO" pretrain "${images[@]}" --epochs 1 -o alone.st --quiet
+  ranks -n 2 "$dir/usr/bin/sotto" pretrain "${images[@]}" --epochs 1 -o ranks.st --quiet
+  [ "$(weights ranks.st)" = "$(weights alone.st)" ]
+  plugin=$(find "$dir/usr" -name libsotto_mpi.so)
+  [[ $plugin == */sotto/libsotto_mpi.so ]]
+  mv "$plugin" "$plugin.away"
+  run ranks -n 2 "$dir/usr/bin/sotto" pretrain "${images[@]}" --epochs 1 -o none.st --quiet
+  [ "$status" -eq 69 ]
+  [[ "$output" == *"libsotto_mpi.so cannot be loaded"*"install the package sotto-mpi"* ]]
+}
+
 @test "train: the file of one process, snapshots and all; certified inputs and canaries are refused" {
   few=(train --model cnn "${images[@]}" --epochs 2 --quiet)
   "$SOTTO" "${few[@]}" --snapshot-every 1 -o alone.st
