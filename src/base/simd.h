@@ -165,6 +165,42 @@ INLINE vf32 f32_choose(vu32 mask, vf32 a, vf32 b)
 {
     return (vf32)((mask & (vu32)a) | (~mask & (vu32)b));
 }
+/* Lane by lane: a where a > b (a < b), else b: b, too, where one is not a number. */
+INLINE vf32 f32_larger(vf32 a, vf32 b)
+{
+#if defined(__AVX512F__)
+    return (vf32)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vf32)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (vf32)_mm_max_ps((__m128)a, (__m128)b);
+#else
+    return f32_choose((vu32)(a > b), a, b);
+#endif
+}
+INLINE vf32 f32_smaller(vf32 a, vf32 b)
+{
+#if defined(__AVX512F__)
+    return (vf32)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vf32)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (vf32)_mm_min_ps((__m128)a, (__m128)b);
+#else
+    return f32_choose((vu32)(a < b), a, b);
+#endif
+}
+/* x where low < v < high, else 0. */
+INLINE vf32 f32_between(vf32 x, vf32 v, vf32 low, vf32 high)
+{
+#if defined(__AVX512F__)
+    __mmask16 above = _mm512_cmp_ps_mask((__m512)v, (__m512)low, _CMP_GT_OQ);
+    return (vf32)_mm512_maskz_mov_ps(_mm512_mask_cmp_ps_mask(above, (__m512)v, (__m512)high, _CMP_LT_OQ),
+                                     (__m512)x);
+#else
+    return (vf32)((vu32)x & (vu32)(v > low) & (vu32)(v < high));
+#endif
+}
 INLINE vf64 f64_choose(vi64 mask, vf64 a, vf64 b)
 {
     return (vf64)((mask & (vi64)a) | (~mask & (vi64)b));

@@ -103,15 +103,7 @@ INLINE vec v_keep(bits mask, vec a)
 }
 INLINE vec v_max(vec a, vec b)
 {
-#if defined(__AVX512F__)
-    return (vec)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (vec)_mm256_max_ps((__m256)a, (__m256)b);
-#elif defined(__SSE2__)
-    return (vec)_mm_max_ps((__m128)a, (__m128)b);
-#else
-    return f32_choose((vu32)(a > b), a, b);
-#endif
+    return f32_larger(a, b);
 }
 /* Numbers too small to matter become 0: moments of units that stopped learning would otherwise decay into the
  * denormal range and stay there, where every operation costs a hundred cycles. */

@@ -91,8 +91,7 @@ INLINE void apply_to(void *y, const void *x, size_t i, size_t n, int half, vf32 
 {
     const vf32 zero = {0}, top = zero + most;
     vf32 v = wide_get(x, i, n, half) * scale + shift;
-    v = relu ? f32_choose((vu32)(v > zero), v, zero) : v;
-    wide_put(y, i, relu ? f32_choose((vu32)(v > top), top, v) : v, n, half);
+    wide_put(y, i, relu ? f32_smaller(top, f32_larger(v, zero)) : v, n, half);
 }
 
 INLINE void apply_block(void *y, const void *x, const float *scale, const float *shift, int relu, float most,
@@ -110,8 +109,7 @@ INLINE void apply_block(void *y, const void *x, const float *scale, const float 
 INLINE vf32 gated(vf32 dy, vf32 x, vf32 scale, vf32 shift, int gate, float most)
 {
     const vf32 zero = {0}, top = zero + most;
-    vf32 v = x * scale + shift;
-    return gate ? f32_choose((vu32)(v > zero) & (vu32)(v < top), dy, zero) : dy;
+    return gate ? f32_between(dy, x * scale + shift, zero, top) : dy;
 }
 
 INLINE void back_sums_block(float *sum, float *product, const void *dy, const void *x, const float *center,

@@ -36,15 +36,23 @@ INLINE f32x16 lanes_load_part(const float *from, size_t n, float fill)
 
 INLINE f32x16 lanes_from_bf16(u16x16 h)
 {
+#ifdef __AVX512F__
+    return (f32x16)_mm512_slli_epi32(_mm512_cvtepu16_epi32((__m256i)h), 16); /* gcc 12 converts halves */
+#else
     return (f32x16)(__builtin_convertvector(h, u32x16) << 16);
+#endif
 }
 
-/** Rounds to nearest even; a NaN stays a NaN. */
+/** Rounds to nearest even as VCVTNEPS2BF16 does: a NaN stays a NaN, and what is below 2^-126 becomes 0. */
 INLINE u16x16 lanes_to_bf16(f32x16 x)
 {
-    u32x16 bits = (u32x16)x, rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    u32x16 nan = (u32x16)(x != x);
-    return __builtin_convertvector((rounded & ~nan) | (((bits >> 16) | 0x40) & nan), u16x16);
+#ifdef __AVX512BF16__
+    return (u16x16)_mm512_cvtneps_pbh((__m512)x);
+#else
+    u32x16 bits = (u32x16)x, rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16, nan = (u32x16)(x != x),
+           kept = (u32x16)((bits & 0x7f800000) != 0) | 0x8000;
+    return __builtin_convertvector((rounded & ~nan & kept) | (((bits >> 16) | 0x40) & nan), u16x16);
+#endif
 }
 
 /** n <= LANES elements from position i of a f32 (half = 0) or bf16 (half = 1) array; the other lanes are 0. n
@@ -70,12 +78,32 @@ INLINE void lanes_put(void *array, size_t i, f32x16 x, size_t n, int half)
         memcpy((float *)array + i, &x, n * sizeof(float));
 }
 
+INLINE vf32 wide_from_bf16(vu16_half h)
+{
+#ifdef __AVX512F__
+    return (vf32)lanes_from_bf16((u16x16)h);
+#else
+    return (vf32)(__builtin_convertvector(h, vu32) << 16);
+#endif
+}
+
+INLINE vu16_half wide_to_bf16(vf32 x)
+{
+#ifdef __AVX512F__
+    return (vu16_half)lanes_to_bf16((f32x16)x);
+#else
+    vu32 bits = (vu32)x, rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16, nan = (vu32)(x != x),
+         kept = (vu32)((bits & 0x7f800000) != 0) | 0x8000;
+    return __builtin_convertvector((rounded & ~nan & kept) | (((bits >> 16) | 0x40) & nan), vu16_half);
+#endif
+}
+
 INLINE vf32 wide_get(const void *array, size_t i, size_t n, int half)
 {
     if (half) {
         vu16_half h = {0};
         memcpy(&h, (const uint16_t *)array + i, n * sizeof(uint16_t));
-        return (vf32)(__builtin_convertvector(h, vu32) << 16);
+        return wide_from_bf16(h);
     }
     vf32 x = {0};
     memcpy(&x, (const float *)array + i, n * sizeof(float));
@@ -85,8 +113,7 @@ INLINE vf32 wide_get(const void *array, size_t i, size_t n, int half)
 INLINE void wide_put(void *array, size_t i, vf32 x, size_t n, int half)
 {
     if (half) {
-        vu32 bits = (vu32)x, rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16, nan = (vu32)(x != x);
-        vu16_half h = __builtin_convertvector((rounded & ~nan) | (((bits >> 16) | 0x40) & nan), vu16_half);
+        vu16_half h = wide_to_bf16(x);
         memcpy((uint16_t *)array + i, &h, n * sizeof(uint16_t));
     } else
         memcpy((float *)array + i, &x, n * sizeof(float));

@@ -1,5 +1,5 @@
 /* The passes of norms have the same bits at every level of this CPU, in f32 and bf16: those of a scalar loop that
- * adds up as many chains of rows as the number of channels asks for. One thread. */
+ * adds up as many chains of rows as the number of channels asks for. v2 to the best one, f32 and bf16, one thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,8 +156,45 @@ static void every_level_has_the_bits_of_a_scalar_loop(void **state)
     }
 }
 
+/* bf16: ties go to even, beyond the largest lies infinity, a NaN stays one, and below 2^-126 there is 0 of the same sign (what
+ * VCVTNEPS2BF16 does, and every level with it). */
+static void rounds_alike_at_the_edges(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t x;
+        float scale;
+        uint16_t expected;
+    } cases[] = {{0x3f80, 1 + 0x1p-8f, 0x3f80},
+                 {0x3f80, 1 + 0x3p-8f, 0x3f82},
+                 {0x3f80, 1 + 0x1.02p-8f, 0x3f81},
+                 {0x7f7f, 1.003f, 0x7f80},
+                 {0xff7f, 1.003f, 0xff80},
+                 {0x7f80, 1, 0x7f80},
+                 {0x7fc1, 1, 0x7fc1},
+                 {0xffff, 1, 0xffff},
+                 {0x0080, 1, 0x0080},
+                 {0x0080, 1 - 0x1p-23f, 0x0000},
+                 {0x8080, 1 - 0x1p-23f, 0x8000},
+                 {0x0001, 1, 0x0000}};
+    enum { N = sizeof cases / sizeof *cases };
+    const int best = cpu_best_isa();
+    for (int level = 0; level <= best; level++)
+        for (size_t channels = N; channels <= 2 * 16 * N; channels *= 2) {
+            uint16_t x[2 * 16 * N], y[2 * 16 * N];
+            float scale[2 * 16 * N], shift[2 * 16 * N];
+            setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)level), 1);
+            for (size_t c = 0; c < channels; c++)
+                x[c] = cases[c % N].x, scale[c] = cases[c % N].scale, shift[c] = -0.0F;
+            norm_kernels_best()->apply[NN_BF16](y, x, scale, shift, 0, 1, channels);
+            for (size_t c = 0; c < channels; c++)
+                assert_int_equal(y[c], cases[c % N].expected);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_level_has_the_bits_of_a_scalar_loop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_level_has_the_bits_of_a_scalar_loop),
+                                       cmocka_unit_test(rounds_alike_at_the_edges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
