@@ -193,6 +193,21 @@ def test_one_ledger_for_a_data_set(ledger, tmp_path):
         sotto.Ledger()
 
 
+def test_a_lock_that_another_machine_left_is_told(ledger, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOTTO_LEDGER_LOCK", "file")
+    lock = tmp_path / "there" / "l.jsonl.lock"
+    lock.parent.mkdir()
+    here = sotto.Ledger(tmp_path / "there" / "l.jsonl", dataset="clinic-2027")
+    sotto.release([1.0], mechanism="laplace", l1=0.1, epsilon=0.1, ledger=here)
+    assert not lock.exists()
+    gone = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, check=True, text=True).stdout.strip()
+    machine = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip() + "/" + os.readlink("/proc/self/ns/pid")
+    lock.write_text(f"{os.uname().nodename} {gone} {machine} 2026-01-02T10:03:00Z\n")
+    with pytest.raises(sotto.errors.Locked, match=f"process {gone} since 2026-01-02 10:03 UTC; if that process is gone, remove "):
+        sotto.release([1.0], mechanism="laplace", l1=0.1, epsilon=0.1, ledger=here)
+    assert lock.exists()
+
+
 def test_read_from_data_is_a_condition(ledger):
     y, certificate = sotto.randomise([0, 1, 2, 1.5, -3], classes=3, epsilon=0.1, ledger=ledger)
     assert certificate.proved and certificate.condition is None and certificate.guarantee == "proved" and set(y) <= {0, 1, 2}

@@ -111,3 +111,30 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   cmp report/report.html kept.html
   "$SOTTO" audit --member-losses m.csv --nonmember-losses n.csv --quiet -o report --force > /dev/null
 }
+
+# Which holder a lock names decides who waits: one of this machine that ended is gone for certain.
+@test "on a shared file system LEDGER.lock stands beside the ledger; one that a killed process left is told, and never removed" {
+  export SOTTO_LEDGER_LOCK=file # as if the file system were one of several machines
+  convex=("$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o p.npy --quiet)
+  "${convex[@]}"
+  [ "$(charges)" -eq 1 ]
+  [ -z "$(find . -name '*.lock*' ! -name .lock)" ]
+  true &
+  gone=$!
+  wait $gone
+  printf '%s %s %s/%s %s\n' "$(hostname)" $gone "$(< /proc/sys/kernel/random/boot_id)" "$(readlink /proc/self/ns/pid)" "$(date -u +%Y-%m-%dT10:03:00Z)" > $ledger.lock
+  cp $ledger.lock left
+  for verb in protect head; do
+    if [ $verb = protect ]; then run "${convex[@]}"; else run "${head[@]}" --epsilon 1 -o h.safetensors; fi
+    [ "$status" -eq 75 ]
+    [[ "${lines[0]}" == "sotto: error: $dir/$ledger: locked by $(hostname), process $gone since 10:03 UTC; if that process is gone, remove $dir/$ledger.lock" ]] || { echo "$output"; false; }
+    [ ! -e h.safetensors ]
+    cmp left $ledger.lock
+  done
+  "$SOTTO" ledger show --dataset-id toy > /dev/null # readers do not ask
+  "$SOTTO" verify p.npy.certificate.json --ledger $ledger > /dev/null
+  [ "$(charges)" -eq 1 ]
+  rm $ledger.lock
+  "${convex[@]}"
+  [ "$(charges)" -eq 2 ]
+}

@@ -102,7 +102,7 @@ done:
 static sotto_status check_budget(const struct encoding_release *request)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger ledger = {.fd = -1};
+    struct ledger ledger = {.lock = {.fd = -1}};
     char *path = NULL;
     if (!request->ledger)
         TRY(ledger_default_path(&path, request->dataset_id));

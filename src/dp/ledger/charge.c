@@ -28,9 +28,8 @@ void charge_close(struct charge *c)
     for (size_t i = 0; i < c->count; i++)
         ledger_close(&c->ledgers[i]);
     base_free(c->ledgers);
-    if (c->lock >= 0)
-        close(c->lock);
-    *c = (struct charge){.lock = -1};
+    ledger_lock_close(&c->lock);
+    *c = (struct charge){.lock = {.fd = -1}};
 }
 
 static bool is_public(const struct charge *c)
@@ -195,13 +194,13 @@ sotto_status charge_open(struct charge *c, const char *dataset_id, const char *l
                          const struct sotto_source_records *source, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct charge opened = {.dataset_id = dataset_id, .source = source, .lock = -1};
+    struct charge opened = {.dataset_id = dataset_id, .source = source, .lock = {.fd = -1}};
     NEW(opened.ledgers, MOST_LEDGERS);
     for (size_t i = 0; i < MOST_LEDGERS; i++)
-        opened.ledgers[i].fd = -1;
+        opened.ledgers[i].lock.fd = -1;
     TRY(is_public(&opened) ? open_public(&opened, ledger, ctx) : open_private(&opened, ledger, ctx));
     *c = opened;
-    opened = (struct charge){.lock = -1};
+    opened = (struct charge){.lock = {.fd = -1}};
 done:
     charge_close(&opened);
     return status;

@@ -13,8 +13,8 @@ struct charge {
     const struct sotto_source_records *source; /* or NULL: unknown */
     struct ledger *ledgers; /* (count): the data set's own, then those of same_people; locked */
     size_t count;
-    int lock;    /* of the registry; -1: a public set */
-    bool opened; /* the data set's own had no entry */
+    struct ledger_lock lock; /* of the registry; .fd -1: a public set */
+    bool opened;             /* the data set's own had no entry */
 };
 
 /** Finds and locks the ledgers, as `ledger` and `source` (struct sotto_release) ask. Nothing is charged.
@@ -26,7 +26,7 @@ sotto_status charge_open(struct charge *c, const char *dataset_id, const char *l
  * entry are on disk in all of them, the data set's own last. Its source is that of charge_open(). */
 sotto_status charge_enter(struct charge *c, const struct charge_entry *entry,
                           const struct sotto_context *ctx);
-/** Harmless on {0} with lock -1. */
+/** Harmless on {0} with lock.fd -1. */
 void charge_close(struct charge *c);
 
 #endif

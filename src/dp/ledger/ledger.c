@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -227,7 +226,7 @@ static sotto_status quarantine(struct ledger *l, const unsigned char *data, size
         FAIL(SOTTO_ECREATE, "%s: %s", path, strerror(errno));
     TRY(write_all(fd, data, bytes, path));
     TRY(write_all(fd, "\n", 1, path));
-    if (fsync(fd) != 0 || ftruncate(l->fd, (off_t)keep) != 0 || fsync(l->fd) != 0)
+    if (fsync(fd) != 0 || ftruncate(l->lock.fd, (off_t)keep) != 0 || fsync(l->lock.fd) != 0)
         FAIL(SOTTO_EIO, "%s: %s", l->path, strerror(errno));
     context_log(ctx, SOTTO_LOG_WARNING,
                 "%s: the last line was cut off while it was written; its %zu bytes were moved to %s, which "
@@ -248,8 +247,8 @@ done:
 static sotto_status end_last_line(struct ledger *l, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    TRY(write_all(l->fd, "\n", 1, l->path));
-    if (fsync(l->fd) != 0)
+    TRY(write_all(l->lock.fd, "\n", 1, l->path));
+    if (fsync(l->lock.fd) != 0)
         FAIL(SOTTO_EIO, "%s: cannot sync: %s", l->path, strerror(errno));
     l->unended = false;
     context_log(ctx, SOTTO_LOG_WARNING, "%s: the last line had no newline; it is complete and stays charged",
@@ -260,7 +259,7 @@ done:
 
 static sotto_status ledger_start(struct ledger *l, const char *path)
 {
-    *l = (struct ledger){.fd = -1, .budget = {NAN, NAN}};
+    *l = (struct ledger){.lock = {.fd = -1}, .budget = {NAN, NAN}};
     memcpy(l->last, zeros, sizeof zeros);
     l->path = base_strdup(path);
     return l->path ? SOTTO_OK : status_fail(SOTTO_ENOMEM, "%s: out of memory", path);
@@ -281,19 +280,6 @@ done:
     return status;
 }
 
-sotto_status ledger_lock(int fd, const char *path)
-{
-    for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return status_fail(SOTTO_EIO, "%s: cannot lock: %s", path, strerror(errno));
-        if (tries >= 600)
-            return status_fail(SOTTO_EAGAIN, "%s: another process is using the ledger; try again later",
-                               path);
-        nanosleep(&(struct timespec){0, 50000000}, NULL);
-    }
-    return SOTTO_OK;
-}
-
 sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
@@ -301,10 +287,7 @@ sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_
     size_t size = 0, torn = 0;
     TRY(ledger_start(l, path));
     TRY(make_parent(path));
-    l->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (l->fd < 0)
-        FAIL(SOTTO_ECREATE, "%s: cannot open the ledger: %s", path, strerror(errno));
-    TRY(ledger_lock(l->fd, l->path));
+    TRY(ledger_lock_open(&l->lock, path, O_RDWR | O_APPEND));
     TRY(check_all(l, &data, &size, &torn));
     if (l->unended)
         TRY(end_last_line(l, ctx));
@@ -407,8 +390,8 @@ sotto_status ledger_append(struct ledger *l, const char *entry)
              l->path, l->moved);
     TRY(complete(&line, hash, l, entry));
     TRY(ledger_line_parse(&read_back, line, strlen(line), l->path));
-    TRY(write_all(l->fd, line, strlen(line), l->path));
-    if (fsync(l->fd) != 0)
+    TRY(write_all(l->lock.fd, line, strlen(line), l->path));
+    if (fsync(l->lock.fd) != 0)
         FAIL(SOTTO_EIO, "%s: cannot sync: %s", l->path, strerror(errno));
     if (l->entries == 0)
         TRY(sync_parent(l->path));
@@ -423,13 +406,11 @@ done:
 
 void ledger_close(struct ledger *l)
 {
-    if (l->fd >= 0)
-        close(l->fd); /* releases the lock */
+    ledger_lock_close(&l->lock);
     base_free(l->path);
     base_free(l->moved);
     ledger_records_free(&l->records);
     ledger_events_free(&l->proved_events);
     ledger_events_free(&l->conditional_events);
-    l->fd = -1;
     l->path = l->moved = NULL;
 }

@@ -3,12 +3,13 @@
  * A line is {...,"prev":"<hash of the line before>","hash":"<SHA-256 of this line without its hash member>"}.
  * An entry is on disk before the noise it announces is drawn, so whatever was released is in the ledger; an
  * entry whose release then failed stays and is charged. Accountants read only ledgers. One process holds the
- * file at a time (flock). */
+ * file at a time (ledger_lock.h). */
 #ifndef DP_LEDGER_LEDGER_H
 #define DP_LEDGER_LEDGER_H
 
 #include "dp/ledger/ledger_events.h"
 #include "dp/ledger/ledger_lines.h"
+#include "dp/ledger/ledger_lock.h"
 #include "dp/ledger/ledger_records.h"
 #include "sotto/dp.h"
 
@@ -22,7 +23,7 @@ struct ledger_sum {
 };
 struct ledger;
 struct ledger {
-    int fd;
+    struct ledger_lock lock; /* .fd: of the open file */
     char *path;
     size_t entries;
     bool unended;                                           /* the last line lacks its newline */
@@ -47,7 +48,7 @@ struct ledger {
 /** Opens or creates (with folders, mode 0600), waits for the lock, checks the whole chain, sums. A torn last
  * line (a process died while writing it, so its noise was never drawn) is moved to PATH.torn and the move is
  * recorded; one that lacks nothing but its newline is kept and charged. EFORMAT: a line was changed, removed
- * or reordered, or is of an event or schema that is not known. EAGAIN: locked by another process for 30 s. */
+ * or reordered, or is of an event or schema that is not known. EAGAIN: as ledger_lock_open(). */
 sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx);
 /** Read-only look at an existing ledger: no lock kept, nothing created or repaired. ENOENT. */
 sotto_status ledger_read(struct ledger *l, const char *path);
@@ -64,9 +65,7 @@ sotto_status ledger_append(struct ledger *l, const char *line);
 double ledger_sum_epsilon(const struct ledger_sum *sum, double delta);
 void ledger_sum_add(struct ledger_sum *sum, double pure, double rho, double epsilon, double delta);
 struct ledger_sum ledger_sum_both(const struct ledger_sum *a, const struct ledger_sum *b);
-/** Takes the lock of an open file, waiting for up to 30 s. EAGAIN, EIO. */
-sotto_status ledger_lock(int fd, const char *path);
-/** Closes and unlocks; harmless on {0} with fd -1. */
+/** Closes and unlocks; harmless on {0} with lock.fd -1. */
 void ledger_close(struct ledger *l);
 
 #endif

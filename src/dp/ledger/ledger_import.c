@@ -30,7 +30,7 @@ sotto_status sotto_ledger_import_opacus(const char *path, const char *history, d
                                         const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger ledger = {.fd = -1};
+    struct ledger ledger = {.lock = {.fd = -1}};
     struct event_list list = {NULL, 0};
     struct sotto_account a;
     unsigned char *data = NULL;

@@ -69,23 +69,15 @@ sotto_status ledger_default_path(char **out, const char *dataset_id)
     return path_of(out, dataset_id, ledger_ending);
 }
 
-sotto_status registry_lock(int *lock)
+sotto_status registry_lock(struct ledger_lock *lock)
 {
     sotto_status status = SOTTO_OK;
     char *folder = NULL, *path = NULL;
-    int fd = -1;
     TRY(find_folder(&folder));
     TRY(folder_make(folder));
     TRY(join(&path, folder, ".lock", ""));
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
-        FAIL(SOTTO_ECREATE, "%s: cannot open: %s", path, strerror(errno));
-    TRY(ledger_lock(fd, path));
-    *lock = fd;
-    fd = -1;
+    TRY(ledger_lock_open(lock, path, O_RDWR));
 done:
-    if (fd >= 0)
-        close(fd);
     base_free(folder);
     base_free(path);
     return status;
@@ -218,7 +210,7 @@ sotto_status registry_move(struct ledger *l, const char *dataset_id, const char 
                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger fresh = {.fd = -1};
+    struct ledger fresh = {.lock = {.fd = -1}};
     char *absolute = NULL, *line = NULL;
     TRY(make_absolute(&absolute, to));
     TRY(copy_lines(l, absolute));
@@ -229,7 +221,7 @@ sotto_status registry_move(struct ledger *l, const char *dataset_id, const char 
     context_log(ctx, SOTTO_LOG_INFO, "moved the ledger of data set '%s' to %s", dataset_id, absolute);
     ledger_close(l);
     *l = fresh;
-    fresh = (struct ledger){.fd = -1};
+    fresh = (struct ledger){.lock = {.fd = -1}};
 done:
     ledger_close(&fresh);
     base_free(line);

@@ -9,8 +9,8 @@
  * EINVAL: no identity, or no such folder can be named. */
 sotto_status ledger_default_path(char **out, const char *dataset_id);
 /** Makes the folder and takes its lock, which is held while a data set is charged. So all locks of ledgers are
- * taken in one order, and two new data sets cannot miss each other's records. *lock: close() it. EAGAIN. */
-sotto_status registry_lock(int *lock);
+ * taken in one order, and two new data sets cannot miss each other's records. Errors of ledger_lock_open(). */
+sotto_status registry_lock(struct ledger_lock *lock);
 /** The ledger that `dataset_id` has been charged to (base_free); NULL: none yet. EUSAGE: it is not there. */
 sotto_status registry_find(char **path, const char *dataset_id);
 /** Registers a file, of which the absolute path is kept. */

@@ -127,7 +127,7 @@ sotto_status release_record(struct noise **stream, struct sotto_certificate **ce
     sotto_status status = SOTTO_OK;
     const struct sotto_release *r = p->release;
     const struct certificate_facts facts = facts_of(p);
-    struct charge charge = {.lock = -1};
+    struct charge charge = {.lock = {.fd = -1}};
     struct charge_entry entry;
     struct noise *opened = NULL;
     struct sotto_certificate *made = NULL;

@@ -190,7 +190,7 @@ static sotto_status record(struct sotto_dpsgd_session *s, const struct sotto_dps
                            const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct charge charge = {.lock = -1};
+    struct charge charge = {.lock = {.fd = -1}};
     const struct sotto_sensitivity sensitivity = clipped(&s->facts);
     struct dpsgd_facts own; /* without what earlier reservations of the run have */
     struct charge_entry entry;

@@ -126,7 +126,7 @@ done:
 sotto_status verify_ledger(struct verification *v, const char *path)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger l = {.fd = -1};
+    struct ledger l = {.lock = {.fd = -1}};
     if (!path) {
         verify_leave(
             v, "ledger",

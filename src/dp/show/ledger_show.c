@@ -25,7 +25,7 @@ sotto_status sotto_ledger_init(char **path, const char *dataset_id, const char *
                                const struct sotto_source_records *source, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct charge charge = {.lock = -1};
+    struct charge charge = {.lock = {.fd = -1}};
     char *copy = NULL;
     if (budget.delta == SOTTO_DELTA_PURE)
         budget.delta = 0;
@@ -149,7 +149,7 @@ done:
 sotto_status sotto_ledger_show(char **json, const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger l = {.fd = -1};
+    struct ledger l = {.lock = {.fd = -1}};
     struct ledger_summary summary;
     struct shown s = {.ctx = ctx};
     TRY(show(&summary, &l, &s, ledger));
@@ -179,7 +179,7 @@ static void write_end(FILE *out, const struct ledger_summary *s)
 sotto_status sotto_ledger_table(char **text, const char *ledger, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger l = {.fd = -1};
+    struct ledger l = {.lock = {.fd = -1}};
     struct ledger_summary summary;
     struct shown s = {.ctx = ctx};
     char *made = NULL, *copy = NULL;

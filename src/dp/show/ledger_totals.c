@@ -15,7 +15,7 @@ sotto_status sotto_ledger_account(char **json, const char *path, double delta,
                                   const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    struct ledger l = {.fd = -1};
+    struct ledger l = {.lock = {.fd = -1}};
     struct ledger_totals t;
     TRY(require_delta(delta));
     TRY(ledger_read(&l, path));
