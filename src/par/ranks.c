@@ -1,5 +1,6 @@
 #include "par/ranks.h"
 
+#include "base/cpu_set.h"
 #include "base/memory.h"
 #include "par/watchdog.h"
 
@@ -8,7 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HOST = 64 };
+/* What a rank says in an agreement. */
+struct word {
+    int code; /* its status */
+    float number;
+};
 
 /* Callers hold the team as const: what changes lies behind it. */
 struct changing {
@@ -17,7 +22,10 @@ struct changing {
     struct status_record failure;
     struct team_traffic traffic;
     struct watchdog *watchdog; /* NULL: of one rank */
-    int *codes;                /* (size) statuses of an agreement */
+    struct word *words;        /* (size) of an agreement */
+    float *told;               /* (size) numbers of the last one */
+    float tells;               /* this rank's for the next one */
+    char (*hosts)[TEAM_HOST];  /* (size) where known */
     size_t *counts, *firsts;   /* (size) of a gather, in bytes */
 };
 struct sotto_team {
@@ -25,7 +33,8 @@ struct sotto_team {
     void *link;
     size_t rank, size;
     bool started;
-    char host[HOST];
+    char host[TEAM_HOST];
+    uint64_t cpus[CPU_SET_WORDS];
     struct changing *state;
 };
 
@@ -44,6 +53,37 @@ const char *team_host(const struct sotto_team *t)
     return t ? t->host : "";
 }
 
+const uint64_t *team_cpus(const struct sotto_team *t)
+{
+    return t->cpus;
+}
+
+void team_know_host(const struct sotto_team *t, size_t rank, const char *host)
+{
+    snprintf(t->state->hosts[rank], TEAM_HOST, "%s", host);
+}
+
+const char *team_host_of(const struct sotto_team *t, size_t rank)
+{
+    return t->state->hosts[rank][0] ? t->state->hosts[rank] : "an unknown host";
+}
+
+double team_worked(const struct sotto_team *t)
+{
+    return t ? watchdog_worked(t->state->watchdog) : 0;
+}
+
+void team_tell(const struct sotto_team *t, float number)
+{
+    if (t)
+        t->state->tells = number;
+}
+
+const float *team_told(const struct sotto_team *t)
+{
+    return t->state->told;
+}
+
 struct team_traffic team_traffic(const struct sotto_team *t)
 {
     return t ? t->state->traffic : (struct team_traffic){0};
@@ -60,12 +100,15 @@ sotto_status team_start(struct sotto_team **out, const struct transport *transpo
     t->link = base_alloc(1, transport->link_bytes);
     if (!t->link)
         FAIL(SOTTO_ENOMEM, "out of memory for the state of %s", transport->name);
+    cpu_set_read(t->cpus);
     if (gethostname(t->host, sizeof t->host - 1) != 0)
         snprintf(t->host, sizeof t->host, "unknown host");
     if (transport->start(t->link, &t->rank, &t->size, communicator, why) != 0)
         FAIL(SOTTO_ENOTSUP, "%s: %s", transport->name, why);
     t->started = true;
-    NEW(t->state->codes, t->size);
+    NEW(t->state->words, t->size);
+    NEW(t->state->told, t->size);
+    NEW(t->state->hosts, t->size);
     NEW(t->state->counts, t->size);
     NEW(t->state->firsts, t->size);
     if (t->size > 1)
@@ -90,7 +133,9 @@ void sotto_team_close(struct sotto_team *t)
     if (t->state)
         watchdog_stop(t->state->watchdog);
     if (t->state) {
-        base_free(t->state->codes);
+        base_free(t->state->words);
+        base_free(t->state->told);
+        base_free(t->state->hosts);
         base_free(t->state->counts);
         base_free(t->state->firsts);
     }
@@ -222,17 +267,20 @@ sotto_status sotto_team_agree(const struct sotto_team *t, sotto_status mine, con
         snprintf(record.hint, sizeof record.hint, "%s", hint);
     struct changing *c = t->state;
     for (size_t r = 0; r < t->size; r++) {
-        c->counts[r] = sizeof *c->codes;
-        c->firsts[r] = r * sizeof *c->codes;
+        c->counts[r] = sizeof *c->words;
+        c->firsts[r] = r * sizeof *c->words;
     }
-    c->codes[t->rank] = (int)mine;
-    TRY(gather_bytes(t, c->codes));
+    c->words[t->rank] = (struct word){(int)mine, c->tells};
+    c->tells = 0;
+    TRY(gather_bytes(t, c->words));
     lowest = t->size;
-    for (size_t r = t->size; r-- > 0;)
-        if (c->codes[r] != SOTTO_OK) {
+    for (size_t r = t->size; r-- > 0;) {
+        c->told[r] = c->words[r].number;
+        if (c->words[r].code != SOTTO_OK) {
             lowest = r;
             failures++;
         }
+    }
     c->known = failures > 0;
     if (!failures)
         goto done;

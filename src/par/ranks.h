@@ -20,6 +20,13 @@ sotto_status team_agree(const struct sotto_team *t, sotto_status mine);
 /** After a failure that all ranks agreed on, and that all go on from, a stop for instance: what fails now is another one. */
 void team_go_on(const struct sotto_team *t);
 
+/** A number that goes with this rank's next agreement and costs no message of its own. */
+void team_tell(const struct sotto_team *t, float number);
+/** What all ranks told with the last agreement that succeeded (size); 0 where one told nothing. */
+const float *team_told(const struct sotto_team *t);
+/** Seconds that this rank has worked, which excludes waiting for others. Alone: 0. */
+double team_worked(const struct sotto_team *t);
+
 /** What this rank received from others, agreements aside. */
 struct team_traffic {
     uint64_t messages, bytes; /* a gather counts as size - 1 messages */
@@ -30,6 +37,12 @@ sotto_status team_start(struct sotto_team **out, const struct transport *transpo
 struct team_traffic team_traffic(const struct sotto_team *t);
 /** Name of the machine on which the rank runs. */
 const char *team_host(const struct sotto_team *t);
+/** The CPUs that the launcher gave this rank (cpu_set_read()), as they were when the team began: OpenMP may bind threads later. */
+const uint64_t *team_cpus(const struct sotto_team *t);
+enum { TEAM_HOST = 64 };
+/** Remembers, and says, on which machine another rank runs; "an unknown host" before. */
+void team_know_host(const struct sotto_team *t, size_t rank, const char *host);
+const char *team_host_of(const struct sotto_team *t, size_t rank);
 
 /** Rank r has written rows firsts[r] .. firsts[r + 1] - 1, of `bytes` each; afterwards all ranks have all rows.
  *  In:  firsts (size + 1) */

@@ -19,6 +19,7 @@ struct watchdog {
     bool ends, waits;
     double least, longest; /* seconds: the limit's least; this rank's longest work so far */
     double since;          /* when it began to wait, or to work */
+    double worked;         /* seconds, before `since` */
     size_t rank;
     const char *host;
 };
@@ -113,6 +114,7 @@ void watchdog_wait(struct watchdog *w)
     pthread_mutex_lock(&w->lock);
     const double at = now(), worked = at - w->since;
     w->longest = worked > w->longest ? worked : w->longest;
+    w->worked += worked;
     w->since = at;
     w->waits = true;
     pthread_mutex_unlock(&w->lock);
@@ -126,4 +128,14 @@ void watchdog_go(struct watchdog *w)
     w->since = now();
     w->waits = false;
     pthread_mutex_unlock(&w->lock);
+}
+
+double watchdog_worked(struct watchdog *w)
+{
+    if (!w)
+        return 0;
+    pthread_mutex_lock(&w->lock);
+    const double worked = w->worked + (w->waits ? 0 : now() - w->since);
+    pthread_mutex_unlock(&w->lock);
+    return worked;
 }

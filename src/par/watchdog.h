@@ -15,5 +15,7 @@ void watchdog_stop(struct watchdog *w);
 /** Before and after each wait. */
 void watchdog_wait(struct watchdog *w);
 void watchdog_go(struct watchdog *w);
+/** Seconds that this process has worked between waits so far, the work before the next wait included. NULL: 0. */
+double watchdog_worked(struct watchdog *w);
 
 #endif

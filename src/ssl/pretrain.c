@@ -4,6 +4,7 @@
 
 #include "nn/loop/same_run.h"
 #include "nn/loop/training_loop.h"
+#include "par/crowding.h"
 #include "par/par.h"
 #include "par/ranks.h"
 
@@ -218,6 +219,7 @@ static void make_loop(struct run *r)
                                      .optimizer = r->talos ? talos_task_optimizer(r->talos) : r->optimizer,
                                      .step = {r, draw, gradient, update, log_epoch},
                                      .team = s->team,
+                                     .share = leaves_share(r->leaves),
                                      .ctx = r->ctx};
 }
 
@@ -302,6 +304,7 @@ static sotto_status run(struct sotto_encoder **out, struct sotto_pretrain_result
     par_set_threads(r->setup.threads);
     TRY(team_agree(team, make(r)));
     TRY(same_run_check(team, r->setup.recipe, r->machine));
+    TRY(crowding_check(team, "pretrain", r->setup.threads, r->ctx));
     TRY(training_loop_resume(&r->loop));
     announce(r);
     TRY(training_loop_run(&r->loop));

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "io/table/metric_log.h"
+#include "nn/loop/straggler.h"
 #include "nn/model/model.h"
 #include "par/ranks.h"
 #include "rng/rng.h"
@@ -193,7 +194,9 @@ static sotto_status step_or_stop(struct training_loop *l)
     if (!l->team && context_stopped(l->ctx))
         return stop(l);
     memcpy(l->statistics, l->model->statistics, bytes);
+    const double before = team_worked(l->team);
     sotto_status status = step(l);
+    l->worked += team_worked(l->team) - before;
     if (status != SOTTO_ESTOPPED)
         return status;
     memcpy(l->model->statistics, l->statistics, bytes);
@@ -213,12 +216,37 @@ done:
     return status;
 }
 
+/* How long this rank worked in the epoch goes with the agreement behind its last step. */
+static void tell_seconds(struct training_loop *l)
+{
+    if (l->progress.step % l->steps_per_epoch != 0)
+        return;
+    team_tell(l->team, l->share > 0 ? (float)(l->worked / l->share) : 0);
+    l->worked = 0;
+}
+
+static void name_straggler(const struct training_loop *l)
+{
+    const uint64_t epoch = l->progress.step / l->steps_per_epoch;
+    struct straggler s;
+    if (l->progress.step % l->steps_per_epoch == 0 && l->share > 0 && sotto_team_size(l->team) > 1 &&
+        sotto_team_rank(l->team) == 0 && straggler_find(&s, team_told(l->team), sotto_team_size(l->team)))
+        context_log(
+            l->ctx, SOTTO_LOG_INFO,
+            "%s: epoch %llu: the other ranks waited for rank %zu (%s), which worked %.1f times as long "
+            "as the median rank",
+            l->stage, (unsigned long long)epoch, s.rank, team_host_of(l->team, s.rank), s.times);
+}
+
 static sotto_status train(struct training_loop *l, struct metric_log *log)
 {
     sotto_status status = SOTTO_OK;
     while (l->progress.step < l->origin.steps) {
         TRY(step_or_stop(l));
-        TRY(team_agree(l->team, after_step(l, log)));
+        const sotto_status mine = after_step(l, log);
+        tell_seconds(l);
+        TRY(team_agree(l->team, mine));
+        name_straggler(l);
     }
 done:
     return status;

@@ -48,12 +48,16 @@ struct training_loop {
     /* NULL: alone. Else its ranks make the steps together: gradient() fails on all or on none, and each moves its copy of the
      * model. Rank 0 reads and writes files. */
     const struct sotto_team *team;
+    /* Of a step's work, what this rank has, in that of the rank with the most (leaves_share()): the slowest rank is then named
+     * after each epoch. 0: how long ranks work is not told, as in private runs, where it depends on the records. */
+    double share;
     const struct sotto_context *ctx; /* without a team in it */
     /* where it stands */
     struct training_progress progress;
     bool resumed;
     uint64_t first_step; /* of this process */
     double started, saved;
+    double worked;               /* seconds in steps of this epoch, of this rank */
     float *statistics;           /* the model's running ones before this step */
     struct checkpoint_lock lock; /* on the checkpoint, rank 0's */
 };

@@ -59,6 +59,8 @@ void leaves_free(struct leaves *l);
 size_t leaves_count(const struct leaves *l);
 size_t leaves_workers(const struct leaves *l);
 size_t leaves_bytes(const struct leaves *l);
+/** How long this rank works, in the time of the rank with the most leaves, if all are equally fast. */
+double leaves_share(const struct leaves *l);
 /** "sums in order exact, 8 leaves of 32 images"; says so where some threads have no leaf. */
 enum { LEAVES_LINE = 128 };
 void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit);

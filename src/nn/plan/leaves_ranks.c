@@ -64,3 +64,10 @@ double leaves_sum(struct leaves *l, leaf_value *of, void *state)
                       l->leaf_borders); /* the next agreement says if it failed */
     return tree_sum(l->values, l->count);
 }
+
+double leaves_share(const struct leaves *l)
+{
+    const size_t ranks = sotto_team_size(l->config.team), most = (l->count + ranks - 1) / ranks,
+                 mine = l->end - l->first, threads = l->config.threads > 1 ? (size_t)l->config.threads : 1;
+    return (double)((mine + threads - 1) / threads) / (double)((most + threads - 1) / threads);
+}

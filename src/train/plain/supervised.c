@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "io/provenance/statement.h"
 #include "nn/loop/same_run.h"
+#include "par/crowding.h"
 #include "par/par.h"
 #include "par/ranks.h"
 #include "ssl/encoder.h"
@@ -485,8 +486,10 @@ sotto_status supervised_train(struct sotto_network **out, struct sotto_train_res
     TRY(check_values(data, t.rows, n));
     TRY(team_agree(team, supervised_plan(&t)));
     TRY(same_run_check(team, t.recipe, t.machine));
+    TRY(crowding_check(team, "train", t.threads, ctx));
     supervised_loop(&loop, &t);
     loop.step.after_epoch = keep_snapshot;
+    loop.share = leaves_share(t.leaves);
     TRY(training_loop_resume(&loop));
     supervised_announce(&t, &loop);
     TRY(training_loop_run(&loop));

@@ -13,6 +13,7 @@
 #include "nn/loop/example_sums.h"
 #include "nn/loop/same_run.h"
 #include "nn/model/model.h"
+#include "par/crowding.h"
 #include "par/par.h"
 #include "train/private/public_encoder.h"
 #include "train/private/silent_records.h"
@@ -426,6 +427,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
         TRY(stand_on_encoder(&r, data, &o));
     TRY(team_agree(team, prepare(&r)));
     TRY(check_same_run(&r));
+    TRY(crowding_check(team, "train", r.t.threads, ctx));
     TRY(run(&r));
     supervised_report(&found, &r.t, &r.loop);
     found.loss = found.accuracy = NAN;
