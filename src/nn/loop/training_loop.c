@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "io/table/metric_log.h"
+#include "nn/loop/resumes.h"
 #include "nn/loop/straggler.h"
 #include "nn/model/model.h"
 #include "par/ranks.h"
@@ -42,8 +43,12 @@ static sotto_status resume_here(struct training_loop *l)
         goto done;
     TRY(checkpoint_lock_take(&l->lock, l->checkpoint));
     l->resumed = file_exists(l->checkpoint);
-    if (l->resumed)
-        TRY(checkpoint_load(l->checkpoint, &l->origin, l->model, l->optimizer, &l->progress, l->ctx));
+    if (!l->resumed) {
+        TRY(resumes_forget(l->checkpoint));
+        goto done;
+    }
+    TRY(checkpoint_load(l->checkpoint, &l->origin, l->model, l->optimizer, &l->progress, l->ctx));
+    TRY(resumes_count(l->checkpoint));
 done:
     return status;
 }
@@ -203,10 +208,17 @@ static sotto_status step_or_stop(struct training_loop *l)
     return stop(l);
 }
 
+static sotto_status forget_resumes(const struct training_loop *l)
+{
+    return l->checkpoint && sotto_team_rank(l->team) == 0 ? resumes_forget(l->checkpoint) : SOTTO_OK;
+}
+
 static sotto_status after_step(struct training_loop *l, struct metric_log *log)
 {
     sotto_status status = SOTTO_OK;
     bool epoch_done = l->progress.step % l->steps_per_epoch == 0;
+    if (l->progress.step == l->first_step + 1)
+        TRY(forget_resumes(l));
     context_progress(l->ctx, l->stage, l->progress.step * l->batch, l->origin.steps * l->batch, l->unit);
     if (epoch_done)
         TRY(end_epoch(l, log));
@@ -272,6 +284,8 @@ sotto_status training_loop_run(struct training_loop *l)
     l->first_step = l->progress.step;
     TRY(team_agree(l->team, before_steps(&log, l)));
     TRY(train(l, log));
+    if (l->first_step == l->origin.steps) /* there was none to finish */
+        TRY(team_agree(l->team, forget_resumes(l)));
     struct metric_log *whole = log;
     log = NULL;
     TRY(metric_log_close(whole));

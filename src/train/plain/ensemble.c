@@ -5,6 +5,7 @@
 
 #include "base/checkpoint_lock.h"
 #include "base/file.h"
+#include "nn/loop/resumes.h"
 #include "nn/model/model.h"
 #include "par/par.h"
 #include "rng/rng.h"
@@ -34,12 +35,20 @@ done:
     return status;
 }
 
+/* With the count of its resumes; what is not there, or cannot be removed, stays. */
+static void remove_checkpoint(const char *path)
+{
+    unlink(path);
+    const sotto_status ignored = resumes_forget(path);
+    (void)ignored;
+}
+
 void sotto_train_forget(const char *checkpoint)
 {
     char *path = NULL;
-    unlink(checkpoint);
+    remove_checkpoint(checkpoint);
     for (size_t k = 0; k < MEMBERS_MAX && member_path(&path, checkpoint, k) == SOTTO_OK; k++) {
-        unlink(path);
+        remove_checkpoint(path);
         base_free(path);
     }
 }
@@ -70,11 +79,11 @@ sotto_status sotto_train_discard(const char *checkpoint)
         base_free(path);
         path = NULL;
     }
-    unlink(checkpoint);
+    remove_checkpoint(checkpoint);
     for (size_t k = 0; k < MEMBERS_MAX; k++) {
         TRY(member_path(&path, checkpoint, k));
         if (locks[k].path)
-            unlink(path);
+            remove_checkpoint(path);
         base_free(path);
         path = NULL;
     }

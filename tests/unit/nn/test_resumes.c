@@ -1,0 +1,70 @@
+/* Resumes without a finished step are counted beside the checkpoint, and after three the next one is refused. No kernels. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "nn/loop/resumes.h"
+#include "support/temporary_folder.h"
+
+#include <string.h>
+
+static void expect_text(const char *text)
+{
+    unsigned char *data;
+    size_t size;
+    assert_int_equal(file_read(&data, &size, path_of("c.resumes"), 64), SOTTO_OK);
+    assert_string_equal((const char *)data, text);
+    base_free(data);
+}
+
+static void the_fourth_is_refused_until_a_step_is_finished(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 1; i <= RESUMES_MOST; i++) {
+            assert_int_equal(resumes_count(path_of("c")), SOTTO_OK);
+            expect_text((const char[]){(char)('0' + i), '\n', '\0'});
+        }
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(resumes_count(path_of("c")), SOTTO_EINTERNAL);
+            assert_non_null(strstr(sotto_error_text(), "c: 3 resumes in a row ended before"));
+            assert_non_null(strstr(sotto_error_hint(), "c.resumes to continue"));
+            expect_text("3\n");
+        }
+        assert_int_equal(resumes_forget(path_of("c")), SOTTO_OK);
+        assert_false(file_exists(path_of("c.resumes")));
+        assert_int_equal(resumes_forget(path_of("c")), SOTTO_OK); /* there is none */
+    }
+}
+
+static void what_is_no_count_is_refused(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"", "1", "4\n", "-1\n", "12\n", "x\n", "1 \n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_int_equal(file_write(path_of("c.resumes"), texts[i], strlen(texts[i])), SOTTO_OK);
+        assert_int_equal(resumes_count(path_of("c")), SOTTO_EFORMAT);
+        assert_non_null(strstr(sotto_error_text(), "c.resumes: not a count of resumes"));
+        expect_text(texts[i]);
+    }
+    assert_int_equal(resumes_forget(path_of("c")), SOTTO_OK);
+}
+
+static void a_folder_that_cannot_be_written_to_is_an_error(void **state)
+{
+    (void)state;
+    assert_int_equal(resumes_count(path_of("none/c")), SOTTO_ECREATE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fourth_is_refused_until_a_step_is_finished),
+        cmocka_unit_test(what_is_no_count_is_refused),
+        cmocka_unit_test(a_folder_that_cannot_be_written_to_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
