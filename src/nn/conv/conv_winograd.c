@@ -1,8 +1,10 @@
 /* A thread takes a block of tiles at a time, so that their points and those of their results stay in the
  * second-level cache between the transforms and the 36 products. With many channels the weights of one point fill
  * that cache: then all threads share a block, and each multiplies panels of its points. Backward data is the
- * forward pass with the kernels rotated by 180 degrees and the channels exchanged. Tiles are independent: but for
- * the weight gradient of few channels, the thread count does not change bits. */
+ * forward pass with the kernels rotated by 180 degrees and the channels exchanged. The weight gradient, a sum over
+ * pixels p of diff_dst(p) src(p + tap), is one over tiles of src with what lies around them in diff_dst, too, and the points
+ * of that are there from backward data; it comes out rotated. Tiles are independent: but for the weight gradient of few
+ * channels, the thread count does not change bits. */
 #include "nn/conv/conv_winograd.h"
 
 #include "nn/conv/winograd_kernels.h"
@@ -201,10 +203,10 @@ static void store(const struct conv_winograd *w, const struct pair *p)
         w->kernels->to_result(w->out, &p->src, &w->src, p->first, p->count, &w->finish);
 }
 
-static void load_both(const struct conv_winograd *w, const struct pair *p)
+/* Points of what the products of the weight gradient still lack. */
+static void load_tiles(const struct conv_winograd *w, const struct pair *p)
 {
-    w->kernels->from_source(&p->src, w->src_data, &w->src, p->first, p->count);
-    w->kernels->from_gradient(&p->dst, w->in, &w->dst, p->first, p->count);
+    w->kernels->from_tiles(&p->src, w->src_data, &w->src, p->first, p->count);
 }
 
 /* sums (K, C) (+)= diff_dst' * src. */
@@ -236,7 +238,6 @@ static size_t panels(const struct conv_winograd *w, size_t channels)
 
 static void filter_block(const struct conv_winograd *w, const struct pair *p)
 {
-    load(w, p);
     for (size_t point = 0; point < WINOGRAD_POINTS; point++)
         for (size_t panel = 0; panel < panels(w, (w->forward ? w->dst : w->src).channels); panel++)
             filter(w, p, point, panel);
@@ -245,7 +246,7 @@ static void filter_block(const struct conv_winograd *w, const struct pair *p)
 
 static void sum_block(const struct conv_winograd *w, const struct pair *p, float *sums, int add)
 {
-    load_both(w, p);
+    load_tiles(w, p);
     for (size_t point = 0; point < WINOGRAD_POINTS; point++)
         for (size_t panel = 0; panel < panels(w, w->src.channels); panel++)
             sum(w, p, sums, point, panel, add);
@@ -263,6 +264,7 @@ static sotto_status run_share(void *arg, size_t share, int thread)
         memset(sums, 0, sums_floats * sizeof *sums);
     for (size_t block = first; block < end && !par_stopped(w->desc.stop); block++) {
         struct pair p = pair_of(w, block, share);
+        load(w, &p);
         if (w->out)
             filter_block(w, &p);
         if (sums)
@@ -299,7 +301,7 @@ static sotto_status store_part(void *arg, size_t share, int thread)
     if (w->out)
         store(w, &p);
     if (w->diff_weights)
-        load_both(w, &p);
+        load_tiles(w, &p);
     return SOTTO_OK;
 }
 
@@ -318,10 +320,9 @@ static void run_shared(struct conv_winograd *w)
     size_t threads = (size_t)w->desc.threads, results = (w->forward ? w->dst : w->src).channels;
     struct par_stop *stop = w->desc.stop;
     for (w->at = 0; w->at < w->blocks && !par_stopped(stop); w->at++) {
-        if (w->out) {
-            (void)par_shares(threads, w->desc.threads, stop, load_part, w);
+        (void)par_shares(threads, w->desc.threads, stop, load_part, w);
+        if (w->out)
             (void)par_shares(WINOGRAD_POINTS * panels(w, results), w->desc.threads, stop, filter_item, w);
-        }
         (void)par_shares(threads, w->desc.threads, stop, store_part, w);
         if (w->diff_weights)
             (void)par_shares(WINOGRAD_POINTS * panels(w, w->src.channels), w->desc.threads, stop, sum_item,
@@ -341,7 +342,8 @@ static sotto_status add_up(void *arg, size_t output, int thread)
             for (size_t point = 0; point < WINOGRAD_POINTS; point++)
                 for (size_t i = 0; i < WINOGRAD_VECTOR; i++)
                     sums[point * points + i] += sums[(copy * WINOGRAD_POINTS + point) * points + i];
-        w->kernels->to_weights(w->diff_weights + output * TAPS * C + c, C, sums, points);
+        w->kernels->to_weights(w->diff_weights + (output * TAPS + TAPS - 1) * C + c, -(ptrdiff_t)C, sums,
+                               points);
     }
     return SOTTO_OK;
 }

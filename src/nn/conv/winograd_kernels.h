@@ -60,15 +60,15 @@ struct winograd_kernels {
     void (*to_result)(void *images, const struct winograd_points *points, const struct winograd_tiles *tiles,
                       size_t first, size_t count, const struct winograd_finish *finish);
     /** The transpose of to_result: points = A y A'. */
-    void (*from_gradient)(const struct winograd_points *points, const void *images,
-                          const struct winograd_tiles *tiles, size_t first, size_t count);
+    void (*from_tiles)(const struct winograd_points *points, const void *images,
+                       const struct winograd_tiles *tiles, size_t first, size_t count);
     /** points (36, depth, 16 columns, `stride` floats from a row to the next) = G w G' of 3x3 weights: column
      * c, row k and tap t at weights[c * column + k * row + t * tap]; one of
      * column and row is 1; tap < 0 turns the kernel round. */
     void (*from_weights)(float *points, size_t plane, size_t stride, const float *weights, size_t column,
                          size_t row, ptrdiff_t tap, size_t depth);
-    /** The transpose: weights[t * tap] (16 of them side by side) = G' m G. */
-    void (*to_weights)(float *weights, size_t tap, const float *points, size_t plane);
+    /** The transpose: weights[t * tap] (16 of them side by side; t is 0 to 8, tap may be negative) = G' m G. */
+    void (*to_weights)(float *weights, ptrdiff_t tap, const float *points, size_t plane);
     /** out = left right, or += if add. Whole groups of WINOGRAD_ROWS rows are written: rows is rounded up. */
     void (*multiply)(const struct winograd_product *product);
 };

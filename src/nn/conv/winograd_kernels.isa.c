@@ -8,7 +8,7 @@
  *     weights g         u_0 = g_0 / P    u_z = (g_0 + z g_1 + z^2 g_2) / (2 z^2 (z^2 - w^2))    u_inf = g_2
  *     result of m = u v   y_i = m_0 [i = 0] + sum over z of z^i m_z + m_inf [i = 3]
  *
- * Gradients go by the transposes, so that they are those of what the forward pass computes. */
+ * Backward data is the same sum; the weight gradient goes by the transposes of that. */
 #include "nn/conv/winograd_kernels.h"
 
 #include "base/cpu.h"
@@ -48,7 +48,7 @@ INLINE void result_line(vf32 *y, size_t stride, const vf32 *m)
     y[3 * stride] = f32_fma(f32_all(Q3), difference_q, f32_fma(f32_all(P3), difference_p, m[5]));
 }
 
-INLINE void gradient_line(vf32 *z, size_t stride, const vf32 *y)
+INLINE void tile_line(vf32 *z, size_t stride, const vf32 *y)
 {
     vf32 even_p = f32_fma(f32_all(P2), y[2], y[0]), odd_p = f32_fma(f32_all(P3), y[3], P * y[1]);
     vf32 even_q = f32_fma(f32_all(Q2), y[2], y[0]), odd_q = f32_fma(f32_all(Q3), y[3], Q * y[1]);
@@ -274,10 +274,10 @@ static void from_source(const struct winograd_points *points, const void *images
     images_to_points(points, images, tiles, first, count, 1, source_line);
 }
 
-static void from_gradient(const struct winograd_points *points, const void *images,
-                          const struct winograd_tiles *tiles, size_t first, size_t count)
+static void from_tiles(const struct winograd_points *points, const void *images,
+                       const struct winograd_tiles *tiles, size_t first, size_t count)
 {
-    images_to_points(points, images, tiles, first, count, 0, gradient_line);
+    images_to_points(points, images, tiles, first, count, 0, tile_line);
 }
 
 INLINE void store_results(void *images, const vf32 *y, const struct patch *p, size_t i,
@@ -395,7 +395,7 @@ static void from_weights(float *points, size_t plane, size_t stride, const float
     }
 }
 
-static void to_weights(float *weights, size_t tap, const float *points, size_t plane)
+static void to_weights(float *weights, ptrdiff_t tap, const float *points, size_t plane)
 {
     for (size_t c = 0; c < WINOGRAD_VECTOR; c += LANES) {
         vf32 half[3 * SIDE];
@@ -405,10 +405,10 @@ static void to_weights(float *weights, size_t tap, const float *points, size_t p
                 u[i] = f32_load(points + (i * SIDE + j) * plane + c);
             weights_back_line(half + j, SIDE, u);
         }
-        for (size_t y = 0; y < 3; y++) {
+        for (ptrdiff_t y = 0; y < 3; y++) {
             vf32 g[3];
             weights_back_line(g, 1, half + y * SIDE);
-            for (size_t x = 0; x < 3; x++)
+            for (ptrdiff_t x = 0; x < 3; x++)
                 f32_store(weights + (3 * y + x) * tap + c, g[x]);
         }
     }
@@ -509,7 +509,7 @@ const struct winograd_kernels ISA_NAME(winograd_kernels) = {.narrow = NARROW,
                                                             .panel = PANEL,
                                                             .from_source = from_source,
                                                             .to_result = to_result,
-                                                            .from_gradient = from_gradient,
+                                                            .from_tiles = from_tiles,
                                                             .from_weights = from_weights,
                                                             .to_weights = to_weights,
                                                             .multiply = multiply};
