@@ -3,8 +3,8 @@
  * AVX-512, with the same bits) or bf16 (AVX-512); what is computed of them is f32, and rounded once.
  *
  * The price is rounding: in f32 a result is off by about 6e-7 of the results' root mean square, four times the
- * direct sum's error. In bf16 the images' own rounding is a thousand times that. The gradients are the exact
- * transposes of the forward pass. */
+ * direct sum's error. In bf16 the images' own rounding is a thousand times that. Backward data is a
+ * forward pass with other kernels, and the weight gradient the exact transpose of that. */
 #ifndef NN_CONV_CONV_WINOGRAD_H
 #define NN_CONV_CONV_WINOGRAD_H
 

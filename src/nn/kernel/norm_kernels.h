@@ -19,9 +19,9 @@ struct norm_kernels {
     void (*sums[2])(float *sum, const void *x, size_t rows, size_t channels);
     /** square[c] = sum over rows of (x - center[c])^2. */
     void (*squares[2])(float *square, const void *x, const float *center, size_t rows, size_t channels);
-    /** y = x * scale[c] + shift[c], then cut to [0, most] if most > 0. */
-    void (*apply[2])(void *y, const void *x, const float *scale, const float *shift, float most, size_t rows,
-                     size_t channels);
+    /** y = x * scale[c] + shift[c] + more, then cut to [0, most] if most > 0. more: as x; NULL: nothing. */
+    void (*apply[2])(void *y, const void *x, const void *more, const float *scale, const float *shift,
+                     float most, size_t rows, size_t channels);
     /** sum[c] = sum of g, product[c] = sum of g * (x - center[c]), where g = dy; with a gate: g = dy where
      *  x * gate->scale[c] + gate->shift[c] is between 0 and most, else 0 (the ReLU that apply() fused, seen
      *  again from x). */

@@ -86,21 +86,24 @@ INLINE void squares_block(float *square, const void *x, const float *center, siz
     put_block(square, total, at, vectors, n);
 }
 
-INLINE void apply_to(void *y, const void *x, size_t i, size_t n, int half, vf32 scale, vf32 shift, int relu,
-                     float most)
+INLINE void apply_to(void *y, const void *x, const void *more, int add, size_t i, size_t n, int half,
+                     vf32 scale, vf32 shift, int relu, float most)
 {
     const vf32 zero = {0}, top = zero + most;
     vf32 v = wide_get(x, i, n, half) * scale + shift;
+    if (add)
+        v += wide_get(more, i, n, half);
     wide_put(y, i, relu ? f32_smaller(top, f32_larger(v, zero)) : v, n, half);
 }
 
-INLINE void apply_block(void *y, const void *x, const float *scale, const float *shift, int relu, float most,
-                        size_t rows, size_t channels, int half, size_t at, size_t vectors, size_t n)
+INLINE void apply_block(void *y, const void *x, const void *more, int add, const float *scale,
+                        const float *shift, int relu, float most, size_t rows, size_t channels, int half,
+                        size_t at, size_t vectors, size_t n)
 {
     vf32 s[UNROLL], t[UNROLL];
     get_block(s, scale, at, vectors, n);
     get_block(t, shift, at, vectors, n);
-#define BODY(slot, v, i) apply_to(y, x, i, n, half, s[v], t[v], relu, most)
+#define BODY(slot, v, i) apply_to(y, x, more, add, i, n, half, s[v], t[v], relu, most)
     EACH_VECTOR(BODY);
 #undef BODY
 }
@@ -166,13 +169,17 @@ INLINE void back_apply_block(void *dx, int add, const void *dy, const void *x, c
     {                                                                                                        \
         EACH_BLOCK(LANES, squares_block, square, x, center, rows, channels, HALF);                           \
     }                                                                                                        \
-    static void apply_##TYPE(void *y, const void *x, const float *scale, const float *shift, float most,     \
-                             size_t rows, size_t channels)                                                   \
+    static void apply_##TYPE(void *y, const void *x, const void *more, const float *scale,                   \
+                             const float *shift, float most, size_t rows, size_t channels)                   \
     {                                                                                                        \
-        if (most > 0)                                                                                        \
-            EACH_BLOCK(WIDTH, apply_block, y, x, scale, shift, 1, most, rows, channels, HALF);               \
+        if (most > 0 && more)                                                                                \
+            EACH_BLOCK(WIDTH, apply_block, y, x, more, 1, scale, shift, 1, most, rows, channels, HALF);      \
+        else if (most > 0)                                                                                   \
+            EACH_BLOCK(WIDTH, apply_block, y, x, x, 0, scale, shift, 1, most, rows, channels, HALF);         \
+        else if (more)                                                                                       \
+            EACH_BLOCK(WIDTH, apply_block, y, x, more, 1, scale, shift, 0, most, rows, channels, HALF);      \
         else                                                                                                 \
-            EACH_BLOCK(WIDTH, apply_block, y, x, scale, shift, 0, most, rows, channels, HALF);               \
+            EACH_BLOCK(WIDTH, apply_block, y, x, x, 0, scale, shift, 0, most, rows, channels, HALF);         \
     }                                                                                                        \
     static void back_sums_##TYPE(float *sum, float *product, const void *dy, const void *x,                  \
                                  const float *center, const struct norm_gate *gate, size_t rows,             \

@@ -4,7 +4,7 @@
  *
  * To add a layer: one file layer_NAME.c with a `const struct layer layer_NAME`, declared at the end of this
  * header. What the plan (plan.c) does for every layer, so that the layer need not:
- *   - adds the residual source and applies the ReLU when the row asks for one and the layer does not fuse it;
+ *   - adds the residual source and applies the ReLU when the row asks for them and the layer does not fuse them;
  *   - multiplies the incoming gradient by the ReLU's mask unless the layer that wrote it has done so already;
  *   - adds up the gradients of a row that several rows read (a layer OVERWRITES src->diff unless it adds);
  *   - converts the last row to f32. */
@@ -86,8 +86,10 @@ struct layer_run {
         *stop;    /* asked between pieces; a layer that was stopped leaves the rest undone. NULL: not asked */
     int training; /* backward is planned */
     const struct activation
-        *gate;         /* tangents: the same row's result in the plan that has the slopes; else NULL */
-    int relu;          /* this layer must apply the ReLU itself (only if it fuses_relu) */
+        *gate; /* tangents: the same row's result in the plan that has the slopes; else NULL */
+    int relu;  /* this layer must apply the ReLU itself (only if it fuses_relu) */
+    const struct activation
+        *residual;     /* to be added by the layer, before the ReLU (only if it fuses_residual) */
     size_t views;      /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
     int keep_diff;     /* set by plan(): dst->diff must outlast the backward pass */
     int need_diff_src; /* 0: src->diff is never read; skip it */
@@ -126,8 +128,9 @@ struct layer_cross {
 struct layer {
     const char *name;
     int fuses_relu;            /* forward applies the ReLU when run->relu */
+    int fuses_residual;        /* forward adds run->residual, where there is one */
     int applies_own_relu_mask; /* backward takes dst->diff unmasked and applies its own ReLU's mask (only if
-                                  run->relu) */
+                                  run->relu and no residual) */
     int fuses_mask;            /* backward multiplies src->diff by (src->data > 0) when src->relu */
     int in_place;              /* backward may overwrite dst->diff by a src->diff of the same shape */
     int adds;                  /* backward adds to src->diff when run->add_diff_src */

@@ -9,7 +9,8 @@
  *     diff_bias = s,   diff_weight = r t,   diff_src = weight r (g - s / M - (src - mean) r^2 t / M)
  *
  * i.e. diff_src = a g + b src + d with three numbers per channel. Where a ReLU follows, g is 0 where it was
- * shut, which src * scale + shift tells again: no other layer need mask the gradient. Each chunk of rows
+ * shut, which src * scale + shift tells again: no other layer need mask the gradient. A residual source is added on
+ * the way to the ReLU. Each chunk of rows
  * finds its own mean and squares around it while it is in cache; chunks are merged in order in double (Chan
  * et al. 1979), so neither large means nor the thread count matter.
  *
@@ -197,8 +198,9 @@ static sotto_status apply_to_chunk(void *arg, size_t chunk, int thread)
     struct batch_norm *b = run->state;
     size_t row = first_of(b, chunk);
     b->kernels->apply[run->src->dtype]((void *)at(run->dst, run->dst->data, row),
-                                       at(run->src, run->src->data, row), b->scale, b->shift, norm_most(run),
-                                       rows_of(b, chunk), b->channels);
+                                       at(run->src, run->src->data, row),
+                                       run->residual ? at(run->residual, run->residual->data, row) : NULL,
+                                       b->scale, b->shift, norm_most(run), rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
 
@@ -247,6 +249,12 @@ static void forward(struct layer_run *run, const struct pass *pass)
 
 /* ---- backward ---- */
 
+/* Behind a sum the ReLU's mask is the plan's: src does not tell it. */
+static bool masks(const struct layer_run *run)
+{
+    return run->relu && !run->residual;
+}
+
 static sotto_status sums_of_chunk(void *arg, size_t chunk, int thread)
 {
     (void)thread;
@@ -254,9 +262,10 @@ static sotto_status sums_of_chunk(void *arg, size_t chunk, int thread)
     struct batch_norm *b = run->state;
     struct norm_gate gate = {b->scale, b->shift, norm_most(run)};
     size_t row = first_of(b, chunk);
-    b->kernels->back_sums[run->src->dtype](
-        b->first + chunk * b->channels, b->second + chunk * b->channels, at(run->dst, run->dst->diff, row),
-        at(run->src, run->src->data, row), b->mean, run->relu ? &gate : NULL, rows_of(b, chunk), b->channels);
+    b->kernels->back_sums[run->src->dtype](b->first + chunk * b->channels, b->second + chunk * b->channels,
+                                           at(run->dst, run->dst->diff, row),
+                                           at(run->src, run->src->data, row), b->mean,
+                                           masks(run) ? &gate : NULL, rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
 
@@ -268,9 +277,10 @@ static sotto_status diff_of_chunk(void *arg, size_t chunk, int thread)
     struct norm_gate gate = {b->scale, b->shift, norm_most(run)};
     struct norm_slopes slopes = {b->a, b->b, b->d};
     size_t row = first_of(b, chunk);
-    b->kernels->back_apply[run->src->dtype](
-        (void *)at(run->src, run->src->diff, row), run->add_diff_src, at(run->dst, run->dst->diff, row),
-        at(run->src, run->src->data, row), &slopes, run->relu ? &gate : NULL, rows_of(b, chunk), b->channels);
+    b->kernels->back_apply[run->src->dtype]((void *)at(run->src, run->src->diff, row), run->add_diff_src,
+                                            at(run->dst, run->dst->diff, row),
+                                            at(run->src, run->src->data, row), &slopes,
+                                            masks(run) ? &gate : NULL, rows_of(b, chunk), b->channels);
     return SOTTO_OK;
 }
 
@@ -390,6 +400,7 @@ static void release(struct layer_run *run)
 const struct layer layer_batch_norm = {
     .name = "batch norm",
     .fuses_relu = 1,
+    .fuses_residual = 1,
     .applies_own_relu_mask = 1,
     .in_place = 1,
     .adds = 1,

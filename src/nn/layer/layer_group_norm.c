@@ -123,8 +123,8 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
     for (size_t c = 0; c < g->channels; c++)
         inverse[c] = 1 / sqrtf(inverse[c] / group_size(g) + (float)NORM_EPSILON);
     affine_of(scale, shift, run, image);
-    g->kernels->apply[type]((void *)at(run, run->dst->data, image), x, scale, shift, norm_most(run), g->rows,
-                            g->channels);
+    g->kernels->apply[type]((void *)at(run, run->dst->data, image), x, NULL, scale, shift, norm_most(run),
+                            g->rows, g->channels);
     return SOTTO_OK;
 }
 

@@ -52,6 +52,8 @@ static sotto_status plan_layers(struct nn_plan *p)
     sotto_status status = SOTTO_OK;
     for (int i = 0; i < (int)p->row_count; i++) {
         const struct layer_spec *spec = &p->model->rows[i];
+        const bool sum = spec->residual != SOURCE_NONE, quiet = spec->noise.kind == NN_NOISE_NONE,
+                   fuses = sum && quiet && spec->layer->fuses_residual;
         p->runs[i] = (struct layer_run){
             .spec = spec,
             .backend = p->config.backend,
@@ -62,8 +64,8 @@ static sotto_status plan_layers(struct nn_plan *p)
             .training = p->config.training && i >= (int)p->model->frozen_rows,
             .views = p->config.views,
             .gate = p->config.tangent_of ? &p->config.tangent_of->activations[i + 1] : NULL,
-            .relu = spec->relu && spec->residual == SOURCE_NONE && spec->noise.kind == NN_NOISE_NONE &&
-                    spec->layer->fuses_relu,
+            .relu = spec->relu && (!sum || fuses) && quiet && spec->layer->fuses_relu,
+            .residual = fuses ? plan_activation(p, spec->residual) : NULL,
             .need_diff_src = p->config.training && needs_gradient(p, spec->src),
             .src = plan_activation(p, spec->src),
             .dst = plan_activation(p, i),
@@ -233,7 +235,7 @@ void plan_forward_sum(struct nn_plan *p, size_t i)
     struct layer_run *run = &p->runs[i];
     struct activation *dst = run->dst;
     run->spec->layer->forward(run, &p->pass);
-    if (run->spec->residual != SOURCE_NONE && (!is_noisy(run) || run->spec->noise.relative))
+    if (run->spec->residual != SOURCE_NONE && !run->residual && (!is_noisy(run) || run->spec->noise.relative))
         tensor_add(p->kernels, dst->dtype, dst->data, plan_activation(p, run->spec->residual)->data,
                    dst->count, p->threads, &p->stop);
 }

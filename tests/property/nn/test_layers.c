@@ -177,6 +177,37 @@ static void batch_norm_matches_its_definition(void **state)
                       norm_shapes[i], 5, training, 0.3, 1e-6);
 }
 
+/** A batch norm adds a residual source before its ReLU, with the bits of three passes; backward takes a gradient that was
+ * masked by the sum. f32, 2 threads. */
+static void batch_norm_adds_before_its_relu(void **state)
+{
+    (void)state;
+    struct bench sum, plain;
+    struct layer_spec spec = {.layer = &layer_batch_norm, .path = "bn", .relu = 1};
+    struct nn_shape shape = {40, 9, 11};
+    open_bench(&sum, spec, shape, 6, NN_F32, 0.5);
+    spec.relu = 0;
+    open_bench(&plain, spec, shape, 6, NN_F32, 0.5);
+    sum.run.residual = &plain.src;
+    layer_batch_norm.forward(&sum.run, &sum.pass);
+    layer_batch_norm.forward(&plain.run, &plain.pass);
+    const float *more = plain.src.data, *found = sum.dst.data;
+    float *expected = plain.dst.data;
+    for (size_t i = 0; i < plain.dst.count; i++) {
+        expected[i] += more[i];
+        expected[i] = expected[i] > 0 ? expected[i] : 0;
+    }
+    assert_memory_equal(found, expected, plain.dst.count * sizeof *found);
+    layer_batch_norm.backward(&sum.run, &sum.pass);
+    layer_batch_norm.backward(&plain.run, &plain.pass);
+    assert_memory_equal(sum.src.diff, plain.src.diff, plain.src.count * sizeof *found);
+    for (size_t p = 0; p < 2; p++)
+        assert_memory_equal(sum.parameters[p].diff, plain.parameters[p].diff,
+                            plain.parameters[p].count * sizeof *found);
+    close_bench(&sum);
+    close_bench(&plain);
+}
+
 /** A mean 1000 times the deviation costs f32 three digits in the source itself, and no more than that. */
 static void norms_survive_large_means(void **state)
 {
@@ -538,6 +569,7 @@ int main(void)
     machine_set(NN_F32);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_norm_matches_its_definition),
+        cmocka_unit_test(batch_norm_adds_before_its_relu),
         cmocka_unit_test(norms_survive_large_means),
         cmocka_unit_test(group_norm_matches_its_definition),
         cmocka_unit_test(pools_match_their_definition),
