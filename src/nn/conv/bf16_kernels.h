@@ -24,9 +24,11 @@ static inline size_t bf16_panel(size_t channels)
 struct bf16_results {
     void *out; /* f32, or bf16 if `narrow` */
     bool narrow;
-    const uint16_t *in;
+    const uint16_t *in, *far; /* taps from number `near` on read `far` */
+    size_t near;
+    const float *start;     /* (rows, columns): what is added to; NULL: nothing */
     const uint32_t *out_at; /* (rows): of the panel's first column, from out and mask */
-    const uint32_t *in_at;  /* (taps, list): of the pixel that a tap reads, from in */
+    const uint32_t *in_at;  /* (taps, list): of the pixel that a tap reads, from in or far */
     const size_t *tap;      /* (taps): which */
     size_t rows, list, taps, depth, columns;
     const uint32_t *panel; /* (all taps, depth / 2, columns) */
@@ -60,6 +62,11 @@ struct bf16_kernels {
      * BF16_NONE. */
     void (*pack_pixels)(uint32_t *panel, const uint16_t *in, const uint32_t *at, size_t count,
                         size_t columns);
+    /** Sums of the pixels at[i] and at[i] + step, packed as by pack_pixels(). */
+    void (*pack_sums)(uint32_t *panel, const uint16_t *in, const uint32_t *at, size_t step, size_t count,
+                      size_t columns);
+    /** to (count, 2, channels): a - b and c - b of pixels a, b and c that lie `step` apart; c is the next one's a. */
+    void (*differences)(uint16_t *to, const uint16_t *in, size_t step, size_t count, size_t channels);
     /** to (down * across, room); BF16_RUN values after its end are overwritten. kernel_width * channels are at
      * most BF16_RUN. */
     void (*make_patches)(uint16_t *to, const uint16_t *image, const struct bf16_patches *shape);

@@ -50,14 +50,15 @@ INLINE void results_tile(size_t rows, size_t vectors, const struct bf16_results 
         row[i] = first + i < r->rows ? first + i : r->rows - 1;
 #pragma GCC unroll 4
         for (size_t v = 0; v < vectors; v++)
-            sum[i][v] = _mm512_setzero_ps();
+            sum[i][v] = r->start ? _mm512_loadu_ps(r->start + row[i] * (vectors * VECTOR) + v * VECTOR)
+                                 : _mm512_setzero_ps();
     }
     for (size_t tap = 0; tap < r->taps; tap++) {
         const uint32_t *panel = r->panel + r->tap[tap] * (r->depth / 2 * vectors * VECTOR);
         const uint16_t *in[8];
 #pragma GCC unroll 8
         for (size_t i = 0; i < rows; i++)
-            in[i] = r->in + r->in_at[tap * r->list + row[i]];
+            in[i] = (tap < r->near ? r->in : r->far) + r->in_at[tap * r->list + row[i]];
         for (size_t c = 0; c < r->depth; c += 2, panel += vectors * VECTOR) {
             __m512bh weights[4];
 #pragma GCC unroll 4
@@ -81,10 +82,17 @@ INLINE void results_tile(size_t rows, size_t vectors, const struct bf16_results 
 
 static void results(const struct bf16_results *r)
 {
-    if (r->columns == 4 * VECTOR)
-        for (size_t i = 0; i < r->rows; i += 6)
+    if (r->columns == 4 * VECTOR) {
+        size_t i = 0, left = r->rows % 6;
+        for (; i + 6 <= r->rows; i += 6)
             results_tile(6, 4, r, i);
-    else if (r->columns == 2 * VECTOR)
+        if (left > 4)
+            results_tile(6, 4, r, i);
+        else if (left > 2)
+            results_tile(4, 4, r, i);
+        else if (left)
+            results_tile(2, 4, r, i);
+    } else if (r->columns == 2 * VECTOR)
         for (size_t i = 0; i < r->rows; i += 8)
             results_tile(8, 2, r, i);
     else
@@ -155,6 +163,40 @@ static void pack_pixels(uint32_t *panel, const uint16_t *in, const uint32_t *at,
         }
 }
 
+/* 16 values, widened. */
+INLINE __m512 wide(const uint16_t *x)
+{
+    __m256i bits = _mm256_loadu_si256((const void *)x);
+    return (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16);
+}
+
+INLINE __m256i sum_of(const uint16_t *in, uint32_t at, size_t step)
+{
+    return at == BF16_NONE ? _mm256_setzero_si256()
+                           : (__m256i)_mm512_cvtneps_pbh(_mm512_add_ps(wide(in + at), wide(in + at + step)));
+}
+
+static void pack_sums(uint32_t *panel, const uint16_t *in, const uint32_t *at, size_t step, size_t count,
+                      size_t columns)
+{
+    for (size_t i = 0; i < count; i += 2, panel += columns)
+        for (size_t c = 0; c < columns; c += VECTOR)
+            _mm512_storeu_si512(panel + c,
+                                interleaved(sum_of(in + c, at[i], step),
+                                            sum_of(in + c, i + 1 < count ? at[i + 1] : BF16_NONE, step)));
+}
+
+static void differences(uint16_t *to, const uint16_t *in, size_t step, size_t count, size_t channels)
+{
+    for (size_t i = 0; i < count; i++, in += 2 * step, to += 2 * channels)
+        for (size_t c = 0; c < channels; c += VECTOR) {
+            __m512 a = wide(in + c), b = wide(in + c + step), d = wide(in + c + 2 * step);
+            _mm256_storeu_si256((void *)(to + c), (__m256i)_mm512_cvtneps_pbh(_mm512_sub_ps(a, b)));
+            _mm256_storeu_si256((void *)(to + channels + c),
+                                (__m256i)_mm512_cvtneps_pbh(_mm512_sub_ps(d, b)));
+        }
+}
+
 /* Lanes of a kernel's row that lie in the image when it starts `before` columns left of it, or `after` right. */
 INLINE __mmask32 lanes_of(const struct bf16_patches *s, size_t first, size_t end)
 {
@@ -218,6 +260,8 @@ extern const struct bf16_kernels ISA_NAME(bf16_kernels);
 const struct bf16_kernels ISA_NAME(bf16_kernels) = {.results = results,
                                                     .sum = sum,
                                                     .pack_pixels = pack_pixels,
+                                                    .pack_sums = pack_sums,
+                                                    .differences = differences,
                                                     .make_patches = make_patches,
                                                     .pack_weights = pack_weights};
 

@@ -333,6 +333,7 @@ static sotto_status run_block(void *arg, size_t block, int thread)
                 .rows = images * l->rows,
                 .list = c->block * l->rows,
                 .taps = l->taps,
+                .near = l->taps,
                 .depth = depth_of(c),
                 .columns = columns,
                 .panel = panel_of(c, r, 0),

@@ -1,7 +1,8 @@
-/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Eight ways, chosen by the
+/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Nine ways, chosen by the
  * numbers in bench/LOG.md:
  *
  *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
+ *   stride2  the same along rows (conv_stride2.h), for bf16
  *   pairs    our own kernels for bf16 (conv_bf16.h), all passes
  *   image    our own kernels for the first layer (conv_image.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
@@ -17,6 +18,7 @@
 #include "nn/conv/columns.h"
 #include "nn/conv/conv_bf16.h"
 #include "nn/conv/conv_image.h"
+#include "nn/conv/conv_stride2.h"
 #include "nn/conv/conv_taps.h"
 #include "nn/conv/conv_weights.h"
 #include "nn/conv/conv_winograd.h"
@@ -34,7 +36,7 @@ enum { COLUMN_BYTES = 8 << 20 }; /* of a chunk's columns */
 static const double CALL_WORK = 0x1p32;
 enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
-enum way { WINOGRAD, PAIRS, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
+enum way { WINOGRAD, STRIDE2, PAIRS, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
 struct conv {
     struct conv_desc desc;
     const struct kernels *kernels;
@@ -46,6 +48,7 @@ struct conv {
     size_t chunk;  /* images per product over columns; divides `images` */
     struct product *forward, *backward_data, *backward_weights;
     struct conv_winograd *winograd;           /* instead of all others, if way is WINOGRAD */
+    struct conv_stride2 *stride2;             /* instead of all others, if way is STRIDE2 */
     struct conv_bf16 *pairs;                  /* instead of all others, if way is PAIRS */
     struct conv_image *image;                 /* instead of all others, if way is PICTURE */
     struct conv_taps *by_taps;                /* instead of backward_data, and of forward if way is TAPS */
@@ -161,7 +164,8 @@ static enum way choose(const struct conv_desc *d, int winograd)
         (pointwise && d->stride == 1))
         return d->single_examples ? ROWS : DENSE;
     if (!dnnl_has_isa(dnnl_cpu_isa_avx512_core_amx) && conv_bf16_fits(d))
-        return PAIRS; /* matrix tiles (AMX) are faster than pairs */
+        return winograd && conv_stride2_fits(d) ? STRIDE2
+                                                : PAIRS; /* matrix tiles (AMX) are faster than pairs */
     size_t pixels = d->dst.height * d->dst.width;
     if (pixels <= TAPS_RESULT && conv_taps_fits(d))
         return TAPS;
@@ -204,6 +208,10 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
         TRY(conv_winograd_create(&c->winograd, desc));
         goto made;
     }
+    if (c->way == STRIDE2) {
+        TRY(conv_stride2_create(&c->stride2, desc));
+        goto made;
+    }
     if (c->way == PAIRS) {
         TRY(conv_bf16_create(&c->pairs, desc));
         goto made;
@@ -238,6 +246,8 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
     }
     if (c->way == WINOGRAD)
         conv_winograd_layout(c->winograd, scratch);
+    if (c->way == STRIDE2)
+        conv_stride2_layout(c->stride2, scratch);
     if (c->way == PAIRS)
         conv_bf16_layout(c->pairs, scratch);
     struct product *const products[] = {c->forward, c->backward_data, c->backward_weights};
@@ -321,6 +331,10 @@ void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *
         conv_winograd_forward(c->winograd, dst, src, weights, bias);
         return;
     }
+    if (c->way == STRIDE2) {
+        conv_stride2_forward(c->stride2, c->used, dst, src, weights, bias);
+        return;
+    }
     if (c->way == PAIRS) {
         conv_bf16_forward(c->pairs, c->used, dst, src, weights, bias);
         return;
@@ -350,6 +364,10 @@ static void backward_weights(struct conv *c, float *diff_weights, float *diff_bi
                              const void *src)
 {
     const struct conv_desc *d = &c->desc;
+    if (c->way == STRIDE2) {
+        conv_stride2_weights(c->stride2, diff_weights, diff_dst, src);
+        return;
+    }
     if (c->way == PAIRS) {
         conv_bf16_weights(c->pairs, diff_weights, diff_dst, src);
         return;
@@ -377,6 +395,10 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
 {
     const struct conv_desc *d = &c->desc;
     const void *mask = d->mask_src ? src : NULL;
+    if (c->way == STRIDE2) {
+        conv_stride2_backward_data(c->stride2, c->used, diff_src, diff_dst, src, weights);
+        return;
+    }
     if (c->way == PAIRS) {
         conv_bf16_backward_data(c->pairs, c->used, diff_src, diff_dst, src, weights);
         return;
@@ -452,6 +474,7 @@ void dnnl_conv_free(struct conv *c)
     product_free(c->backward_data);
     product_free(c->backward_weights);
     conv_winograd_free(c->winograd);
+    conv_stride2_free(c->stride2);
     conv_bf16_free(c->pairs);
     conv_image_free(c->image);
     conv_taps_free(c->by_taps);
