@@ -6,11 +6,13 @@
 #ifndef NN_CONV_BF16_KERNELS_H
 #define NN_CONV_BF16_KERNELS_H
 
+#include "nn/nn.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BF16_GROUP = 16 };
+enum { BF16_GROUP = 16, BF16_STREAM = 1 << 23 /* values: 16 MiB */ };
 /** No such pixel: it lies in the padding. */
 #define BF16_NONE UINT32_MAX
 
@@ -20,10 +22,24 @@ static inline size_t bf16_panel(size_t channels)
     return channels % 64 == 0 ? 64 : channels % 32 == 0 ? 32 : 16;
 }
 
+/** Is a bf16 tensor of that many images so large that what is written would have left the caches before it is read? */
+static inline bool bf16_streams(const void *at, size_t images, struct nn_shape s)
+{
+    return images * s.height * s.width * s.channels >= BF16_STREAM && s.channels % 64 == 0 &&
+           (uintptr_t)at % 64 == 0;
+}
+
+/** Memory that is read soon: a call fetches it bit by bit while it computes. */
+struct bf16_ahead {
+    const void *at;
+    size_t bytes;
+};
+
 /** One panel of results for a list of pixels that have the same taps. Offsets are in elements. */
 struct bf16_results {
     void *out; /* f32, or bf16 if `narrow` */
     bool narrow;
+    bool stream;              /* past the caches: narrow, whole lines of 64 bytes, more than they hold */
     const uint16_t *in, *far; /* taps from number `near` on read `far` */
     size_t near;
     const float *start;     /* (rows, columns): what is added to; NULL: nothing */
@@ -35,6 +51,7 @@ struct bf16_results {
     const float *bias;     /* (columns), or NULL */
     bool relu;
     const uint16_t *mask; /* as out: results are 0 where it is not positive; NULL: none */
+    struct bf16_ahead ahead;
 };
 /** out (rows, columns) (+)= left' right over the pairs. */
 struct bf16_sum {
@@ -43,6 +60,7 @@ struct bf16_sum {
     const uint32_t *left, *right; /* (pairs, rows), (pairs, columns) */
     size_t pairs;
     bool add;
+    struct bf16_ahead ahead[2];
 };
 
 /** What a kernel sees of an image (height, width, channels), pixel by pixel of the result. */

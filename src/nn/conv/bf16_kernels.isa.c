@@ -34,10 +34,33 @@ INLINE void finish(__m512 value, const struct bf16_results *r, size_t at, size_t
                                                    _mm512_setzero_ps(), _CMP_GT_OQ),
                                 value);
     }
-    if (r->narrow)
+    if (r->stream)
+        _mm256_stream_si256((void *)((uint16_t *)r->out + at), (__m256i)_mm512_cvtneps_pbh(value));
+    else if (r->narrow)
         _mm256_storeu_si256((void *)((uint16_t *)r->out + at), (__m256i)_mm512_cvtneps_pbh(value));
     else
         _mm512_storeu_ps((float *)r->out + at, value);
+}
+
+/* Parts i to i + count - 1 of `n`, into the second-level cache. */
+INLINE void fetch(const struct bf16_ahead *a, size_t i, size_t count, size_t n)
+{
+    size_t lines = a->bytes / 64;
+    if (!lines)
+        return;
+    for (size_t k = lines * i / n; k < lines * (i + count) / n; k++)
+        __builtin_prefetch((const char *)a->at + 64 * k, 0, 2);
+}
+
+/* Line number i of those that a tile of 64 columns writes or is masked by: all are far away, and fetched all at once they
+ * would hold up the products. */
+INLINE void fetch_line(const struct bf16_results *r, const size_t *row, size_t i)
+{
+    size_t at = r->out_at[row[i / 4]] + i / 2 % 2 * 32;
+    if (i % 2 == 0 && !r->stream)
+        __builtin_prefetch((const char *)r->out + (r->narrow ? sizeof(uint16_t) : sizeof(float)) * at, 1);
+    else if (r->mask)
+        __builtin_prefetch(r->mask + at);
 }
 
 /* `rows` and `vectors` are constants at each call. Rows after the last are the last one again. */
@@ -45,6 +68,7 @@ INLINE void results_tile(size_t rows, size_t vectors, const struct bf16_results 
 {
     size_t row[8];
     __m512 sum[8][4];
+    fetch(&r->ahead, first, first + rows < r->rows ? rows : r->rows - first, r->rows);
 #pragma GCC unroll 8
     for (size_t i = 0; i < rows; i++) {
         row[i] = first + i < r->rows ? first + i : r->rows - 1;
@@ -59,8 +83,11 @@ INLINE void results_tile(size_t rows, size_t vectors, const struct bf16_results 
 #pragma GCC unroll 8
         for (size_t i = 0; i < rows; i++)
             in[i] = (tap < r->near ? r->in : r->far) + r->in_at[tap * r->list + row[i]];
+        const size_t lines = tap || vectors < 4 || r->depth < 8 * rows ? 0 : 4 * rows;
         for (size_t c = 0; c < r->depth; c += 2, panel += vectors * VECTOR) {
             __m512bh weights[4];
+            if (c / 2 < lines)
+                fetch_line(r, row, c / 2);
 #pragma GCC unroll 4
             for (size_t v = 0; v < vectors; v++)
                 weights[v] = pairs_load(panel + v * VECTOR);
@@ -80,8 +107,9 @@ INLINE void results_tile(size_t rows, size_t vectors, const struct bf16_results 
             finish(sum[i][v], r, r->out_at[row[i]] + v * VECTOR, v * VECTOR);
 }
 
-static void results(const struct bf16_results *r)
+static void results(const struct bf16_results *given)
 {
+    const struct bf16_results copy = *given, *r = &copy; /* which no store can change */
     if (r->columns == 4 * VECTOR) {
         size_t i = 0, left = r->rows % 6;
         for (; i + 6 <= r->rows; i += 6)
@@ -98,6 +126,8 @@ static void results(const struct bf16_results *r)
     else
         for (size_t i = 0; i < r->rows; i += 8)
             results_tile(8, 1, r, i);
+    if (r->stream)
+        _mm_sfence();
 }
 
 INLINE void sum_tile(size_t rows, size_t vectors, const struct bf16_sum *s, size_t first)
@@ -105,6 +135,8 @@ INLINE void sum_tile(size_t rows, size_t vectors, const struct bf16_sum *s, size
     float *out = s->out + first * s->stride;
     const uint32_t *left = s->left + first, *right = s->right;
     __m512 sum[16][4];
+    fetch(&s->ahead[0], first, rows, s->rows);
+    fetch(&s->ahead[1], first, rows, s->rows);
 #pragma GCC unroll 16
     for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 4

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { BLOCK_PIXELS = 256, CHUNK_PIXELS = 1024, TAPS_MAX = 64 };
+enum { BLOCK_PIXELS = 256, CHUNK_PIXELS = 1024, TAPS_MAX = 64, PATCH_PARTS = 16 };
 
 struct list {
     uint64_t mask;            /* bit t: tap t */
@@ -39,10 +39,10 @@ struct conv_bf16 {
     uint32_t *dst_at, *src_at; /* (block * pixels), (taps, block * pixels): BF16_NONE in the padding */
     struct arena memory;       /* of lists */
     uint32_t *panels;          /* the weights: (results / panel, taps, depth / 2, panel) */
-    uint32_t *left;            /* (K / panel, chunk's pairs, panel) of diff_dst */
-    uint32_t *right;           /* (threads, chunk's pairs, panel) of src */
-    uint16_t *patches;         /* (threads, or blocks of a chunk if more; patches of a block) */
-    float *wide;               /* (K, room of a patch): weights, or their gradient */
+    uint32_t *left;    /* (K / panel, chunk's pairs, panel) of diff_dst; (threads, block's pairs, panel) */
+    uint32_t *right;   /* (threads, chunk's pairs, panel) of src; block's */
+    uint16_t *patches; /* (threads, patches of a block) */
+    float *wide;       /* (K, room of a patch): weights, or their gradient */
     /* of the running call */
     bool back;
     size_t images;
@@ -212,7 +212,7 @@ sotto_status conv_bf16_create(struct conv_bf16 **out, const struct conv_desc *d)
     if (c->block > d->batch)
         c->block = d->batch;
     size_t blocks = CHUNK_PIXELS / (c->block * c->pixels);
-    c->chunk = c->block * (blocks ? blocks : 1);
+    c->chunk = c->block * (blocks && !c->patched ? blocks : 1);
     c->pairs = (c->block * c->pixels + 1) / 2;
     TRY(count_rows(c, &c->forward, false));
     if (d->training && d->diff_src)
@@ -244,15 +244,15 @@ void conv_bf16_layout(struct conv_bf16 *c, struct arena *scratch)
 {
     const struct conv_desc *d = &c->desc;
     if (c->patched) {
-        size_t blocks = c->chunk / c->block, threads = (size_t)d->threads;
-        c->patches = arena_take(scratch, (blocks > threads ? blocks : threads) * patches_of_block(c),
-                                sizeof *c->patches);
-        c->wide = arena_take(scratch, d->dst.channels * c->shape.room, sizeof *c->wide);
+        c->patches = arena_take(scratch, (size_t)d->threads * patches_of_block(c), sizeof *c->patches);
+        c->wide = arena_take(scratch, (d->training ? PATCH_PARTS : 1) * d->dst.channels * c->shape.room,
+                             sizeof *c->wide);
     }
     c->panels = arena_take(scratch, c->taps * d->src.channels * d->dst.channels / 2, sizeof *c->panels);
     if (!d->training || d->single_examples)
         return;
-    c->left = arena_take(scratch, room(c) * d->dst.channels, sizeof *c->left);
+    size_t left = c->patched ? (size_t)d->threads * bf16_panel(d->dst.channels) : d->dst.channels;
+    c->left = arena_take(scratch, room(c) * left, sizeof *c->left);
     c->right =
         arena_take(scratch, (size_t)d->threads * room(c) * bf16_panel(d->src.channels), sizeof *c->right);
 }
@@ -326,6 +326,7 @@ static sotto_status run_block(void *arg, size_t block, int thread)
             c->kernels->results(&(struct bf16_results){
                 .out = (char *)c->out + (out + r) * (narrow ? sizeof(uint16_t) : sizeof(float)),
                 .narrow = narrow,
+                .stream = c->back && bf16_streams(c->out, c->images, d->src),
                 .in = in,
                 .out_at = l->out_at,
                 .in_at = l->in_at,
@@ -421,11 +422,9 @@ static sotto_status sum_item(void *arg, size_t item, int thread)
            image = d->src.height * d->src.width * C;
     uint32_t *right = c->right + (size_t)thread * room(c) * columns;
     for (size_t b = 0; b < blocks_of(c); b++)
-        c->kernels->pack_pixels(
-            right + b * c->pairs * columns,
-            (c->patched ? c->patches + b * patches_of_block(c) : c->in + (c->at + b * c->block) * image) +
-                first,
-            c->src_at + tap * c->block * c->pixels, images_of(c, b) * c->pixels, columns);
+        c->kernels->pack_pixels(right + b * c->pairs * columns,
+                                c->in + (c->at + b * c->block) * image + first,
+                                c->src_at + tap * c->block * c->pixels, images_of(c, b) * c->pixels, columns);
     for (size_t k = 0; k < K; k += rows)
         c->kernels->sum(&(struct bf16_sum){.out = c->diff_weights + (k * c->taps + tap) * C + first,
                                            .stride = c->taps * C,
@@ -438,25 +437,94 @@ static sotto_status sum_item(void *arg, size_t item, int thread)
     return SOTTO_OK;
 }
 
-static sotto_status patch_block(void *arg, size_t b, int thread)
+/* Blocks of part `part` of the batch begin here. */
+static size_t part_begin(const struct conv_bf16 *c, size_t part)
 {
-    (void)thread;
+    return (c->desc.batch + c->block - 1) / c->block * part / PATCH_PARTS;
+}
+
+/* Some patches of a block, which stay in the cache. */
+struct piece {
+    float *sums;
+    uint32_t *left, *right;
+    const uint16_t *patches, *diff_dst; /* of the block */
+    size_t first, count;
+    struct bf16_ahead ahead; /* what the next piece reads */
+};
+
+static void sum_piece(const struct conv_bf16 *c, const struct piece *p)
+{
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels, columns = bf16_panel(C), rows = bf16_panel(K);
+    for (size_t at = 0; at < C; at += columns) {
+        c->kernels->pack_pixels(p->right, p->patches + at, c->src_at + p->first, p->count, columns);
+        for (size_t k = 0; k < K; k += rows) {
+            size_t from = p->ahead.bytes * k / K, to = p->ahead.bytes * (k + rows) / K;
+            c->kernels->pack_pixels(p->left, p->diff_dst + k, c->dst_at + p->first, p->count, rows);
+            c->kernels->sum(&(struct bf16_sum){.out = p->sums + k * C + at,
+                                               .stride = C,
+                                               .rows = rows,
+                                               .columns = columns,
+                                               .left = p->left,
+                                               .right = p->right,
+                                               .pairs = (p->count + 1) / 2,
+                                               .add = true,
+                                               .ahead = {{(const char *)p->ahead.at + from, to - from}}});
+        }
+    }
+}
+
+/* The sums of a part of the batch: patches are few values beside those of diff_dst, and so are their sums, so that each
+ * part has sums of its own and a thread waits for no other. */
+static sotto_status patches_item(void *arg, size_t part, int thread)
+{
     const struct conv_bf16 *c = arg;
-    (void)make_patches(c, b, c->at + b * c->block, images_of(c, b));
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels, image = c->pixels * K,
+           end = part_begin(c, part + 1);
+    struct piece p = {.sums = c->wide + part * K * C,
+                      .left = c->left + (size_t)thread * room(c) * bf16_panel(K),
+                      .right = c->right + (size_t)thread * room(c) * bf16_panel(C)};
+    memset(p.sums, 0, K * C * sizeof *p.sums);
+    for (size_t b = part_begin(c, part); b < end && !par_stopped(c->desc.stop); b++) {
+        size_t first = b * c->block, rest = c->desc.batch - first, images = rest < c->block ? rest : c->block,
+               count = images * c->pixels;
+        p.patches = make_patches(c, (size_t)thread, first, images);
+        p.diff_dst = c->diff_dst + first * image;
+        for (p.first = 0; p.first < count; p.first += BLOCK_PIXELS) {
+            size_t left = count - p.first, all = (rest * c->pixels - p.first) * K;
+            p.count = left < BLOCK_PIXELS ? left : BLOCK_PIXELS;
+            p.ahead = (struct bf16_ahead){p.diff_dst + (p.first + p.count) * K,
+                                          (all < 2 * p.count * K ? all - p.count * K : p.count * K) *
+                                              sizeof *p.diff_dst};
+            sum_piece(c, &p);
+        }
+    }
     return SOTTO_OK;
+}
+
+static void weights_on_patches(struct conv_bf16 *c, float *diff_weights)
+{
+    size_t K = c->desc.dst.channels, C = c->shape.room;
+    (void)par_shares(PATCH_PARTS, c->desc.threads, c->desc.stop, patches_item, c);
+    for (size_t k = 0; k < K; k++)
+        for (size_t i = 0; i < c->width; i++) {
+            float sum = 0;
+            for (size_t part = 0; part < PATCH_PARTS; part++)
+                sum += c->wide[(part * K + k) * C + i];
+            diff_weights[k * c->width + i] = sum;
+        }
 }
 
 void conv_bf16_weights(struct conv_bf16 *c, float *diff_weights, const void *diff_dst, const void *src)
 {
     const struct conv_desc *d = &c->desc;
     size_t C = d->src.channels, K = d->dst.channels;
-    c->diff_weights = c->patched ? c->wide : diff_weights, c->diff_dst = diff_dst, c->in = src;
+    c->diff_weights = diff_weights, c->diff_dst = diff_dst, c->in = src;
+    if (c->patched) {
+        weights_on_patches(c, diff_weights);
+        return;
+    }
     for (c->at = 0; c->at < d->batch && !par_stopped(d->stop); c->at += c->chunk) {
-        if (c->patched)
-            (void)par_shares(blocks_of(c), d->threads, d->stop, patch_block, c);
         (void)par_shares(K / bf16_panel(K), d->threads, d->stop, pack_left, c);
         (void)par_shares(c->taps * (C / bf16_panel(C)), d->threads, d->stop, sum_item, c);
     }
-    for (size_t k = 0; c->patched && k < K; k++)
-        memcpy(diff_weights + k * c->width, c->wide + k * c->shape.room, c->width * sizeof *diff_weights);
 }

@@ -271,18 +271,23 @@ static void differences(const struct conv_stride2 *c, const struct stride2_pass 
 struct block {
     const uint16_t *in, *far;
     float *middle;
-    size_t images, out; /* out: offset of its results */
+    size_t images, out;      /* out: offset of its results */
+    struct bf16_ahead ahead; /* what the next block reads */
+    size_t done, pixels;     /* of this one, panel by panel */
 };
 
 static void run_list(const struct conv_stride2 *c, const struct stride2_list *l, enum stride2_kind kind,
-                     const struct block *b, size_t first)
+                     struct block *b, size_t first)
 {
     size_t columns = bf16_panel(c->pass->out.channels);
     bool narrow = c->pass->back || c->desc.dst_dtype == NN_BF16, middle = kind == STRIDE2_MIDDLE;
-    size_t size = narrow ? sizeof(uint16_t) : sizeof(float);
+    size_t size = narrow ? sizeof(uint16_t) : sizeof(float),
+           done = b->done + (middle ? 0 : b->images * l->rows), from = b->ahead.bytes * b->done / b->pixels,
+           to = b->ahead.bytes * done / b->pixels;
     c->kernels->results(&(struct bf16_results){
         .out = middle ? (char *)b->middle : (char *)c->out + (b->out + first) * size,
         .narrow = narrow && !middle,
+        .stream = c->pass->back && !middle && bf16_streams(c->out, c->images, c->desc.src),
         .in = b->in,
         .far = b->far,
         .near = l->near,
@@ -299,7 +304,9 @@ static void run_list(const struct conv_stride2 *c, const struct stride2_list *l,
         .bias = c->bias && !middle ? c->bias + first : NULL,
         .relu = !c->pass->back && c->desc.relu && !middle,
         .mask = c->mask && !middle ? c->mask + b->out + first : NULL,
+        .ahead = {(const char *)b->ahead.at + from, to - from},
     });
+    b->done = done;
 }
 
 static sotto_status run_block(void *arg, size_t number, int thread)
@@ -314,6 +321,10 @@ static sotto_status run_block(void *arg, size_t number, int thread)
                       .middle = c->middle + (size_t)thread * c->block * p->middles * columns,
                       .images = left < c->block ? left : c->block,
                       .out = first * count_of(p->out)};
+    size_t next = left - b.images;
+    b.ahead = (struct bf16_ahead){b.in + b.images * image,
+                                  (next < c->block ? next : c->block) * image * sizeof *b.in};
+    b.pixels = b.images * p->out.height * p->out.width * (p->out.channels / columns);
     for (size_t n = 0; n < b.images; n++)
         differences(c, p, far + n * stride2_far(p), b.in + n * image, 0, p->in.height);
     for (const struct stride2_group *g = p->groups; g < p->groups + p->count; g++)
@@ -425,6 +436,16 @@ static struct range pack_right(const struct conv_stride2 *c, uint32_t *to, size_
     return (struct range){part == OF_RIGHT ? pairs : 0, (part == OF_MIDDLE ? 2 : 1) * pairs + singles};
 }
 
+/* Part `i` of `n` of what the next chunk reads of a tensor of these images. */
+static struct bf16_ahead next_chunk(const struct conv_stride2 *c, const uint16_t *tensor, struct nn_shape s,
+                                    size_t i, size_t n)
+{
+    size_t first = c->at + c->chunk, left = c->desc.batch > first ? c->desc.batch - first : 0,
+           images = left < c->chunk ? left : c->chunk, values = images * count_of(s), from = values * i / n;
+    return (struct bf16_ahead){tensor + first * count_of(s) + from,
+                               (values * (i + 1) / n - from) * sizeof *tensor};
+}
+
 /* One part of one row of the kernel, for one panel of channels of src. */
 static sotto_status sum_item(void *arg, size_t item, int thread)
 {
@@ -437,16 +458,20 @@ static sotto_status sum_item(void *arg, size_t item, int thread)
     struct range range = pack_right(c, right, k, part, first);
     size_t column = part == OF_LEFT ? 0 : part == OF_MIDDLE ? 1 : 2;
     float *out = part == OF_BOTH ? c->sums + k * C : c->diff_weights + (k * STRIDE2_WIDE + column) * C;
-    size_t stride = (part == OF_BOTH ? height : c->taps) * C;
+    size_t stride = (part == OF_BOTH ? height : c->taps) * C, calls = K / rows,
+           all = C / columns * height * PARTS * calls;
     for (size_t i = 0; i < K; i += rows)
-        c->kernels->sum(&(struct bf16_sum){.out = out + i * stride + first,
-                                           .stride = stride,
-                                           .rows = rows,
-                                           .columns = columns,
-                                           .left = c->left + i * left_room(c) + range.begin * rows,
-                                           .right = right,
-                                           .pairs = range.pairs,
-                                           .add = c->at > 0});
+        c->kernels->sum(
+            &(struct bf16_sum){.out = out + i * stride + first,
+                               .stride = stride,
+                               .rows = rows,
+                               .columns = columns,
+                               .left = c->left + i * left_room(c) + range.begin * rows,
+                               .right = right,
+                               .pairs = range.pairs,
+                               .add = c->at > 0,
+                               .ahead = {next_chunk(c, c->in, d->src, item * calls + i / rows, all),
+                                         next_chunk(c, c->diff_dst, d->dst, item * calls + i / rows, all)}});
     return SOTTO_OK;
 }
 
