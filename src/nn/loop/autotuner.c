@@ -1,6 +1,7 @@
 /* What is asked for by name is taken; else the checkpoint's choice, else what was or is measured. */
 #include "nn/loop/autotuner.h"
 
+#include "nn/conv/conv_stride2.h"
 #include "nn/conv/conv_winograd.h"
 #include "nn/loop/checkpoint.h"
 #include "nn/model/model.h"
@@ -21,8 +22,7 @@ static const double ENOUGH = 0.03;
 
 /* ---- candidates ---- */
 
-/* From fine to coarse rounding, but that filtering in bf16 is no coarser than direct sums in bf16; the first that
- * there is is kept unless others beat it. */
+/* From fine to coarse rounding; the first that there is is kept unless others beat it. */
 static const struct candidate {
     struct autotune_candidate is;
     bool only_by_name; /* ref is for reading */
@@ -75,7 +75,7 @@ static void drop(struct autotune_times *t, size_t i)
 }
 
 /* Does minimal filtering go another way than direct sums anywhere in this network? */
-static bool has_winograd(const struct nn_model *m)
+static bool has_winograd(const struct nn_model *m, enum nn_dtype dtype)
 {
     for (size_t i = 0; i < m->row_count; i++) {
         const struct layer_spec *s = &m->rows[i];
@@ -84,8 +84,10 @@ static bool has_winograd(const struct nn_model *m)
                                     .kernel_height = s->kernel,
                                     .kernel_width = s->kernel,
                                     .stride = s->stride,
-                                    .pad = s->pad};
-        if (s->layer == &layer_conv && conv_winograd_fits(&d))
+                                    .pad = s->pad,
+                                    .src_dtype = dtype,
+                                    .dst_dtype = dtype};
+        if (s->layer == &layer_conv && (conv_winograd_fits(&d) || conv_stride2_fits(&d)))
             return true;
     }
     return false;
@@ -191,7 +193,7 @@ static sotto_status measure(struct autotune_times *t, bool *whole, const struct 
         goto done;
     }
     for (size_t i = 1; i < t->count; i++)
-        if (strcmp(t->candidate[i].backend, "winograd") == 0 && !has_winograd(m))
+        if (strcmp(t->candidate[i].backend, "winograd") == 0 && !has_winograd(m, t->candidate[i].dtype))
             drop(t, i--);
     *whole = t->count > 1;
     for (size_t i = 0; t->count > 1 && i < t->count; i++) {
