@@ -128,7 +128,7 @@ target_include_directories(sotto_planted PRIVATE include src cli)
 target_link_libraries(sotto_planted PRIVATE sotto_internals)
 target_compile_definitions(sotto_planted PRIVATE SOTTO_VERSION="${PROJECT_VERSION}")
 foreach(function sotto_dp_release_double sotto_head_train_private split_provenance sotto_rows_once sotto_provenance_once
-        example_sums_bound file_hold tree_sums_create tree_sums_join plan_bind)
+        example_sums_bound file_hold tree_sums_create tree_sums_join plan_bind example_sums_take)
   target_link_options(sotto_planted PRIVATE -Wl,--wrap=${function})
 endforeach()
 
@@ -162,6 +162,9 @@ if(BATS)
   add_test(NAME slow/mpi_bits COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/mpi_bits.bats)
   set_tests_properties(slow/mpi_bits PROPERTIES LABELS slow TIMEOUT 7200
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_MPI_BITS=all")
+  add_test(NAME slow/mpi_neighbours COMMAND ${BATS} ${CMAKE_SOURCE_DIR}/tests/cli/mpi_neighbours.bats)
+  set_tests_properties(slow/mpi_neighbours PROPERTIES LABELS slow TIMEOUT 3600
+    ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_PLANTED_PROGRAM=$<TARGET_FILE:sotto_planted>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_MPI_NEIGHBOURS=all")
   add_test(NAME slow/mpi_kills COMMAND ${BATS} -f "killed ranks" ${CMAKE_SOURCE_DIR}/tests/cli/mpi_private.bats)
   set_tests_properties(slow/mpi_kills PROPERTIES LABELS slow TIMEOUT 7200
     ENVIRONMENT "${SOTTO_TEST_ENVIRONMENT};SOTTO=$<TARGET_FILE:sotto>;SOTTO_BUILD=${CMAKE_BINARY_DIR};SOTTO_RANK_KILLS=100")

@@ -90,21 +90,85 @@ done:
     return status;
 }
 
-static sotto_status run_case(struct run *r, size_t index)
+/* ---- measurements beside a release ---- */
+
+/* Of what is measured on the records of a release no warning is told: labels that do not occur, answers that are all alike. The
+ * report has them. */
+struct reticent {
+    struct run *run;
+    const struct sotto_context *told; /* the caller's */
+    struct sotto_context own;
+};
+
+static void log_but_warnings(void *user, enum sotto_log_level level, const char *text)
+{
+    const struct reticent *q = user;
+    if (level != SOTTO_LOG_WARNING)
+        context_log(q->told, level, "%s", text);
+}
+
+static void pass_progress(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+    const struct reticent *q = user;
+    context_progress(q->told, stage, done, total, unit);
+}
+
+/* From here on until tell_all(), in a case that releases something. */
+static void tell_no_warnings(struct reticent *q, struct run *r, size_t index)
+{
+    *q = (struct reticent){.run = r, .told = r->ctx};
+    if (r->config.cases[index].protection_count == 0 || !r->ctx)
+        return;
+    q->own = *r->ctx;
+    q->own.user = q;
+    q->own.log = log_but_warnings;
+    q->own.progress = pass_progress;
+    r->ctx = &q->own;
+}
+
+static void tell_all(const struct reticent *q)
+{
+    q->run->ctx = q->told;
+}
+
+/* What is measured before anything is released. */
+static sotto_status measure_case(struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
-    struct run_model m;
+    struct reticent quiet;
+    tell_no_warnings(&quiet, r, index);
     TRY(r->config.cases[index].fine_tune ? run_stage_fine_tune(r, index) : run_stage_head(r, index));
     if (run_has_sensitivity(&r->config.cases[index]))
         TRY(run_stage_sensitivity(r, index));
     if (run_has_shadow(r, index))
         TRY(run_stage_shadow(r, index));
+done:
+    tell_all(&quiet);
+    return status;
+}
+
+static sotto_status measure_model(struct run *r, const struct run_model *m)
+{
+    sotto_status status = SOTTO_OK;
+    struct reticent quiet;
+    tell_no_warnings(&quiet, r, m->index);
+    TRY(run_stage_canaries(r, m));
+    TRY(run_stage_measure(r, m));
+done:
+    tell_all(&quiet);
+    return status;
+}
+
+static sotto_status run_case(struct run *r, size_t index)
+{
+    sotto_status status = SOTTO_OK;
+    struct run_model m;
+    TRY(measure_case(r, index));
     for (long p = -1; p < (long)r->config.cases[index].protection_count; p++) {
         run_model_name(&m, r, index, p);
         if (p >= 0)
             TRY(run_stage_protect(r, &m));
-        TRY(run_stage_canaries(r, &m));
-        TRY(run_stage_measure(r, &m));
+        TRY(measure_model(r, &m));
     }
     TRY(run_stage_sweep(r, index));
 done:

@@ -1,10 +1,14 @@
 /* Defects of a run on several ranks, for tests/cli/mpi_bits.bats: SOTTO_PLANTED names one (tests/planted/planted.c).
  *
  * rank-sums: each rank adds up its own leaves, and the ranks' sums are added in the order of ranks, as a sum over all ranks
- * (MPI_Allreduce, DDP) would. rank-noise: random numbers are drawn by a leaf's place among those of its rank, not of the step. */
+ * (MPI_Allreduce, DDP) would. rank-noise: random numbers are drawn by a leaf's place among those of its rank, not of the step.
+ *
+ * rank-counts, for tests/cli/mpi_neighbours.bats: a rank tells how many of its records were not clipped, as a line of a log might. */
+#include "nn/loop/example_sums.h"
 #include "nn/plan/plan.h"
 #include "par/tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,4 +86,17 @@ void __wrap_plan_bind(struct nn_plan *p, struct arena *keep, const struct pass *
         own.leaf >= first_leaf) /* not the fixed leaf that shows what kernels compute */
         own.leaf -= first_leaf;
     __real_plan_bind(p, keep, &own);
+}
+
+sotto_status __real_example_sums_take(double *sum, struct example_counts *counts, struct example_sums *s,
+                                      const uint32_t *slot, size_t n, const struct nn_clip *clip,
+                                      uint64_t step);
+sotto_status __wrap_example_sums_take(double *sum, struct example_counts *counts, struct example_sums *s,
+                                      const uint32_t *slot, size_t n, const struct nn_clip *clip,
+                                      uint64_t step)
+{
+    const sotto_status status = __real_example_sums_take(sum, counts, s, slot, n, clip, step);
+    if (status == SOTTO_OK && planted("rank-counts") && step == 0)
+        fprintf(stderr, "%zu records below the norm\n", counts->below);
+    return status;
 }
