@@ -314,21 +314,44 @@ done:
     return status;
 }
 
+void safetensors_drop(struct safetensors_file *f)
+{
+    atomic_discard(&f->file);
+    base_free(f->header);
+    *f = (struct safetensors_file){0};
+}
+
+sotto_status safetensors_begin(struct safetensors_file *f, const char *path, const struct sotto_tensors *t)
+{
+    sotto_status status = SOTTO_OK;
+    struct safetensors_file made = {.tensors = t};
+    TRY(encode_header(&made.header, &made.size, t));
+    TRY(atomic_open(&made.file, path));
+    *f = made;
+    made = (struct safetensors_file){0};
+done:
+    safetensors_drop(&made);
+    return status;
+}
+
+sotto_status safetensors_finish(struct safetensors_file *f)
+{
+    const struct sotto_tensors *t = f->tensors;
+    atomic_write(&f->file, f->header, f->size);
+    for (size_t i = 0; i < t->count; i++)
+        atomic_write(&f->file, t->items[i].array.data, tensor_bytes(t, i));
+    const sotto_status status = atomic_commit(&f->file);
+    safetensors_drop(f);
+    return status;
+}
+
 sotto_status sotto_safetensors_save(const char *path, const struct sotto_tensors *t)
 {
     sotto_status status = SOTTO_OK;
-    struct atomic_file f = {0};
-    unsigned char *header = NULL;
-    size_t size;
-    TRY(encode_header(&header, &size, t));
-    TRY(atomic_open(&f, path));
-    atomic_write(&f, header, size);
-    for (size_t i = 0; i < t->count; i++)
-        atomic_write(&f, t->items[i].array.data, tensor_bytes(t, i));
-    TRY(atomic_commit(&f));
+    struct safetensors_file f = {0};
+    TRY(safetensors_begin(&f, path, t));
+    TRY(safetensors_finish(&f));
 done:
-    atomic_discard(&f);
-    base_free(header);
     return status;
 }
 

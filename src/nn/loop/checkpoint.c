@@ -99,7 +99,7 @@ done:
     return status;
 }
 
-sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,
+sotto_status checkpoint_copy(struct sotto_tensors *out, const struct checkpoint_origin *origin,
                              const struct nn_model *model, const struct nn_optimizer *optimizer,
                              const struct training_progress *progress)
 {
@@ -121,6 +121,20 @@ sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *o
     TRY(sotto_tensors_set_metadata(&t, "schema", schema));
     TRY(sotto_tensors_set_metadata(&t, "recipe", origin->recipe));
     TRY(sotto_tensors_set_metadata(&t, "machine", origin->machine));
+    *out = t;
+    t = (struct sotto_tensors){0};
+done:
+    sotto_tensors_clear(&t);
+    return status;
+}
+
+sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,
+                             const struct nn_model *model, const struct nn_optimizer *optimizer,
+                             const struct training_progress *progress)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors t = {0};
+    TRY(checkpoint_copy(&t, origin, model, optimizer, progress));
     TRY(sotto_safetensors_save(path, &t));
 done:
     sotto_tensors_clear(&t);

@@ -40,7 +40,11 @@ struct checkpoint_origin {
     struct checkpoint_adversary *adversary; /* likewise */
     struct checkpoint_second *second;       /* likewise */
 };
-/** Writes the whole state, atomically. */
+/** A copy of the whole state. Clear *out with sotto_tensors_clear(). */
+sotto_status checkpoint_copy(struct sotto_tensors *out, const struct checkpoint_origin *origin,
+                             const struct nn_model *model, const struct nn_optimizer *optimizer,
+                             const struct training_progress *progress);
+/** Writes it, atomically. */
 sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,
                              const struct nn_model *model, const struct nn_optimizer *optimizer,
                              const struct training_progress *progress);

@@ -118,12 +118,27 @@ void training_loop_release(struct training_loop *l)
     checkpoint_lock_release(&l->lock);
 }
 
+/* The run goes on while the file is written. */
 static sotto_status save(struct training_loop *l)
 {
+    sotto_status status = SOTTO_OK;
+    struct sotto_tensors copy = {0};
     l->saved = now();
     if (!l->checkpoint || sotto_team_rank(l->team) > 0)
-        return SOTTO_OK;
-    return checkpoint_save(l->checkpoint, &l->origin, l->model, l->optimizer, &l->progress);
+        goto done;
+    TRY(checkpoint_copy(&copy, &l->origin, l->model, l->optimizer, &l->progress));
+    TRY(checkpoint_writer_begin(&l->writer, l->checkpoint, &copy));
+done:
+    return status;
+}
+
+static sotto_status save_and_wait(struct training_loop *l)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(save(l));
+    TRY(checkpoint_writer_wait(&l->writer));
+done:
+    return status;
 }
 
 static sotto_status step(struct training_loop *l)
@@ -182,7 +197,7 @@ static sotto_status stop(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
     team_go_on(l->team);
-    TRY(team_agree(l->team, save(l)));
+    TRY(team_agree(l->team, save_and_wait(l)));
     status = status_fail(SOTTO_ESTOPPED, "%s: stopped after step %llu of %llu", l->stage,
                          (unsigned long long)l->progress.step, (unsigned long long)l->origin.steps);
     if (l->checkpoint)
@@ -217,6 +232,7 @@ static sotto_status after_step(struct training_loop *l, struct metric_log *log)
 {
     sotto_status status = SOTTO_OK;
     bool epoch_done = l->progress.step % l->steps_per_epoch == 0;
+    TRY(checkpoint_writer_look(&l->writer));
     if (l->progress.step == l->first_step + 1)
         TRY(forget_resumes(l));
     context_progress(l->ctx, l->stage, l->progress.step * l->batch, l->origin.steps * l->batch, l->unit);
@@ -271,9 +287,32 @@ static sotto_status before_steps(struct metric_log **log, struct training_loop *
     if (l->metrics && sotto_team_rank(l->team) == 0)
         TRY(metric_log_open(log, l->metrics));
     if (!l->resumed)
-        TRY(save(l)); /* so that a folder that cannot be written to is noticed now, not after an epoch */
+        TRY(save_and_wait(
+            l)); /* so that a folder that cannot be written to is noticed now, not after an epoch */
 done:
     return status;
+}
+
+static sotto_status after_steps(struct training_loop *l)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(checkpoint_writer_wait(&l->writer));
+    if (l->first_step == l->origin.steps) /* there was none to finish */
+        TRY(forget_resumes(l));
+done:
+    return status;
+}
+
+/* What a run that failed left open. The failure that counts is the run's. */
+static void end_quietly(struct training_loop *l, struct metric_log *log)
+{
+    struct status_record failure;
+    status_get(&failure);
+    sotto_status ignored = checkpoint_writer_wait(&l->writer);
+    if (log)
+        ignored = metric_log_close(log);
+    (void)ignored;
+    status_set(&failure);
 }
 
 sotto_status training_loop_run(struct training_loop *l)
@@ -284,21 +323,14 @@ sotto_status training_loop_run(struct training_loop *l)
     l->first_step = l->progress.step;
     TRY(team_agree(l->team, before_steps(&log, l)));
     TRY(train(l, log));
-    if (l->first_step == l->origin.steps) /* there was none to finish */
-        TRY(team_agree(l->team, forget_resumes(l)));
+    TRY(team_agree(l->team, after_steps(l)));
     struct metric_log *whole = log;
     log = NULL;
     TRY(metric_log_close(whole));
 done:
     base_free(l->statistics);
     l->statistics = NULL;
-    if (log) {
-        struct status_record failure; /* that of the run, not of closing what it left open */
-        status_get(&failure);
-        sotto_status closed = metric_log_close(log);
-        (void)closed;
-        status_set(&failure);
-    }
+    end_quietly(l, log);
     return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/checkpoint_lock.h"
 #include "nn/loop/checkpoint.h"
+#include "nn/loop/checkpoint_writer.h"
 
 struct metric_log;
 
@@ -60,6 +61,7 @@ struct training_loop {
     double worked;               /* seconds in steps of this epoch, of this rank */
     float *statistics;           /* the model's running ones before this step */
     struct checkpoint_lock lock; /* on the checkpoint, rank 0's */
+    struct checkpoint_writer writer;
 };
 /** Locks the checkpoint, and takes the state from it, if there is one; on ranks rank 0 does. Errors of checkpoint_load();
  * EAGAIN: another run continues it. */

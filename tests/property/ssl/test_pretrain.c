@@ -9,6 +9,7 @@
 #include "support/pretraining.h"
 
 #include <math.h>
+#include <sys/resource.h>
 
 static int set_up(void **state)
 {
@@ -240,6 +241,38 @@ static void divergence_is_an_error(void **state)
     expect_error(&o, SOTTO_EDIVERGED, "");
 }
 
+/* From the first step on no file may be larger than 1 MiB, as if the disk were full. */
+static void fill_disk(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+    (void)user, (void)stage, (void)done, (void)total, (void)unit;
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1 << 20, RLIM_INFINITY});
+}
+
+/* A checkpoint of 6 MiB is written while the run goes on. */
+static void a_disk_that_fills_up_ends_the_run_and_keeps_the_checkpoint(void **state)
+{
+    (void)state;
+    const char *checkpoint = path_of("c.safetensors");
+    char whole[65], resumed[65];
+    struct sotto_pretrain_options o = tiny();
+    struct sotto_context ctx = machine.context;
+    struct sotto_encoder *e = NULL;
+    struct rlimit before;
+    train(whole, NULL, &o);
+    o.checkpoint = checkpoint;
+    ctx.progress = fill_disk;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(sotto_pretrain(&e, NULL, images, NULL, 0, &o, &ctx), SOTTO_EIO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_null(e);
+    assert_non_null(strstr(sotto_error_text(), "c.safetensors: write failed: File too large"));
+    assert_true(file_exists(checkpoint)); /* that of step 0 */
+    train(resumed, NULL, &o);
+    assert_string_equal(resumed, whole);
+    unlink(checkpoint);
+}
+
 static void no_memory_is_an_error(void **state)
 {
     (void)state;
@@ -273,6 +306,7 @@ int main(void)
         cmocka_unit_test(bad_options_are_one_clear_line),
         cmocka_unit_test(another_runs_checkpoint_is_refused),
         cmocka_unit_test(divergence_is_an_error),
+        cmocka_unit_test(a_disk_that_fills_up_ends_the_run_and_keeps_the_checkpoint),
         cmocka_unit_test(no_memory_is_an_error),
     };
     int failed = 0;
