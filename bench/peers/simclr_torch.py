@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """SimCLR training step in PyTorch: the encoder of Keras's semisupervised_simclr example, NT-Xent (cross-view form),
-Adam. One JSON line; an image is two augmented views."""
+Adam. One JSON line; an image is two augmented views. --ranks R: DistributedDataParallel over gloo, with --threads in each of R
+processes, which share --batch; the line has a hash of the weights."""
 import argparse
+import hashlib
+import os
+import subprocess
+import sys
 
 import peer
 
@@ -11,8 +16,13 @@ parser.add_argument("--size", type=int, default=32)
 parser.add_argument("--augment", choices=["none", "batched", "pil"], default="none",
                     help="batched: on tensors, one grid_sample and one colour matrix per view; pil: torchvision's "
                          "recipe on Pillow images in 2 DataLoader workers")
+parser.add_argument("--ranks", type=int, default=1)
 args = parser.parse_args()
 peer.restart_with(args.setting)
+rank = int(os.environ.setdefault("RANK", "0"))
+os.environ.update(WORLD_SIZE=str(args.ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=os.environ.get("MASTER_PORT", "29511"))
+if rank == 0:
+    others = [subprocess.Popen([sys.executable] + sys.argv, env={**os.environ, "RANK": str(i)}) for i in range(1, args.ranks)]
 
 import numpy as np
 import torch
@@ -36,6 +46,10 @@ for i in range(4):
 layers += [nn.Flatten(), nn.Linear(128 * flat_side(args.size) ** 2, 128), nn.ReLU(),
            nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 128)]
 model = nn.Sequential(*layers).to(memory_format=channels_last)
+if args.ranks > 1:
+    import torch.distributed.nn as exchange
+    torch.distributed.init_process_group("gloo")
+    model = nn.parallel.DistributedDataParallel(model)
 masters = list(model.parameters())
 if args.dtype == "bf16":
     masters = [p.detach().clone().requires_grad_() for p in masters]
@@ -45,6 +59,8 @@ optimizer = torch.optim.Adam(masters, lr=1e-3, eps=1e-7, fused=args.setting != "
 
 def nt_xent(z, temperature=0.1):
     p1, p2 = F.normalize(z, dim=1).chunk(2)
+    if args.ranks > 1:
+        p1, p2 = (torch.cat(exchange.functional.all_gather(p)) for p in (p1, p2)) # its backward sums over ranks
     logits = p1 @ p2.T / temperature
     target = torch.arange(len(p1))
     return (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
@@ -140,7 +156,9 @@ class Views(torch.utils.data.Dataset):
 
 
 if args.augment == "none":
-    fixed = torch.rand(2 * args.batch, 3, args.size, args.size)
+    fixed = torch.rand(2, args.batch, 3, args.size, args.size)
+    share = args.batch // args.ranks
+    fixed = fixed[:, rank * share:(rank + 1) * share].flatten(0, 1)
     step = lambda: train_step(fixed)
 elif args.augment == "batched":
     def step():
@@ -152,4 +170,11 @@ else:
     batches = iter(loader)
     step = lambda: train_step(torch.cat(next(batches)))
 
-peer.report("simclr", args, peer.measure(step, args), loss=round(train_step(torch.rand(8, 3, args.size, args.size)).item(), 4))
+measured = peer.measure(step, args)
+weights = hashlib.sha256(b"".join(p.detach().numpy().tobytes() for p in masters)).hexdigest()[:16]
+if args.ranks > 1:
+    if rank == 0:
+        peer.report("simclr", args, measured, weights=weights)
+    torch.distributed.barrier()
+    sys.exit()
+peer.report("simclr", args, measured, weights=weights, loss=round(train_step(torch.rand(8, 3, args.size, args.size)).item(), 4))
