@@ -290,18 +290,30 @@ struct nn_optimizer_config {
     const char *name; /* "adam" or "sgd" */
     double beta1, beta2, epsilon, momentum, weight_decay;
     int nesterov;
+    /* NULL: alone. Else each rank keeps the state of its segment of the tensors (par/tree_ranks.h), a step moves that by the
+     * gradient there, and ranks, which do it together, get all values; where the transport fails, the next agreement says so */
+    const struct sotto_team *team;
 };
 sotto_status nn_optimizer_create(struct nn_optimizer **out, const struct nn_model *m,
                                  const struct nn_optimizer_config *c);
 void nn_optimizer_free(struct nn_optimizer *o);
 void nn_optimizer_step(struct nn_optimizer *o, struct nn_model *m, double lr);
+/** Of this process's state. */
+size_t nn_optimizer_bytes(const struct nn_optimizer *o);
 /** Back to its first state: moments 0, no step taken. */
 void nn_optimizer_restart(struct nn_optimizer *o);
-/** Checkpointing: moments and step count, bit for bit. */
+/** Checkpointing: moments and step count, bit for bit. On ranks rank 0 does either: it exports between gather and drop, or before
+ * the first step, and shares what it has imported. */
 sotto_status nn_optimizer_export(struct sotto_tensors *out, const struct nn_optimizer *o, const char *prefix);
 sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tensors *in, const char *prefix);
-/** The state of rank 0's, on all ranks of a team; errors of its transport. NULL: nothing. */
+/** The state of rank 0's, on all ranks of a team, each of which takes its segment if it keeps no more; errors of its transport.
+ * NULL: nothing. */
 sotto_status nn_optimizer_share(struct nn_optimizer *o, const struct sotto_team *team);
+/** The state of all ranks' segments, on rank 0. Ranks, which have just agreed, do it together. ENOMEM; errors of the transport.
+ * Alone, and where each rank keeps all: nothing. */
+sotto_status nn_optimizer_gather(struct nn_optimizer *o);
+/** Gives its memory back. */
+void nn_optimizer_drop(struct nn_optimizer *o);
 
 struct schedule {
     enum { SCHEDULE_CONSTANT, SCHEDULE_STEP, SCHEDULE_COSINE } kind; /* cosine: with linear warm-up */

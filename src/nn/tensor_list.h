@@ -17,6 +17,13 @@ struct tensor_list {
     size_t count;
 };
 
+/** Elements from the first tensor's begin to the last one's end, gaps included; the tensors lie in one span, in order. */
+static inline size_t tensor_list_width(const struct tensor_list *l)
+{
+    const struct tensor *last = l->items + l->count - 1;
+    return l->count ? (size_t)(last->value - l->items[0].value) + last->count : 0;
+}
+
 struct nn_model;
 /** The trainable tensors in layer order (no running statistics). Borrowed; stays valid as long as the
  * model. */

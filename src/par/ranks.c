@@ -13,6 +13,7 @@
 struct word {
     int code; /* its status */
     float number;
+    int answer; /* to a question that rank 0 decides */
 };
 
 /* Callers hold the team as const: what changes lies behind it. */
@@ -243,13 +244,8 @@ void team_go_on(const struct sotto_team *t)
         t->state->known = false;
 }
 
-sotto_status team_agree(const struct sotto_team *t, sotto_status mine)
-{
-    return sotto_team_agree(t, mine, NULL, NULL);
-}
-
-sotto_status sotto_team_agree(const struct sotto_team *t, sotto_status mine, const char *text,
-                              const char *hint)
+static sotto_status agree(const struct sotto_team *t, sotto_status mine, const char *text, const char *hint,
+                          bool *answer)
 {
     sotto_status status = SOTTO_OK;
     size_t lowest, failures = 0;
@@ -270,9 +266,10 @@ sotto_status sotto_team_agree(const struct sotto_team *t, sotto_status mine, con
         c->counts[r] = sizeof *c->words;
         c->firsts[r] = r * sizeof *c->words;
     }
-    c->words[t->rank] = (struct word){(int)mine, c->tells};
+    c->words[t->rank] = (struct word){(int)mine, c->tells, *answer};
     c->tells = 0;
     TRY(gather_bytes(t, c->words));
+    *answer = c->words[0].answer;
     lowest = t->size;
     for (size_t r = t->size; r-- > 0;) {
         c->told[r] = c->words[r].number;
@@ -291,4 +288,21 @@ sotto_status sotto_team_agree(const struct sotto_team *t, sotto_status mine, con
     status_set(&record);
 done:
     return status;
+}
+
+sotto_status team_agree_on(const struct sotto_team *t, sotto_status mine, bool *answer)
+{
+    return agree(t, mine, NULL, NULL, answer);
+}
+
+sotto_status sotto_team_agree(const struct sotto_team *t, sotto_status mine, const char *text,
+                              const char *hint)
+{
+    bool none = false;
+    return agree(t, mine, text, hint, &none);
+}
+
+sotto_status team_agree(const struct sotto_team *t, sotto_status mine)
+{
+    return sotto_team_agree(t, mine, NULL, NULL);
 }

@@ -13,10 +13,13 @@
 #include "par/transport.h"
 #include "sotto/team.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** sotto_team_agree() with the thread's texts. */
 sotto_status team_agree(const struct sotto_team *t, sotto_status mine);
+/** The same with a question that rank 0 decides for all: *answer is its own, then that of rank 0 (if all got so far). */
+sotto_status team_agree_on(const struct sotto_team *t, sotto_status mine, bool *answer);
 /** After a failure that all ranks agreed on, and that all go on from, a stop for instance: what fails now is another one. */
 void team_go_on(const struct sotto_team *t);
 

@@ -28,9 +28,10 @@ struct tree_sums;
 /** Worker w of `workers` has leaves tree_first(w, ...) to tree_first(w + 1, ...) - 1. Ranks of a team cut all leaves, and the
  * workers of a rank its leaves. */
 size_t tree_first(size_t worker, size_t workers, size_t leaves);
-/** In:  total (width)  where the sum over all leaves will be, on every rank; its values are overwritten
+/** In:  total (width)  where the sum over all leaves will be; its values are overwritten
  *       workers        of this rank
- *       team           of at most `leaves` ranks; NULL: alone
+ *       team           of at most `leaves` ranks; NULL: alone. Then the sums are of this rank's leaves, and par/tree_ranks.h
+ *                      makes one of all ranks'
  *  Returns: ENOMEM */
 sotto_status tree_sums_create(struct tree_sums **out, float *total, size_t width, size_t leaves,
                               size_t workers, const struct sotto_team *team);
@@ -42,8 +43,8 @@ void tree_sums_begin(struct tree_sums *s, size_t worker);
 float *tree_sums_next(struct tree_sums *s, size_t worker);
 /** It has written it. */
 void tree_sums_add(struct tree_sums *s, size_t worker);
-/** All workers of this rank have added all their leaves, and all ranks agreed on that: total is there. Any number of threads
- * and ranks gives the same bits. Errors of the team's transport. */
-sotto_status tree_sums_join(struct tree_sums *s, int threads);
+/** All workers of this rank have added all their leaves: total is there, or on ranks the nodes of this rank's leaves are. Any
+ * number of threads gives the same bits. */
+void tree_sums_join(struct tree_sums *s, int threads);
 
 #endif

@@ -57,7 +57,8 @@ static sotto_status make_step(struct run *r)
                                          .threads = s->threads,
                                          .team = s->team,
                                          .ctx = r->ctx};
-    struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
+    struct nn_optimizer_config adam = {
+        .name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7, .team = s->team};
     struct augment_config augment = {.strength = {.min_area = o->min_area,
                                                   .brightness = o->brightness,
                                                   .jitter = o->jitter,
@@ -93,8 +94,9 @@ static sotto_status make_step(struct run *r)
     par_stop_set(&r->stop, r->ctx);
     TRY(s->objective->create(&r->objective, &config));
     TRY(epoch_order_make(&r->order, r->rows, s->images, o->batch, o->seed));
-    /* weights, gradients and two moments of Adam */
-    size_t parameters = 4 * sizeof(float) * nn_model_parameter_count(r->model, 1);
+    /* weights, gradients and the moments of Adam that are here */
+    size_t parameters = 2 * sizeof(float) * nn_model_parameter_count(r->model, 1) +
+                        (r->talos ? talos_optimizer_bytes(r->talos) : nn_optimizer_bytes(r->optimizer));
     r->planned_bytes = leaves_bytes(r->leaves) + r->workers * augmenter_bytes(r->augmenters[0]) + parameters +
                        s->images * sizeof *r->order.order;
 done:

@@ -174,6 +174,11 @@ struct nn_optimizer *talos_task_optimizer(struct talos *t)
     return t->task_optimizer;
 }
 
+size_t talos_optimizer_bytes(const struct talos *t)
+{
+    return nn_optimizer_bytes(t->task_optimizer) + 2 * nn_optimizer_bytes(t->state.optimizer);
+}
+
 static bool is_read(const struct talos *t, size_t view)
 {
     return view >= t->first_view && view < t->end_view;

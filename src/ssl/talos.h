@@ -43,13 +43,15 @@ enum talos_turn talos_turn(const struct talos_setup *s, uint64_t pass);
 void talos_bound(float *diff, const float *logits, const int64_t *labels, size_t n,
                  const struct talos_setup *s);
 
-/** Borrows setup, model and leaves; images: of a step, views of each. `config`: both optimizers.
+/** Borrows setup, model and leaves; images: of a step, views of each. `config`: both optimizers, of the team of the leaves.
  * Leaves are of that many views, and of one more for the images themselves if setup has them. */
 sotto_status talos_create(struct talos **out, const struct talos_setup *s, struct nn_model *model,
                           struct leaves *leaves, const struct nn_optimizer_config *config, size_t images,
                           size_t views);
 void talos_free(struct talos *t);
 struct nn_optimizer *talos_task_optimizer(struct talos *t);
+/** State of both, and of a step of C's that can be taken back. */
+size_t talos_optimizer_bytes(const struct talos *t);
 /** How many C has. */
 size_t talos_weights(const struct talos *t);
 /** After a forward pass over all views of the images `rows`: L_C over what C reads of them, (7), added to the

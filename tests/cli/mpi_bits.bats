@@ -133,3 +133,14 @@ everywhere() {
   [ "$(hash "$SOTTO_PLANTED_PROGRAM" 1 1 f32)" = "$alone" ]
   [ "$(hash "$SOTTO_PLANTED_PROGRAM" 2 1 f32)" != "$alone" ]
 }
+
+@test "control: segments of the optimizer beside those of the sums give other bits" {
+  network simclr 4
+  alone=$(hash "$SOTTO_PLANTED_PROGRAM" 1 1 f32)
+  [ "$(hash "$SOTTO_PLANTED_PROGRAM" 2 1 f32)" = "$alone" ]
+  [ "$(hash "$SOTTO_PLANTED_PROGRAM" 3 1 f32)" = "$alone" ]
+  export SOTTO_PLANTED=rank-segments
+  [ "$(hash "$SOTTO_PLANTED_PROGRAM" 1 1 f32)" = "$alone" ]
+  [ "$(hash "$SOTTO_PLANTED_PROGRAM" 2 1 f32)" != "$alone" ]
+  [ "$(hash "$SOTTO_PLANTED_PROGRAM" 3 1 f32)" != "$alone" ]
+}

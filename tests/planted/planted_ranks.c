@@ -2,11 +2,12 @@
  *
  * rank-sums: each rank adds up its own leaves, and the ranks' sums are added in the order of ranks, as a sum over all ranks
  * (MPI_Allreduce, DDP) would. rank-noise: random numbers are drawn by a leaf's place among those of its rank, not of the step.
+ * rank-segments: segments of an optimizer begin 16 elements before those of the sums.
  *
  * rank-counts, for tests/cli/mpi_neighbours.bats: a rank tells how many of its records were not clipped, as a line of a log might. */
 #include "nn/loop/example_sums.h"
 #include "nn/plan/plan.h"
-#include "par/tree.h"
+#include "par/tree_ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,14 +69,28 @@ done:
     return status;
 }
 
-sotto_status __real_tree_sums_join(struct tree_sums *s, int threads);
-sotto_status __wrap_tree_sums_join(struct tree_sums *s, int threads)
+/* A failure of the transport is that of the next agreement. */
+void __real_tree_sums_join(struct tree_sums *s, int threads);
+void __wrap_tree_sums_join(struct tree_sums *s, int threads)
 {
-    sotto_status status = __real_tree_sums_join(s, threads);
-    for (size_t i = 0; status == SOTTO_OK && i < made_count; i++)
-        if (made[i].sums == s)
-            status = add_ranks(made[i].team, made[i].total, made[i].width);
-    return status;
+    __real_tree_sums_join(s, threads);
+    for (size_t i = 0; i < made_count; i++)
+        if (made[i].sums == s && add_ranks(made[i].team, made[i].total, made[i].width) != SOTTO_OK)
+            return;
+}
+
+sotto_status __real_rank_sums_join(struct rank_sums *s, size_t from, int threads);
+sotto_status __wrap_rank_sums_join(struct rank_sums *s, size_t from, int threads)
+{
+    return planted("rank-sums") ? SOTTO_OK : __real_rank_sums_join(s, from, threads);
+}
+
+void __real_tree_segments(size_t *borders, size_t width, size_t ranks);
+void __wrap_tree_segments(size_t *borders, size_t width, size_t ranks)
+{
+    __real_tree_segments(borders, width, ranks);
+    for (size_t r = 1; planted("rank-segments") && r < ranks; r++)
+        borders[r] -= borders[r] ? 16 : 0;
 }
 
 void __real_plan_bind(struct nn_plan *p, struct arena *keep, const struct pass *pass);

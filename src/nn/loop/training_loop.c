@@ -118,26 +118,39 @@ void training_loop_release(struct training_loop *l)
     checkpoint_lock_release(&l->lock);
 }
 
+/* Rank 0's question. */
+static bool saves(const struct training_loop *l)
+{
+    return l->checkpoint && sotto_team_rank(l->team) == 0;
+}
+
 /* The run goes on while the file is written. */
-static sotto_status save(struct training_loop *l)
+static sotto_status save_here(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors copy = {0};
-    l->saved = now();
-    if (!l->checkpoint || sotto_team_rank(l->team) > 0)
-        goto done;
     TRY(checkpoint_copy(&copy, &l->origin, l->model, l->optimizer, &l->progress));
     TRY(checkpoint_writer_begin(&l->writer, l->checkpoint, &copy));
 done:
     return status;
 }
 
-static sotto_status save_and_wait(struct training_loop *l)
+/* Ranks have just agreed on it: each has a segment of the optimizers' state, which rank 0 gathers. */
+static sotto_status save(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
-    TRY(save(l));
-    TRY(checkpoint_writer_wait(&l->writer));
+    struct nn_optimizer *second = l->origin.adversary ? l->origin.adversary->optimizer : NULL;
+    l->saved = now();
+    TRY(nn_optimizer_gather(l->optimizer));
+    if (second)
+        TRY(nn_optimizer_gather(second));
+    if (sotto_team_rank(l->team) == 0)
+        status = save_here(l);
+    TRY(team_agree(l->team, status));
 done:
+    nn_optimizer_drop(l->optimizer);
+    if (second)
+        nn_optimizer_drop(second);
     return status;
 }
 
@@ -196,8 +209,12 @@ done:
 static sotto_status stop(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
+    bool wanted = saves(l);
     team_go_on(l->team);
-    TRY(team_agree(l->team, save_and_wait(l)));
+    TRY(team_agree_on(l->team, SOTTO_OK, &wanted));
+    if (wanted)
+        TRY(save(l));
+    TRY(team_agree(l->team, checkpoint_writer_wait(&l->writer)));
     status = status_fail(SOTTO_ESTOPPED, "%s: stopped after step %llu of %llu", l->stage,
                          (unsigned long long)l->progress.step, (unsigned long long)l->origin.steps);
     if (l->checkpoint)
@@ -225,21 +242,21 @@ static sotto_status step_or_stop(struct training_loop *l)
 
 static sotto_status forget_resumes(const struct training_loop *l)
 {
-    return l->checkpoint && sotto_team_rank(l->team) == 0 ? resumes_forget(l->checkpoint) : SOTTO_OK;
+    return saves(l) ? resumes_forget(l->checkpoint) : SOTTO_OK;
 }
 
-static sotto_status after_step(struct training_loop *l, struct metric_log *log)
+/* Out: *due  is it time for a checkpoint, by this process's clock? */
+static sotto_status after_step(bool *due, struct training_loop *l, struct metric_log *log)
 {
     sotto_status status = SOTTO_OK;
-    bool epoch_done = l->progress.step % l->steps_per_epoch == 0;
+    const bool epoch_done = l->progress.step % l->steps_per_epoch == 0;
     TRY(checkpoint_writer_look(&l->writer));
     if (l->progress.step == l->first_step + 1)
         TRY(forget_resumes(l));
     context_progress(l->ctx, l->stage, l->progress.step * l->batch, l->origin.steps * l->batch, l->unit);
+    *due = saves(l) && (epoch_done || now() - l->saved >= CHECKPOINT_SECONDS);
     if (epoch_done)
         TRY(end_epoch(l, log));
-    if (epoch_done || now() - l->saved >= CHECKPOINT_SECONDS)
-        TRY(save(l));
 done:
     return status;
 }
@@ -270,11 +287,14 @@ static sotto_status train(struct training_loop *l, struct metric_log *log)
 {
     sotto_status status = SOTTO_OK;
     while (l->progress.step < l->origin.steps) {
+        bool due = false;
         TRY(step_or_stop(l));
-        const sotto_status mine = after_step(l, log);
+        const sotto_status mine = after_step(&due, l, log);
         tell_seconds(l);
-        TRY(team_agree(l->team, mine));
+        TRY(team_agree_on(l->team, mine, &due));
         name_straggler(l);
+        if (due)
+            TRY(save(l));
     }
 done:
     return status;
@@ -286,9 +306,11 @@ static sotto_status before_steps(struct metric_log **log, struct training_loop *
     NEW(l->statistics, l->model->statistic_count);
     if (l->metrics && sotto_team_rank(l->team) == 0)
         TRY(metric_log_open(log, l->metrics));
-    if (!l->resumed)
-        TRY(save_and_wait(
-            l)); /* so that a folder that cannot be written to is noticed now, not after an epoch */
+    /* so that a folder that cannot be written to is noticed now, not after an epoch; optimizers have no state yet */
+    if (saves(l) && !l->resumed) {
+        TRY(save_here(l));
+        TRY(checkpoint_writer_wait(&l->writer));
+    }
 done:
     return status;
 }

@@ -30,11 +30,14 @@ sotto_status nn_optimizer_export(struct sotto_tensors *out, const struct nn_opti
     REQUIRE(snprintf(name, sizeof name, "%ssteps", prefix) < (int)sizeof name,
             "optimizer: the prefix is too long");
     TRY(sotto_tensors_add(out, name, SOTTO_I8, 1, &one, &steps));
+    if (o->steps > 0 && o->team && !o->gathered.base)
+        FAIL(SOTTO_EINTERNAL,
+             "optimizer state: only this rank's segment is here; gather those of all ranks first");
     for (size_t t = 0; t < o->tensor_count; t++)
         for (size_t s = 0; s < o->kind->states; s++) {
             TRY(state_name(name, o, prefix, t, s));
             TRY(sotto_tensors_add(out, name, SOTTO_F4, 1, &o->counts[t],
-                                  o->states[t * OPTIMIZER_STATES_MAX + s]));
+                                  o->whole[s] ? o->whole[s] + o->starts[t] : NULL)); /* zeros */
         }
 done:
     return status;
@@ -55,6 +58,33 @@ done:
     return status;
 }
 
+static void layout_whole(struct arena *a, struct nn_optimizer *o)
+{
+    for (size_t s = 0; s < o->kind->states; s++)
+        o->whole[s] = arena_take(a, o->width, sizeof(float));
+}
+
+/* Of a team: memory for the state of all ranks. */
+static sotto_status make_whole(struct nn_optimizer *o)
+{
+    sotto_status status = SOTTO_OK;
+    if (!o->team || o->gathered.base)
+        goto done;
+    layout_whole(&o->gathered, o);
+    TRY(arena_reserve(&o->gathered, "optimizer state of all ranks"));
+    layout_whole(&o->gathered, o);
+done:
+    return status;
+}
+
+void nn_optimizer_drop(struct nn_optimizer *o)
+{
+    if (!o->team)
+        return;
+    arena_clear(&o->gathered);
+    memset(o->whole, 0, sizeof o->whole);
+}
+
 /* First pass checks everything, second copies: a bad file leaves the optimizer as it was. */
 sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tensors *in, const char *prefix)
 {
@@ -68,15 +98,61 @@ sotto_status nn_optimizer_import(struct nn_optimizer *o, const struct sotto_tens
     memcpy(&steps, a->data, sizeof steps);
     if (steps < 0)
         FAIL(SOTTO_EFORMAT, "optimizer state: '%s' is %lld; expected >= 0", name, (long long)steps);
+    TRY(make_whole(o));
     for (int copy = 0; copy <= 1; copy++)
         for (size_t t = 0; t < o->tensor_count; t++)
             for (size_t s = 0; s < o->kind->states; s++) {
                 TRY(state_name(name, o, prefix, t, s));
                 TRY(find(&a, in, name, SOTTO_F4, o->counts[t]));
                 if (copy)
-                    memcpy(o->states[t * OPTIMIZER_STATES_MAX + s], a->data, a->count * sizeof(float));
+                    memcpy(o->whole[s] + o->starts[t], a->data, a->count * sizeof(float));
             }
     o->steps = (uint64_t)steps;
+done:
+    return status;
+}
+
+/* ---- ranks ---- */
+
+/* Parts of a state between rank 0, where the whole is, and the rank that has them. */
+enum direction { GATHER, SCATTER };
+static sotto_status move_state(struct nn_optimizer *o, size_t s, enum direction direction)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t rank = sotto_team_rank(o->team), own = (o->end - o->first) * sizeof(float);
+    float *whole = o->whole[s], *mine = o->own[s];
+    if (rank > 0) {
+        TRY(team_exchange(o->team, mine, direction == GATHER ? own : 0, 0, mine,
+                          direction == GATHER ? 0 : own, 0));
+        goto done;
+    }
+    memcpy(direction == GATHER ? whole : mine, direction == GATHER ? mine : whole, own);
+    for (size_t r = 1; r < sotto_team_size(o->team); r++) {
+        float *place = whole + o->borders[r];
+        const size_t bytes = (o->borders[r + 1] - o->borders[r]) * sizeof(float);
+        TRY(team_exchange(o->team, place, direction == GATHER ? 0 : bytes, r, place,
+                          direction == GATHER ? bytes : 0, r));
+    }
+done:
+    return status;
+}
+
+static sotto_status move_states(struct nn_optimizer *o, enum direction direction)
+{
+    sotto_status status = SOTTO_OK;
+    for (size_t s = 0; s < o->kind->states; s++)
+        TRY(move_state(o, s, direction));
+done:
+    return status;
+}
+
+sotto_status nn_optimizer_gather(struct nn_optimizer *o)
+{
+    sotto_status status = SOTTO_OK;
+    if (!o->team)
+        goto done;
+    TRY(team_agree(o->team, sotto_team_rank(o->team) == 0 ? make_whole(o) : SOTTO_OK));
+    TRY(move_states(o, GATHER));
 done:
     return status;
 }
@@ -85,9 +161,13 @@ sotto_status nn_optimizer_share(struct nn_optimizer *o, const struct sotto_team 
 {
     sotto_status status = SOTTO_OK;
     TRY(team_broadcast(team, &o->steps, sizeof o->steps));
-    for (size_t t = 0; t < o->tensor_count; t++)
-        for (size_t s = 0; s < o->kind->states; s++)
-            TRY(team_broadcast(team, o->states[t * OPTIMIZER_STATES_MAX + s], o->counts[t] * sizeof(float)));
+    if (o->team) {
+        TRY(move_states(o, SCATTER));
+        nn_optimizer_drop(o);
+        goto done;
+    }
+    for (size_t s = 0; s < o->kind->states; s++)
+        TRY(team_broadcast(team, o->own[s], o->width * sizeof(float)));
 done:
     return status;
 }
@@ -95,8 +175,6 @@ done:
 void optimizer_copy(struct nn_optimizer *to, const struct nn_optimizer *from)
 {
     to->steps = from->steps;
-    for (size_t t = 0; t < from->tensor_count; t++)
-        for (size_t s = 0; s < from->kind->states; s++)
-            memcpy(to->states[t * OPTIMIZER_STATES_MAX + s], from->states[t * OPTIMIZER_STATES_MAX + s],
-                   from->counts[t] * sizeof(float));
+    for (size_t s = 0; s < from->kind->states; s++)
+        memcpy(to->own[s], from->own[s], (from->end - from->first) * sizeof(float));
 }

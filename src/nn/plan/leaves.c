@@ -2,7 +2,7 @@
  * its own leaves and all outputs; after each phase the ranks agree that all got so far, and gather what crosses leaves. */
 #include "nn/plan/leaves_private.h"
 
-#include "par/tree.h"
+#include "par/tree_ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,44 +127,6 @@ done:
     return status;
 }
 
-/* Where the trained values of the rows from this one on begin. */
-static size_t value_of_row(const struct nn_model *m, size_t row)
-{
-    for (size_t i = 0; i < m->parameter_count; i++)
-        if (!m->parameters[i].statistic && (size_t)m->parameters[i].row >= row)
-            return (size_t)(m->parameters[i].value - m->values);
-    return m->trainable;
-}
-
-/* The same of a phase's rows: a layer that crosses leaves writes gradients in its first half, one with noise that does in the
- * second. */
-static size_t first_value(const struct leaves *l, size_t phase)
-{
-    if (phase == 0 || phase > l->crossings)
-        return phase == 0 ? 0 : l->model->trainable;
-    const struct crossing *c = &l->crossing[phase - 1];
-    return value_of_row(l->model, c->row + (crosses_at_noise(c) ? 1 : 0));
-}
-
-static sotto_status make_sums(struct leaves *l)
-{
-    sotto_status status = SOTTO_OK;
-    NEW(l->sums, l->crossings + 1);
-    for (size_t k = 0; k <= l->crossings; k++) {
-        const size_t first = first_value(l, k), width = first_value(l, k + 1) - first;
-        if (width)
-            TRY(tree_sums_create(&l->sums[k], l->model->diffs + first, width, l->count, l->workers,
-                                 l->config.team));
-    }
-    if (l->model->adversary_rows) {
-        l->adversary_first = value_of_row(l->model, (size_t)model_output_row(l->model) + 1);
-        TRY(tree_sums_create(&l->adversary_sums, l->model->diffs + l->adversary_first,
-                             l->model->trainable - l->adversary_first, l->count, l->workers, l->config.team));
-    }
-done:
-    return status;
-}
-
 /* A worker's first leaf has the memory that its plan was made with. */
 static sotto_status make_memory(struct leaves *l)
 {
@@ -179,7 +141,7 @@ static sotto_status make_memory(struct leaves *l)
         TRY(arena_reserve_asking(leaf_memory(l, i), "leaf of a training step", l->config.ctx));
     }
     TRY(find_crossings(l));
-    TRY(make_sums(l));
+    TRY(leaves_make_sums(l));
     NEW_ROWS(l->output, l->config.views * l->config.records, l->width);
     NEW_ROWS(l->diff_output, l->config.views * l->config.records, l->width);
 done:
@@ -225,12 +187,9 @@ void leaves_free(struct leaves *l)
     }
     for (size_t i = l->first; l->memory && i < l->end; i++)
         arena_clear(leaf_memory(l, i));
-    for (size_t k = 0; l->sums && k <= l->crossings; k++)
-        tree_sums_free(l->sums[k]);
-    tree_sums_free(l->adversary_sums);
+    leaves_free_sums(l);
     base_free(l->leaf_borders);
     base_free(l->record_borders);
-    base_free(l->sums);
     base_free(l->crossing);
     base_free(l->gathered);
     base_free(l->crossed);
@@ -256,12 +215,9 @@ size_t leaves_bytes(const struct leaves *l)
 {
     if (leaves_fast(l))
         return nn_plan_bytes(l->plans[0]);
-    size_t bytes = l->workers * l->plans[0]->scratch.capacity + (l->end - l->first) * l->memory[0].capacity +
-                   2 * l->config.views * l->config.records * l->width * sizeof(float) +
-                   (l->count + 1) * l->widest * sizeof(double);
-    for (size_t k = 0; k <= l->crossings; k++)
-        bytes += l->sums[k] ? tree_sums_bytes(l->sums[k]) : 0;
-    return bytes + (l->adversary_sums ? tree_sums_bytes(l->adversary_sums) : 0);
+    return l->workers * l->plans[0]->scratch.capacity + (l->end - l->first) * l->memory[0].capacity +
+           2 * l->config.views * l->config.records * l->width * sizeof(float) +
+           (l->count + 1) * l->widest * sizeof(double) + leaves_sums_bytes(l);
 }
 
 void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit)
@@ -432,8 +388,8 @@ static sotto_status backward_leaf(struct leaves *l, const struct leaf *leaf)
                           *next = first_phase(l) ? NULL : &l->crossing[k - 1];
     const size_t to = behind ? behind->row : p->row_count;
     if (l->sums[k])
-        plan_write_gradients(p, tree_sums_next(l->sums[k], leaf->worker), first_value(l, k),
-                             first_value(l, k + 1));
+        plan_write_gradients(p, tree_sums_next(l->sums[k], leaf->worker), leaves_first_value(l, k),
+                             leaves_first_value(l, k + 1));
     if (behind)
         backward_behind(p, behind, next, l->crossed);
     else {
@@ -509,11 +465,12 @@ static sotto_status backward_in_phases(struct leaves *l)
     for (l->phase = l->crossings;; l->phase--) {
         TRY(team_agree(l->config.team, leaves_on_workers(l, backward_worker)));
         if (l->sums[l->phase])
-            TRY(tree_sums_join(l->sums[l->phase], l->config.threads));
+            tree_sums_join(l->sums[l->phase], l->config.threads);
         if (first_phase(l))
             break;
         TRY(leaves_merge_gathered(l, l->phase - 1, false));
     }
+    TRY(rank_sums_join(l->ranks_task, leaves_first_value(l, l->phase), l->config.threads));
 done:
     return status;
 }

@@ -5,7 +5,8 @@
  * thread, by a plan that was made for one thread. All sums over leaves go by the tree of par/tree.h. At a batch norm all leaves
  * wait for the moments of all, forward and backward (struct layer_cross). So weights depend on k,
  * which is part of a run's recipe, and not on threads. Workers own runs of neighbouring leaves, and so do the ranks of a team
- * (par/ranks.h): then forward and backward passes are what all ranks do together, and each ends with the gradient of all.
+ * (par/ranks.h): then forward and backward passes are what all ranks do together, and each ends with its segment of the gradient
+ * of all (par/tree_ranks.h), by which an optimizer of the team moves that segment of the weights, and tells the others.
  *
  * Order `fast` is one leaf, the whole step, on all threads: the same bits for this number of threads only. */
 #ifndef NN_PLAN_LEAVES_H
@@ -75,7 +76,7 @@ sotto_status leaves_forward(struct leaves *l, int training, uint64_t seed, uint6
  * of which a rank needs the rows of its leaves. */
 const float *leaves_output(const struct leaves *l);
 float *leaves_diff_output(struct leaves *l);
-/** The gradient of all records, in the model. ESTOPPED. */
+/** The gradient of all records, in the model; on ranks this rank's segment of it, and nothing of use elsewhere. ESTOPPED. */
 sotto_status leaves_backward(struct leaves *l);
 /** The sum over all leaves, by the tree, of what a function says of each. On ranks: each asks of its own leaves; where the
  * transport fails, any number, and the next agreement says so. */
@@ -88,7 +89,7 @@ typedef double leaf_loss(float *diff, const float *logits, void *state, const st
 double leaves_sum_adversary(struct leaves *l, leaf_loss *of, void *state);
 /** The adversary's logits again, with its weights as they are now, then `of`, called from several threads, of which the
  * result is not read; and the gradient of all records by the adversary's weights, in the model, where all others stay as they are. Ranks do it
- * together. ESTOPPED. */
+ * together, as leaves_backward(). ESTOPPED. */
 sotto_status leaves_step_adversary(struct leaves *l, leaf_loss *of, void *state);
 /** What decides the last bits besides the recipe, as lines "key=value". Order fast: threads, instruction set, backend. Exact:
  * the backend, and as `kernels` 16 hex digits of the bits that this machine's kernels give for one leaf of made-up records,

@@ -2,7 +2,7 @@
  * them: so a step of the adversary alone is one phase, with a tree of its own for its gradients. */
 #include "nn/plan/leaves_private.h"
 
-#include "par/tree.h"
+#include "par/tree_ranks.h"
 
 static double ask(struct leaves *l, struct nn_plan *p, leaf_loss *of, void *state, const struct leaf *leaf)
 {
@@ -66,7 +66,8 @@ sotto_status leaves_step_adversary(struct leaves *l, leaf_loss *of, void *state)
     if (leaves_fast(l))
         return step_plan(l, l->plans[0], &all);
     TRY(team_agree(l->config.team, leaves_on_workers(l, step_worker)));
-    TRY(tree_sums_join(l->adversary_sums, l->config.threads));
+    tree_sums_join(l->adversary_sums, l->config.threads);
+    TRY(rank_sums_join(l->ranks_adversary, l->adversary_first, l->config.threads));
 done:
     return status;
 }

@@ -33,8 +33,9 @@ struct leaves {
     struct tree_sums *
         adversary_sums; /* of the adversary's rows by themselves, from value adversary_first on; NULL: none */
     size_t adversary_first;
-    float *output, *diff_output; /* of the whole step; one leaf: its plan's own */
-    double *values;              /* (count) */
+    struct rank_sums *ranks_task, *ranks_adversary; /* of either over ranks; NULL: there is one */
+    float *output, *diff_output;                    /* of the whole step; one leaf: its plan's own */
+    double *values;                                 /* (count) */
     /* of the running pass */
     int training;
     uint64_t seed, step;
@@ -73,5 +74,11 @@ sotto_status leaves_deal(struct leaves *l);
 sotto_status leaves_merge_gathered(struct leaves *l, size_t k, bool forward);
 /** Outputs of all leaves, on all ranks. Errors of the transport. */
 sotto_status leaves_gather_outputs(struct leaves *l);
+/** Where the trained values of a phase's rows begin. */
+size_t leaves_first_value(const struct leaves *l, size_t phase);
+/** Sums of gradients: a tree for each phase, and one over ranks. ENOMEM. */
+sotto_status leaves_make_sums(struct leaves *l);
+void leaves_free_sums(struct leaves *l);
+size_t leaves_sums_bytes(const struct leaves *l);
 
 #endif

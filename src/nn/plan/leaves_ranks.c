@@ -1,8 +1,8 @@
-/* What leaves say to each other: which rank has which, and what goes between ranks in a step besides gradients, which the tree
- * joins (par/tree.c). Each exchange comes after an agreement (par/ranks.h). */
+/* What leaves say to each other: which rank has which, the trees of their gradients, and what else goes between ranks in a step.
+ * Each exchange comes after an agreement (par/ranks.h). */
 #include "nn/plan/leaves_private.h"
 
-#include "par/tree.h"
+#include "par/tree_ranks.h"
 
 #include <string.h>
 
@@ -70,4 +70,92 @@ double leaves_share(const struct leaves *l)
     const size_t ranks = sotto_team_size(l->config.team), most = (l->count + ranks - 1) / ranks,
                  mine = l->end - l->first, threads = l->config.threads > 1 ? (size_t)l->config.threads : 1;
     return (double)((mine + threads - 1) / threads) / (double)((most + threads - 1) / threads);
+}
+
+/* ---- gradients ---- */
+
+/* Where the trained values of the rows from this one on begin. */
+static size_t value_of_row(const struct nn_model *m, size_t row)
+{
+    for (size_t i = 0; i < m->parameter_count; i++)
+        if (!m->parameters[i].statistic && (size_t)m->parameters[i].row >= row)
+            return (size_t)(m->parameters[i].value - m->values);
+    return m->trainable;
+}
+
+/* A layer that crosses leaves writes gradients in its first half, one with noise that does in the second. */
+size_t leaves_first_value(const struct leaves *l, size_t phase)
+{
+    if (phase == 0 || phase > l->crossings)
+        return phase == 0 ? 0 : l->model->trainable;
+    const struct crossing *c = &l->crossing[phase - 1];
+    return value_of_row(l->model, c->row + (crosses_at_noise(c) ? 1 : 0));
+}
+
+/* Over ranks, of an optimizer's tensors: it cuts them into the same segments. */
+static sotto_status make_rank_sums(struct rank_sums **out, const struct leaves *l, struct tensor_list tensors,
+                                   const struct tree_part *parts, size_t count)
+{
+    if (sotto_team_size(l->config.team) == 1 || tensors.count == 0)
+        return SOTTO_OK;
+    return rank_sums_create(out, l->model->diffs, (size_t)(tensors.items[0].value - l->model->values),
+                            tensor_list_width(&tensors), parts, count, l->count, l->config.team);
+}
+
+static sotto_status make_task_sums(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    struct tree_part *parts = NULL;
+    size_t count = 0;
+    NEW(l->sums, l->crossings + 1);
+    NEW(parts, l->crossings + 1);
+    for (size_t k = 0; k <= l->crossings; k++) {
+        const size_t first = leaves_first_value(l, k), width = leaves_first_value(l, k + 1) - first;
+        if (!width)
+            continue;
+        TRY(tree_sums_create(&l->sums[k], l->model->diffs + first, width, l->count, l->workers,
+                             l->config.team));
+        parts[count++] = (struct tree_part){first, l->sums[k]};
+    }
+    TRY(make_rank_sums(&l->ranks_task, l,
+                       l->model->adversary_rows ? model_task_tensors(l->model) : *nn_model_tensors(l->model),
+                       parts, count));
+done:
+    base_free(parts);
+    return status;
+}
+
+sotto_status leaves_make_sums(struct leaves *l)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(make_task_sums(l));
+    if (!l->model->adversary_rows)
+        goto done;
+    l->adversary_first = value_of_row(l->model, (size_t)model_output_row(l->model) + 1);
+    TRY(tree_sums_create(&l->adversary_sums, l->model->diffs + l->adversary_first,
+                         l->model->trainable - l->adversary_first, l->count, l->workers, l->config.team));
+    TRY(make_rank_sums(&l->ranks_adversary, l, model_adversary_tensors(l->model),
+                       &(struct tree_part){l->adversary_first, l->adversary_sums}, 1));
+done:
+    return status;
+}
+
+void leaves_free_sums(struct leaves *l)
+{
+    for (size_t k = 0; l->sums && k <= l->crossings; k++)
+        tree_sums_free(l->sums[k]);
+    base_free(l->sums);
+    tree_sums_free(l->adversary_sums);
+    rank_sums_free(l->ranks_task);
+    rank_sums_free(l->ranks_adversary);
+}
+
+size_t leaves_sums_bytes(const struct leaves *l)
+{
+    size_t bytes = 0;
+    for (size_t k = 0; k <= l->crossings; k++)
+        bytes += l->sums[k] ? tree_sums_bytes(l->sums[k]) : 0;
+    bytes += l->adversary_sums ? tree_sums_bytes(l->adversary_sums) : 0;
+    bytes += l->ranks_task ? rank_sums_bytes(l->ranks_task) : 0;
+    return bytes + (l->ranks_adversary ? rank_sums_bytes(l->ranks_adversary) : 0);
 }

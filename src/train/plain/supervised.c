@@ -213,7 +213,9 @@ sotto_status supervised_plan(struct supervised *t)
                                             .beta2 = 0.999,
                                             .epsilon = 1e-7,
                                             .momentum = o->momentum,
-                                            .weight_decay = o->weight_decay};
+                                            .weight_decay = o->weight_decay,
+                                            /* with noise every rank has the whole gradient */
+                                            .team = t->plan_views ? NULL : t->team};
     par_set_threads(t->threads);
     config.ctx = t->ctx; /* not in t->config, which goes into the result */
     TRY(nn_model_create(&t->model, &config, o->seed));

@@ -51,6 +51,30 @@ static void all_leave_with_the_text_of_the_lowest(void **state)
             simulated_ranks(ranks, 0, agree, &failing);
 }
 
+/* state: a bit for each rank that says yes. */
+static const char *ask(const struct sotto_team *team, void *state)
+{
+    const unsigned yes = *(const unsigned *)state;
+    const size_t rank = sotto_team_rank(team);
+    bool answer = yes >> rank & 1;
+    if (team_agree_on(team, SOTTO_OK, &answer) != SOTTO_OK || answer != (yes & 1))
+        return "not the answer of rank 0";
+    answer = true;
+    if (team_agree_on(team, rank == 1 ? fail_alone(rank) : SOTTO_OK, &answer) != SOTTO_ENOENT)
+        return "a failure beside an answer is lost";
+    return NULL;
+}
+
+static void rank_0_answers_for_all(void **state)
+{
+    (void)state;
+    bool alone = true;
+    for (unsigned yes = 0; yes < 8; yes++)
+        simulated_ranks(3, 0, ask, &yes);
+    assert_int_equal(team_agree_on(NULL, SOTTO_OK, &alone), SOTTO_OK);
+    assert_true(alone);
+}
+
 static const char *move_rows(const struct sotto_team *team, void *state)
 {
     const size_t *firsts = state, ranks = sotto_team_size(team), rank = sotto_team_rank(team);
@@ -114,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_leave_with_the_text_of_the_lowest),
+        cmocka_unit_test(rank_0_answers_for_all),
         cmocka_unit_test(rows_and_numbers_come_to_all),
         cmocka_unit_test(a_failed_transport_is_remembered),
         cmocka_unit_test(alone_nothing_is_exchanged),

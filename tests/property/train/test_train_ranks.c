@@ -8,7 +8,11 @@
 #include "support/machine.h"
 #include "support/simulated_ranks.h"
 #include "support/temporary_folder.h"
+#include "base/sha256.h"
 #include "sotto/train.h"
+
+#include <signal.h>
+#include <unistd.h>
 
 static struct sotto_dataset *images;
 
@@ -107,6 +111,52 @@ static void any_number_of_ranks_gives_the_bits_of_one(void **state)
     }
 }
 
+static volatile sig_atomic_t stop_now;
+
+static void stop_after_a_step(void *user, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+    (void)user, (void)stage, (void)total, (void)unit;
+    stop_now = done > 0;
+}
+
+/* One step, and a checkpoint. */
+static const char *train_a_step(const struct sotto_team *team, void *state)
+{
+    const struct plan *p = state;
+    const struct sotto_context ctx = {.threads = 1,
+                                      .team = team,
+                                      .stop = &stop_now,
+                                      .progress = sotto_team_rank(team) ? NULL : stop_after_a_step};
+    struct sotto_network *n = NULL;
+    const sotto_status status = sotto_train(&n, NULL, images, NULL, 0, &p->options, &ctx);
+    sotto_network_free(n);
+    return team_agree(team, status) == SOTTO_ESTOPPED ? NULL : sotto_error_text();
+}
+
+/* The momentum of each rank's segment is gathered for a checkpoint, and dealt anew to another number of ranks. */
+static void a_run_goes_on_with_another_number_of_ranks(void **state)
+{
+    (void)state;
+    static const char *const optimizers[] = {"sgd", "adam"};
+    char alone[65], file[65], other[65];
+    for (size_t k = 0; k < 2; k++) {
+        struct plan p = {.options = small("resnet8"), .sha256 = alone};
+        p.options.epochs = 2, p.options.optimizer = optimizers[k], p.options.weight_decay = 1e-3;
+        p.options.checkpoint = path_of("checkpoint");
+        unlink(p.options.checkpoint);
+        p.accuracy = train_alone(alone, &p.options);
+        assert_int_equal(sha256_file(file, p.options.checkpoint), SOTTO_OK);
+        unlink(p.options.checkpoint);
+        for (size_t ranks = 2; ranks <= 3; ranks++) {
+            stop_now = 0;
+            simulated_ranks(ranks, 0, train_a_step, &p);
+        }
+        simulated_ranks(1, 0, train_on_rank, &p);
+        assert_int_equal(sha256_file(other, p.options.checkpoint), SOTTO_OK);
+        assert_string_equal(other, file);
+    }
+}
+
 static void what_cannot_run_on_ranks_is_refused(void **state)
 {
     (void)state;
@@ -124,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_ranks_gives_the_bits_of_one),
+        cmocka_unit_test(a_run_goes_on_with_another_number_of_ranks),
         cmocka_unit_test(what_cannot_run_on_ranks_is_refused),
     };
     int failed = 0;
