@@ -59,7 +59,7 @@ int conv_stride2_fits(const struct conv_desc *d)
         d->src.channels % BF16_GROUP || d->single_examples || !conv_bf16_fits(d))
         return 0;
     stride2_pass_begin(&forward, d, false);
-    return forward.pairs > 0;
+    return 10 * forward.pairs >= 3 * d->dst.width; /* with half of the results in pairs it is no gain */
 }
 
 static size_t count_of(struct nn_shape s)

@@ -11,7 +11,8 @@
 #include "nn/backend.h"
 
 struct conv_stride2;
-/** Is there such a convolution for this shape on this CPU? bf16 in, multiples of 16 channels. */
+/** Is there such a convolution for this shape on this CPU, and is it faster than direct sums? bf16 in, multiples of 16
+ * channels. */
 int conv_stride2_fits(const struct conv_desc *d);
 sotto_status conv_stride2_create(struct conv_stride2 **out, const struct conv_desc *d);
 void conv_stride2_layout(struct conv_stride2 *c, struct arena *scratch);
