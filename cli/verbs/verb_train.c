@@ -107,7 +107,7 @@ static sotto_status refuse_canaries(const struct options *o)
 /* What draws for the whole run from one stream is for one process. */
 static sotto_status refuse_on_ranks(const struct options *o)
 {
-    static const char *const alone[] = {"certify-inputs", "canaries"};
+    static const char *const alone[] = {"canaries"};
     for (size_t i = 0; cli_team() && i < sizeof alone / sizeof *alone; i++)
         if (option_given(o, alone[i]))
             return cli_fail(SOTTO_ENOTSUP,

@@ -233,10 +233,13 @@ sotto_train_private(struct sotto_network **out, struct sotto_certificate **certi
  *
  *  A record with a label outside of 0 .. classes - 1 or features that are not all finite is taken for zeros of class 0.
  *
+ *  Takes a team (sotto/team.h): rank 0 alone charges its ledger, reads the inputs and draws all noise; the others get what was
+ *  released and train on it together, with the bits of one process in order exact.
+ *
  *  In:      privacy       read are: target (epsilon: the smallest input_noise for it is found, and options must give none),
  *                         reserve (epochs at a time), classes, label_epsilon, spend
  *  Out:     *out          free with sotto_network_free()
- *           *certificate  free with sotto_certificate_free()
+ *           *certificate  free with sotto_certificate_free(); NULL on ranks other than 0
  *           *result       losses and accuracies are of what was released, and shown
  *  Returns: EINVAL        also: no radius; members that would read copies of their own
  *           those of sotto_train() and sotto_dp_reserve() */

@@ -162,15 +162,52 @@ print(sum(json.loads(line)["steps"] for line in open(sys.argv[1])))' "$1"; }
   fi
 }
 
-@test "ranks with other private options are refused before anything is charged; so are certified inputs and canaries" {
+@test "ranks with other private options are refused before anything is charged; so are canaries" {
   run ranks -n 1 "$SOTTO" "${every[@]}" --steps 4 --ledger l.jsonl -o m.st : -n 1 "$SOTTO" "${every[@]}" --steps 4 --reserve-steps 2 --ledger l.jsonl -o m.st
   [ "$status" -eq 65 ]
   one_error "rank 1 ("
   [[ "$output" == *"reserve_steps is 2, but 4 on rank 0; start all ranks with the same options"* ]] || { echo "$output"; return 1; }
-  for private in "--certify-inputs" "--canaries 4"; do
-    run ranks -n 2 "$SOTTO" "${every[@]}" $private -o m.st
-    [ "$status" -eq 69 ]
-    one_error "train: ${private%% *} cannot run on several ranks yet; start sotto without the launcher"
-  done
+  run ranks -n 2 "$SOTTO" "${every[@]}" --canaries 4 -o m.st
+  [ "$status" -eq 69 ]
+  one_error "train: --canaries cannot run on several ranks yet; start sotto without the launcher"
   [ -z "$(find . -name 'm.st*' -o -name 'l.jsonl*')" ]
+}
+
+@test "certified inputs: 1, 2 and 3 ranks give the file of one process; a run that was stopped goes on with another number of ranks" {
+  inputs=("$SOTTO" train --data synthetic-images-n24 --model resnet8 --batch 8 --leaf 2 --order exact --seed 3 --dtype f32 --backend dnnl --threads 1
+    --certify-inputs --radius 3 --input-noise 2 --label-epsilon 1 --reserve-steps 1)
+  "$SOTTO" version | grep -q oneDNN || inputs=("${inputs[@]/dnnl/ref}")
+  seeded=("${inputs[@]}" --epochs 3 --insecure-noise-seed 5 --quiet)
+  "${seeded[@]}" --ledger alone.jsonl -o alone.st > alone.txt
+  for n in 1 2 3; do
+    run ranks -n $n "${seeded[@]}" --ledger l.jsonl -o r.st
+    [ "$status" -eq 0 ] || { echo "$n ranks: $output"; return 1; }
+    cmp r.st alone.st
+    [ "$(entries l.jsonl)" -eq 3 ]
+    [ "$(grep -c '"event":"release"' l.jsonl)" -eq 1 ] # labels
+    [ ! -e r.st.checkpoint ]
+    rm l.jsonl r.st*
+  done
+  ranks -n 2 "${inputs[@]}" --epochs 3 --quiet --ledger l.jsonl -o m.st # noise of the system
+  "$SOTTO" verify m.st.certificate.json --ledger l.jsonl
+  "$BATS_TEST_DIRNAME/../../tools/check-schema" m.st.certificate.json l.jsonl
+  run cmp -s m.st alone.st
+  [ "$status" -ne 0 ]
+  rm l.jsonl m.st*
+  long=("${inputs[@]}" --epochs 2000 --ledger l.jsonl -o m.st)
+  begin 2 "${long[@]}"
+  until [ -s m.st.checkpoint ]; do sleep 0.05; done
+  kill -USR1 "$(cat pid.1)"
+  ended 130
+  output=$(cat said)
+  one_error "train: stopped after step "
+  [[ "$output" == *"hint: epsilon "*"the same command continues"* ]] || { echo "$output"; return 1; }
+  before=$(entries l.jsonl)
+  begin 3 "${long[@]}"
+  until grep -q 'charged again' said; do sleep 0.05; done
+  until [ "$(entries l.jsonl)" -gt $((before + 1)) ]; do sleep 0.05; done
+  kill -9 "$(cat pid.2)"
+  wait $job || true
+  [ "$(grep -c '"event":"release"' l.jsonl)" -eq 1 ] # labels are paid for once
+  "$SOTTO" ledger show l.jsonl > /dev/null # the chain is whole
 }

@@ -62,7 +62,6 @@ done:
     return status;
 }
 
-/* All but labels, which no run on ranks has. */
 static sotto_status share_private(struct checkpoint_private *p, const struct sotto_team *team)
 {
     sotto_status status = SOTTO_OK;
@@ -70,6 +69,10 @@ static sotto_status share_private(struct checkpoint_private *p, const struct sot
     TRY(team_broadcast(team, &p->clip, sizeof p->clip));
     if (p->average)
         TRY(share_model(p->average, team));
+    if (p->labels) {
+        TRY(team_broadcast(team, p->labels, p->label_count * sizeof *p->labels));
+        TRY(team_broadcast(team, p->label_entry, sizeof p->label_entry));
+    }
 done:
     return status;
 }

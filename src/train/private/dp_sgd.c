@@ -257,22 +257,16 @@ done:
     return status;
 }
 
-/* Besides the recipe: what the ledger is charged for, and what the checkpoint does not keep. */
 static sotto_status check_same_run(const struct private_run *r)
 {
+    sotto_status status = SOTTO_OK;
     char recipe[SAME_RUN_RECIPE], machine[LEAVES_MACHINE];
-    const struct sotto_train_privacy *p = &r->p;
-    const struct sotto_spend *s = &p->spend;
-    snprintf(recipe, sizeof recipe,
-             "%sreserve_steps=%zu\nmicro_batch=%zu\nclasses=%zu\nadjacency=%s\nnoise_seed=%llu\n"
-             "dataset_id=%.200s\nledger=%.400s\nbudget=%.17g,%.17g\nrows_per_person=%zu\ncondition=%.200s\n",
-             r->t.recipe, p->reserve, p->part, p->classes, sotto_adjacency_name(p->adjacency),
-             (unsigned long long)(s->insecure ? s->insecure_seed : 0), s->dataset_id ? s->dataset_id : "",
-             s->ledger ? s->ledger : "", s->budget.epsilon, s->budget.delta, s->rows_per_person,
-             s->condition ? s->condition : "");
+    TRY(dp_sgd_describe_charge(recipe, r->t.recipe, &r->p));
     snprintf(machine, sizeof machine, "kernels=%.16s\nbackend=%s\n", example_sums_kernels(r->sums),
              nn_backend_title(autotune_backend(&r->t.choice)));
-    return same_run_check(r->t.team, recipe, machine);
+    TRY(same_run_check(r->t.team, recipe, machine));
+done:
+    return status;
 }
 
 static void clear(struct private_run *r)

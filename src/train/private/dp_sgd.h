@@ -2,6 +2,7 @@
 #ifndef TRAIN_PRIVATE_DP_SGD_H
 #define TRAIN_PRIVATE_DP_SGD_H
 
+#include "nn/loop/same_run.h"
 #include "nn/nn.h"
 #include "sotto/train.h"
 
@@ -56,6 +57,9 @@ sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, con
                           const struct sotto_train_options *o);
 /** A recipe of dp_sgd_describe() of this version: one record moves a sum by no more than the clipping norm. */
 bool dp_sgd_sums_exactly(const char *text);
+/** For same_run_check(): a recipe, and what the ledger is charged for and the checkpoint does not keep. EINVAL: too long. */
+sotto_status dp_sgd_describe_charge(char out[SAME_RUN_RECIPE], const char *recipe,
+                                    const struct sotto_train_privacy *p);
 enum nn_clipping dp_sgd_clipping(const struct sotto_train_privacy *p);
 int dp_sgd_follows_quantile(const struct sotto_train_privacy *p);
 

@@ -122,3 +122,21 @@ sotto_status dp_sgd_parse(struct sotto_train_privacy *out, const char *text, con
 done:
     return status;
 }
+
+sotto_status dp_sgd_describe_charge(char out[SAME_RUN_RECIPE], const char *recipe,
+                                    const struct sotto_train_privacy *p)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_spend *s = &p->spend;
+    const int length = snprintf(
+        out, SAME_RUN_RECIPE,
+        "%sreserve_steps=%zu\nmicro_batch=%zu\nclasses=%zu\nadjacency=%s\nnoise_seed=%llu\n"
+        "dataset_id=%.200s\nledger=%.400s\nbudget=%.17g,%.17g\nrows_per_person=%zu\ncondition=%.200s\n",
+        recipe, p->reserve, p->part, p->classes, sotto_adjacency_name(p->adjacency),
+        (unsigned long long)(s->insecure ? s->insecure_seed : 0), s->dataset_id ? s->dataset_id : "",
+        s->ledger ? s->ledger : "", s->budget.epsilon, s->budget.delta, s->rows_per_person,
+        s->condition ? s->condition : "");
+    REQUIRE(length > 0 && length < SAME_RUN_RECIPE, "the recipe is too long");
+done:
+    return status;
+}

@@ -5,7 +5,10 @@
  * step, by randomised response.
  *
  * The network is trained without its row of input noise, because its inputs have it already, and gets that
- * row back at the end: it answers as one that was trained with noise of its own. */
+ * row back at the end: it answers as one that was trained with noise of its own.
+ *
+ * On ranks rank 0 alone charges, reads the private inputs and draws all noise; the others get what was released, and train on it
+ * together, as on public records. */
 #include "train/private/noisy_inputs.h"
 
 #include "base/file.h"
@@ -14,8 +17,11 @@
 #include "dp/release/charge_hint.h"
 #include "dp/release/clip_row.h"
 #include "io/json/json.h"
+#include "nn/loop/same_run.h"
 #include "nn/model/model.h"
+#include "par/crowding.h"
 #include "par/par.h"
+#include "par/ranks.h"
 #include "train/plain/supervised.h"
 #include "train/private/dp_sgd.h"
 #include "train/private/silent_records.h"
@@ -36,8 +42,10 @@ struct noisy_run {
     int64_t *labels, *all;            /* (n): of it; 0 .. n - 1 */
     size_t n, d;
     double radius, noise;
-    struct sotto_residual_noise asked; /* as the options said, with the noise that was found */
-    struct sotto_dpsgd_session *reserved;
+    struct sotto_residual_noise asked;    /* as the options said, with the noise that was found */
+    const struct sotto_team *team;        /* NULL: alone */
+    struct sotto_dpsgd_session *reserved; /* rank 0's */
+    size_t used;                          /* epochs of it */
     struct checkpoint_private state;
     uint64_t epoch; /* that `inputs` belongs to; UINT64_MAX: none */
     char rows_sha256[SHA256_HEX], text[NOISY_INPUTS_TEXT];
@@ -46,7 +54,12 @@ struct noisy_run {
 
 /* ---- the release ---- */
 
-static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
+static bool charges(const struct noisy_run *r)
+{
+    return sotto_team_rank(r->team) == 0;
+}
+
+static sotto_status reserve_here(struct noisy_run *r, uint64_t epoch)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
@@ -75,9 +88,19 @@ done:
     return status;
 }
 
+static sotto_status reserve(struct noisy_run *r, uint64_t epoch)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(team_agree(r->team, charges(r) ? reserve_here(r, epoch) : SOTTO_OK));
+    r->used = 0;
+    TRY(team_broadcast(r->team, r->state.run, sizeof r->state.run));
+done:
+    return status;
+}
+
 /* Once for the whole run: its checkpoints keep the result, and which ledger entry was charged for it. The
  * seeded twin of this stream is none of the inputs'. */
-static sotto_status release_labels(struct noisy_run *r)
+static sotto_status release_labels_here(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
@@ -96,6 +119,17 @@ done:
     return status;
 }
 
+/* The others forget the labels as they were. */
+static sotto_status release_labels(struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(team_agree(r->team, charges(r) ? release_labels_here(r) : SOTTO_OK));
+    TRY(team_broadcast(r->team, r->labels, r->n * sizeof *r->labels));
+    TRY(team_broadcast(r->team, r->state.label_entry, sizeof r->state.label_entry));
+done:
+    return status;
+}
+
 static void take_input(float *out, const struct noisy_run *r, size_t i)
 {
     size_t at = (size_t)r->rows[i] * r->d;
@@ -105,14 +139,33 @@ static void take_input(float *out, const struct noisy_run *r, size_t i)
                                                                : r->data->features[at + j];
 }
 
-static sotto_status release(struct noisy_run *r, uint64_t epoch)
+static sotto_status release_here(struct noisy_run *r)
 {
-    sotto_status status = SOTTO_OK;
     for (size_t i = 0; i < r->n; i++) {
         take_input(r->inputs + i * r->d, r, i);
         clip_row(r->inputs + i * r->d, r->d, r->radius, SOTTO_NORM_L2);
     }
-    TRY(sotto_dp_step_float(r->reserved, r->inputs));
+    return sotto_dp_step_float(r->reserved, r->inputs);
+}
+
+/* What all see of the inputs, in messages that MPI takes. */
+static sotto_status share_inputs(struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t cells = r->n * r->d, most = (size_t)1 << 26;
+    for (size_t at = 0; r->team && at < cells; at += most)
+        TRY(team_broadcast(r->team, r->inputs + at,
+                           (cells - at < most ? cells - at : most) * sizeof *r->inputs));
+done:
+    return status;
+}
+
+static sotto_status release(struct noisy_run *r, uint64_t epoch)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(team_agree(r->team, charges(r) ? release_here(r) : SOTTO_OK));
+    TRY(share_inputs(r));
+    r->used++;
     r->epoch = epoch;
 done:
     return status;
@@ -124,7 +177,7 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
     struct noisy_run *r = state;
     uint64_t epoch = step / r->t.steps_per_epoch;
     if (epoch != r->epoch) {
-        if (sotto_dpsgd_session_used(r->reserved) == r->p.reserve)
+        if (r->used == r->p.reserve)
             TRY(reserve(r, epoch));
         TRY(release(r, epoch));
     }
@@ -260,6 +313,7 @@ static sotto_status resolve(struct noisy_run *r, const struct sotto_train_option
     TRY(supervised_resolve(&r->t, &r->released, r->all, r->n, &inner, ctx));
     TRY(describe(r, with_rows, capacity));
     supervised_change(&r->t, r->t.steps, r->t.plan_rows, 0, with_rows);
+    r->t.team = r->team;
 done:
     return status;
 }
@@ -321,8 +375,10 @@ static sotto_status finish(struct sotto_network **out, struct sotto_certificate 
     TRY(network_add_fact(n, "input_release", r->text));
     if (r->p.spend.insecure)
         TRY(network_add_fact(n, "randomness", "noise was seeded: no privacy guarantee"));
-    TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
-    certificate_add_classes(text, r->data->classes, silent_records_classes_by(&r->records, &r->p));
+    if (charges(r)) {
+        TRY(sotto_dpsgd_session_certificate(&text, r->reserved));
+        certificate_add_classes(text, r->data->classes, silent_records_classes_by(&r->records, &r->p));
+    }
     *certificate = text;
     *out = n;
     text = NULL;
@@ -330,6 +386,30 @@ static sotto_status finish(struct sotto_network **out, struct sotto_certificate 
 done:
     sotto_certificate_free(text);
     sotto_network_free(n);
+    return status;
+}
+
+/* What can fail on one rank alone before anything is charged. Rank 0 writes the output. */
+static sotto_status prepare(struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(supervised_plan(&r->t));
+    if (r->p.output && charges(r))
+        TRY(file_hold(&r->held, r->p.output,
+                      nn_model_parameter_count(r->t.model, 0) * sizeof(float) + (1 << 16)));
+done:
+    return status;
+}
+
+/* Besides the recipe: what the ledger is charged for. */
+static sotto_status check_same_run(const struct noisy_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    char recipe[SAME_RUN_RECIPE];
+    TRY(dp_sgd_describe_charge(recipe, r->t.recipe, &r->p));
+    TRY(same_run_check(r->team, recipe, r->t.machine));
+    TRY(crowding_check(r->team, "train", r->t.threads, r->t.ctx));
+done:
     return status;
 }
 
@@ -357,8 +437,11 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
     struct noisy_run r = {.data = data, .rows = rows, .n = n, .epoch = UINT64_MAX};
     struct sotto_train_result found;
     struct sotto_train_options o = {0};
+    struct sotto_context own = ctx ? *ctx : (struct sotto_context){0};
     char with_rows[NOISY_INPUTS_TEXT + 192];
     int64_t *all = NULL;
+    r.team = own.team;
+    own.team = NULL; /* other calls refuse one */
     TRY(train_options_resolve(&o, options));
     TRY(train_privacy_resolve(&r.p, privacy));
     if (!rows) {
@@ -368,11 +451,9 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
             all[i] = (int64_t)i;
         r.rows = all;
     }
-    TRY(resolve(&r, &o, with_rows, sizeof with_rows, ctx));
-    TRY(supervised_plan(&r.t));
-    if (r.p.output)
-        TRY(file_hold(&r.held, r.p.output,
-                      nn_model_parameter_count(r.t.model, 0) * sizeof(float) + (1 << 16)));
+    TRY(resolve(&r, &o, with_rows, sizeof with_rows, &own));
+    TRY(team_agree(r.team, prepare(&r)));
+    TRY(check_same_run(&r));
     TRY(run(&r));
     supervised_report(&found, &r.t, &r.loop);
     TRY(finish(out, certificate, &r));
