@@ -86,8 +86,12 @@ struct sotto_pretrain_options {
     const char *metrics;
     /** With "simclr" only; NULL: none. */
     const struct sotto_talos *talos;
+    /** ["batch"] moments that a batch norm computes with in training: of the batch, or "leaf": of the record's leaf alone, so that
+     *  leaves do not wait for each other, in order "exact" only; part of the recipe. Both views of an image are in one leaf, so
+     *  "simclr" can cheat on it: a leaf's moments tell which views belong together. */
+    const char *norm_scope;
     /** Zeros: room for later members. */
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 };
 /** Out: every member of *o gets the default in brackets. */
 SOTTO_API void sotto_pretrain_defaults(struct sotto_pretrain_options *o);

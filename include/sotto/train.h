@@ -94,7 +94,10 @@ struct sotto_train_options {
      *  them (struct sotto_attack_options). They are as little protected as the last one, which is not among them. */
     size_t snapshot_every;
     const char *snapshots; /**< [NULL] their folder, with snapshot_every: epoch-000001.safetensors, ... */
-    uint64_t reserved[2];  /**< zeros: room for later members */
+    /** ["batch"] moments that a batch norm computes with in training: of the batch, or "leaf": of the record's leaf alone, so that
+     *  leaves do not wait for each other. Plain training in order "exact" only; part of the recipe. */
+    const char *norm_scope;
+    uint64_t reserved[1]; /**< zeros: room for later members */
 };
 /** Out: *o: the values in brackets. */
 SOTTO_API void sotto_train_defaults(struct sotto_train_options *o);

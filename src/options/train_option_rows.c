@@ -68,6 +68,10 @@ static const struct sotto_option rows[] = {
      .help =
          "records that a thread takes at a time in order exact; decides the last bits (default: 32, fewer "
          "for small batches)"},
+    {"norm-scope", TEXT(norm_scope, "SCOPE"), .value = "batch", .range = "batch|leaf", .group = "Speed",
+     .help = "moments that batch norm uses in training: of the batch, or of the leaf (then threads and ranks "
+             "do not "
+             "wait for each other; order exact only; decides the result)"},
     {"checkpoint", TEXT(checkpoint, "FILE"), .group = "Files",
      .help = "state of an interrupted run to continue (default: OUTPUT.checkpoint; removed at the end)"},
     {"metrics", TEXT(metrics, "FILE"), .group = "Files",

@@ -19,6 +19,7 @@ struct run {
     const struct sotto_context *ctx;
     struct nn_model *model;
     struct leaves *leaves;
+    struct epoch_moments *moments; /* norm scope "leaf"; or NULL */
     struct nn_optimizer *optimizer;
     struct augmenter **augmenters; /* (workers) */
     size_t workers;
@@ -49,7 +50,10 @@ static sotto_status make_step(struct run *r)
     sotto_status status = SOTTO_OK;
     const struct pretrain_setup *s = &r->setup;
     const struct sotto_pretrain_options *o = &s->options;
+    if (s->order.leaf_norms)
+        TRY(epoch_moments_create(&r->moments, r->model, s->steps_per_epoch, s->team));
     const struct leaves_config leaves = {.order = s->order,
+                                         .moments = r->moments,
                                          .records = o->batch,
                                          .views = s->objective->views + s->talos.images,
                                          .dtype = autotune_dtype(&s->choice),
@@ -193,6 +197,12 @@ static sotto_status update(void *state, double lr, uint64_t step)
     return SOTTO_OK;
 }
 
+static void keep(void *state)
+{
+    struct run *r = state;
+    leaves_keep_moments(r->leaves);
+}
+
 static sotto_status log_epoch(void *state, struct metric_log *log, uint64_t step, double seconds)
 {
     struct run *r = state;
@@ -213,13 +223,19 @@ static void make_loop(struct run *r)
                                      .origin = {.recipe = s->recipe,
                                                 .machine = r->machine,
                                                 .steps = s->steps,
+                                                .moments = r->moments,
                                                 .adversary = r->talos ? talos_state(r->talos) : NULL},
                                      .schedule = s->schedule,
                                      .batch = o->batch,
                                      .steps_per_epoch = s->steps_per_epoch,
                                      .model = r->model,
                                      .optimizer = r->talos ? talos_task_optimizer(r->talos) : r->optimizer,
-                                     .step = {r, draw, gradient, update, log_epoch},
+                                     .step = {.state = r,
+                                              .draw = draw,
+                                              .gradient = gradient,
+                                              .update = update,
+                                              .log = log_epoch,
+                                              .keep = r->moments ? keep : NULL},
                                      .team = s->team,
                                      .share = leaves_share(r->leaves),
                                      .ctx = r->ctx};
@@ -278,6 +294,7 @@ static void release(struct run *r)
         r->setup.objective->release(r->objective);
     talos_free(r->talos);
     nn_optimizer_free(r->optimizer);
+    epoch_moments_free(r->moments);
     for (size_t i = 0; r->augmenters && i < r->workers; i++)
         augmenter_free(r->augmenters[i]);
     base_free(r->augmenters);

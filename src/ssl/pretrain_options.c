@@ -91,8 +91,12 @@ static sotto_status choose(struct pretrain_setup *s, const struct sotto_context 
 {
     const struct nn_model_config model = pretrain_model(s);
     sotto_status status = SOTTO_OK;
-    TRY(leaf_order_on_ranks(&s->order, s->team, s->options.order, s->options.leaf, &model, s->options.batch,
-                            s->objective->views + s->talos.images));
+    const struct sotto_pretrain_options *o = &s->options;
+    TRY(leaf_order_on_ranks(&s->order, s->team, leaf_order_asked(o->order, o->norm_scope), o->leaf, &model,
+                            o->batch, s->objective->views + s->talos.images));
+    TRY(leaf_order_norms(&s->order, o->norm_scope, o->leaf, &model, o->batch, s->objective->views));
+    REQUIRE(!s->order.leaf_norms || !s->talos.on,
+            "norm_scope leaf cannot be combined with talos; omit one of them");
     /* what one thread does at a time, so that the choice does not depend on threads either */
     const struct autotune_request request = {.dtype = s->options.dtype,
                                              .backend = s->options.backend,

@@ -57,6 +57,9 @@ refused() { # CODE TEXT COMMAND...
 }
 
 @test "bad input is one clear line" {
+  run "$SOTTO" pretrain --data synthetic-faces-n80 --batch 8 --talos --encoder resnet8 --norm-scope leaf --leaf 2 -o x.safetensors --quiet
+  [ "$status" -eq 65 ]
+  [[ "${lines[0]}" == *"norm_scope leaf cannot be combined with talos; omit one of them"* ]]
   "$SOTTO" embed --random keras-simclr --data synthetic-faces-n20 -o x.npy --attribute-out short.npy --quiet
   refused 65 "short.npy: 20 values in 1 dimensions; data set 'synthetic-faces-n28' has 28 rows, and one value for each is expected" \
     "$SOTTO" pretrain "${common[@]}" --attribute short.npy -o e.safetensors

@@ -174,6 +174,7 @@ class PretrainOptions(TypedDict, total=False):
     backend: Literal['auto', 'winograd', 'dnnl', 'ref'] | None
     order: Literal['auto', 'exact', 'fast'] | None
     leaf: int | None
+    norm_scope: Literal['batch', 'leaf'] | None
     checkpoint: str | PathLike[str] | None
     metrics: str | PathLike[str] | None
 
@@ -314,6 +315,7 @@ class NetworkOptions(TypedDict, total=False):
     backend: str | PathLike[str] | None
     order: Literal['auto', 'exact', 'fast'] | None
     leaf: int | None
+    norm_scope: Literal['batch', 'leaf'] | None
     checkpoint: str | PathLike[str] | None
     metrics: str | PathLike[str] | None
     snapshot_every: int | None

@@ -12,6 +12,7 @@
 #define NN_LAYER_LAYER_H
 
 #include "nn/nn.h"
+#include "par/any_order.h"
 #include "par/tree.h"
 
 struct kernels; /* nn/kernel/kernels.h: our own vector kernels of the best instruction set */
@@ -96,6 +97,10 @@ struct layer_run {
     int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
     struct activation *src, *dst;
     struct nn_parameter *parameters; /* in the order of layer->parameters */
+    /* with norm scope "leaf": where the moments of a leaf are added up, place by place as `statistics`, the model's; else
+     * NULL: running moments move at once */
+    struct any_order *moments;
+    const float *statistics;
     const double *crossed; /* of a leaf: the step's sums for its next half (struct layer_cross); else NULL */
     void *state;           /* the layer's own; made by plan(), freed by release() */
     double *noise_parts;   /* relative noise: partial sums, placed by plan_memory() */
@@ -109,6 +114,7 @@ struct pass {
     size_t leaf; /* of the step; random numbers are drawn by the place in the whole step */
     /* the leaf's rows are so many views of equal room, and in each the first `used` are records; 0: all rows are */
     size_t views, used;
+    double weight;  /* of the leaf's moments (layer_run.moments) */
     int input_only; /* backward: gradients of parameters are not read, and may be left out */
 };
 

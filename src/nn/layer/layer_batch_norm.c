@@ -14,7 +14,7 @@
  * finds its own mean and squares around it while it is in cache; chunks are merged in order in double (Chan
  * et al. 1979), so neither large means nor the thread count matter.
  *
- * In a step of several leaves a leaf's count, mean and squares are merged in the same way by the tree, and so are s and t; rows
+ * In a step of several leaves either each leaf computes with its own moments (norm scope "leaf", layer_run.moments), or a leaf's count, mean and squares are merged in the same way by the tree, and so are s and t; rows
  * behind the last record stay out of them, and get no gradient.
  *
  * A frozen batch norm (struct nn_freeze) uses the running moments in training too, and its weight and bias get no
@@ -182,6 +182,15 @@ static void remember_moments(struct layer_run *run, size_t c, struct moments m)
     *variance = (float)((1 - NORM_MOMENTUM) * *variance + NORM_MOMENTUM * m.squares / (m.count - 1));
 }
 
+/* The same of a leaf, for the end of an epoch (nn/model/epoch_moments.h). */
+static void add_moments(struct layer_run *run, const struct pass *pass, size_t c, struct moments m)
+{
+    const float *mean = &run->parameters[RUNNING_MEAN].value[c],
+                *variance = &run->parameters[RUNNING_VARIANCE].value[c];
+    any_order_add(&run->moments[mean - run->statistics], pass->weight * m.mean);
+    any_order_add(&run->moments[variance - run->statistics], pass->weight * (m.squares / (m.count - 1)));
+}
+
 static void use_running_moments(struct layer_run *run)
 {
     struct batch_norm *b = run->state;
@@ -226,7 +235,10 @@ static void use_batch_moments(struct layer_run *run, const struct pass *pass)
     for (size_t c = 0; c < b->channels; c++) {
         const struct moments m = merge_chunks(b, c);
         use_moments(b, c, m);
-        remember_moments(run, c, m);
+        if (run->moments)
+            add_moments(run, pass, c, m);
+        else
+            remember_moments(run, c, m);
     }
 }
 
@@ -336,6 +348,8 @@ static void backward(struct layer_run *run, const struct pass *pass)
 {
     struct batch_norm *b = run->state;
     see_records(b, pass);
+    if (!run->crossed) /* another leaf was the last to pass forward, of another size perhaps */
+        b->count = (double)(b->rows / b->room * b->used);
     if (!run->spec->frozen && !run->crossed)
         over_chunks(sums_of_chunk, run);
     for (size_t c = 0; c < b->channels; c++) {

@@ -114,6 +114,8 @@ sotto_status checkpoint_copy(struct sotto_tensors *out, const struct checkpoint_
     TRY(sotto_tensors_add(&t, "progress.sums", SOTTO_F8, 1, (const size_t[]){4}, sums));
     TRY(save_private(&t, origin->secret));
     TRY(save_adversary(&t, origin->adversary));
+    if (origin->moments)
+        TRY(epoch_moments_export(&t, origin->moments));
     if (origin->second) {
         TRY(nn_model_export(&t, origin->second->model, "second.", 1));
         TRY(nn_optimizer_export(&t, origin->second->optimizer, "second_optimizer."));
@@ -213,6 +215,8 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
         status = nn_optimizer_import(optimizer, &t, "optimizer.");
     if (status == SOTTO_OK)
         status = load_adversary(origin->adversary, &t);
+    if (status == SOTTO_OK && origin->moments)
+        status = epoch_moments_import(origin->moments, &t);
     if (status == SOTTO_OK && origin->second)
         status = nn_model_import(origin->second->model, &t, "second.", 1);
     if (status == SOTTO_OK && origin->second)

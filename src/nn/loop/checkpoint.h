@@ -2,7 +2,7 @@
 #ifndef NN_LOOP_CHECKPOINT_H
 #define NN_LOOP_CHECKPOINT_H
 
-#include "nn/nn.h"
+#include "nn/model/epoch_moments.h"
 
 /** Where a run stands. Sums are over the running epoch, means over the last complete one. */
 struct training_progress {
@@ -39,6 +39,7 @@ struct checkpoint_origin {
                                           their recipe */
     struct checkpoint_adversary *adversary; /* likewise */
     struct checkpoint_second *second;       /* likewise */
+    struct epoch_moments *moments;          /* likewise; on ranks collected before */
 };
 /** A copy of the whole state. Clear *out with sotto_tensors_clear(). */
 sotto_status checkpoint_copy(struct sotto_tensors *out, const struct checkpoint_origin *origin,

@@ -138,12 +138,15 @@ done:
     return status;
 }
 
-/* Ranks have just agreed on it: each has a segment of the optimizers' state, which rank 0 gathers. */
+/* Ranks have just agreed on it: each has a segment of the optimizers' state, which rank 0 gathers, and within an epoch sums of
+ * its leaves' moments. */
 static sotto_status save(struct training_loop *l)
 {
     sotto_status status = SOTTO_OK;
     struct nn_optimizer *second = l->origin.adversary ? l->origin.adversary->optimizer : NULL;
     l->saved = now();
+    if (l->origin.moments && l->progress.step % l->steps_per_epoch != 0)
+        TRY(epoch_moments_collect(l->origin.moments));
     TRY(nn_optimizer_gather(l->optimizer));
     if (second)
         TRY(nn_optimizer_gather(second));
@@ -177,6 +180,8 @@ static sotto_status step(struct training_loop *l)
         TRY(l->step.update(l->step.state, schedule_at(&l->schedule, at), at));
     else
         nn_optimizer_step(l->optimizer, l->model, schedule_at(&l->schedule, at));
+    if (l->step.keep)
+        l->step.keep(l->step.state);
     l->progress.loss_sum += found.loss;
     l->progress.accuracy_sum += found.accuracy;
     l->progress.step = at + 1;
@@ -286,12 +291,25 @@ static void name_straggler(const struct training_loop *l)
             l->stage, (unsigned long long)epoch, s.rank, team_host_of(l->team, s.rank), s.times);
 }
 
+/* Running moments of norms by leaves, before anything reads the model. */
+static sotto_status end_moments(struct training_loop *l)
+{
+    sotto_status status = SOTTO_OK;
+    if (!l->origin.moments || l->progress.step % l->steps_per_epoch != 0)
+        goto done;
+    TRY(team_agree(l->team, SOTTO_OK));
+    TRY(epoch_moments_finish(l->origin.moments));
+done:
+    return status;
+}
+
 static sotto_status train(struct training_loop *l, struct metric_log *log)
 {
     sotto_status status = SOTTO_OK;
     while (l->progress.step < l->origin.steps) {
         bool due = false;
         TRY(step_or_stop(l));
+        TRY(end_moments(l));
         const sotto_status mine = after_step(&due, l, log);
         tell_seconds(l);
         TRY(team_agree_on(l->team, mine, &due));

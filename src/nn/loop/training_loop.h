@@ -32,6 +32,8 @@ struct training_step {
     sotto_status (*log)(void *state, struct metric_log *log, uint64_t step, double seconds);
     /** At the end of an epoch 1, 2, ..., before its checkpoint; NULL: nothing to do. */
     sotto_status (*after_epoch)(void *state, uint64_t epoch);
+    /** The step is over and stays, before all that follows an epoch; NULL: nothing to do. */
+    void (*keep)(void *state);
 };
 
 struct training_loop {

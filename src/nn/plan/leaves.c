@@ -38,7 +38,7 @@ sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_
     REQUIRE(is_auto || exact || strcmp(asked, "fast") == 0,
             "order '%s' is unknown; expected one of: auto, exact, fast", asked);
     REQUIRE(leaf <= records, "leaf: %zu records are more than the %zu of a batch", leaf, records);
-    *out = (struct leaf_order){false, records};
+    *out = (struct leaf_order){.leaf = records};
     if (!is_auto && !exact)
         goto done;
     TRY(nn_model_crosses(&crossing, model));
@@ -48,13 +48,13 @@ sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_
             "leaf: batch normalisation needs leaves of at least 2 records (got 1)");
     TRY(nn_model_size(&values, &work, model));
     const size_t least = (size_t)ceil(WORK_WORTH * (double)values / (work * (double)views));
-    *out = (struct leaf_order){true, choose_leaf(records, exact ? FEWEST : least)};
+    *out = (struct leaf_order){.exact = true, .leaf = choose_leaf(records, exact ? FEWEST : least)};
     if (nn_threads_worth(work * (double)records, 2) == 1)
         out->leaf = records; /* one thread does it all, as ever */
     else if (leaf)
         out->leaf = leaf;
     else if (is_auto && (records + out->leaf - 1) / out->leaf < LEAVES_WORTH)
-        *out = (struct leaf_order){false, records};
+        *out = (struct leaf_order){.leaf = records};
 done:
     if (status == SOTTO_OK && leaf && !out->exact)
         status = status_fail(SOTTO_EINVAL, "leaf cannot be given with order fast; give order exact");
@@ -76,7 +76,8 @@ void leaf_order_text(char out[LEAF_ORDER_TEXT], const struct leaf_order *o)
 {
     out[0] = '\0';
     if (o->exact)
-        snprintf(out, LEAF_ORDER_TEXT, "order=exact\nleaf=%zu\n", o->leaf);
+        snprintf(out, LEAF_ORDER_TEXT, "order=exact\nleaf=%zu\n%s", o->leaf,
+                 o->leaf_norms ? "norm_scope=leaf\n" : "");
 }
 
 /* ---- making ---- */
@@ -95,10 +96,13 @@ static sotto_status make_plans(struct leaves *l)
                                         .backend = c->backend,
                                         .training = 1,
                                         .leaves = !leaves_fast(l),
+                                        .leaf_norms = c->order.leaf_norms,
                                         .ctx = c->ctx};
     NEW(l->plans, l->workers);
     for (size_t w = 0; w < l->workers; w++)
         TRY(nn_plan_create(&l->plans[w], l->model, &plan));
+    if (c->order.leaf_norms)
+        TRY(leaves_make_moments(l));
 done:
     return status;
 }
@@ -188,6 +192,7 @@ void leaves_free(struct leaves *l)
     for (size_t i = l->first; l->memory && i < l->end; i++)
         arena_clear(leaf_memory(l, i));
     leaves_free_sums(l);
+    base_free(l->moments);
     base_free(l->leaf_borders);
     base_free(l->record_borders);
     base_free(l->crossing);
@@ -217,7 +222,8 @@ size_t leaves_bytes(const struct leaves *l)
         return nn_plan_bytes(l->plans[0]);
     return l->workers * l->plans[0]->scratch.capacity + (l->end - l->first) * l->memory[0].capacity +
            2 * l->config.views * l->config.records * l->width * sizeof(float) +
-           (l->count + 1) * l->widest * sizeof(double) + leaves_sums_bytes(l);
+           (l->count + 1) * l->widest * sizeof(double) + leaves_sums_bytes(l) +
+           (l->moments ? l->workers * l->model->statistic_count * sizeof *l->moments : 0);
 }
 
 void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit)
@@ -227,6 +233,8 @@ void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit
         used += (size_t)snprintf(out + used, LEAVES_LINE - used, ", %zu %s of %zu %s", l->count,
                                  l->count == 1 ? "leaf" : "leaves", l->config.order.leaf, unit);
     const size_t ranks = sotto_team_size(l->config.team), threads = ranks * (size_t)l->config.threads;
+    if (l->moments)
+        used += (size_t)snprintf(out + used, LEAVES_LINE - used, " with norms of their own");
     if (!leaves_fast(l) && ranks > 1)
         used += (size_t)snprintf(out + used, LEAVES_LINE - used, " on %zu ranks", ranks);
     if (!leaves_fast(l) && threads > l->count)
@@ -277,7 +285,8 @@ struct nn_plan *leaves_bind(struct leaves *l, const struct leaf *leaf)
                              .step = l->step,
                              .leaf = leaf->number,
                              .views = l->config.views,
-                             .used = leaf->count});
+                             .used = leaf->count,
+                             .weight = leaves_moments_weight(l, leaf)});
     return p;
 }
 
@@ -490,6 +499,7 @@ sotto_status leaves_forward(struct leaves *l, int training, uint64_t seed, uint6
 {
     l->training = training, l->seed = seed, l->step = step;
     l->fill = fill, l->state = state;
+    leaves_clear_moments(l);
     return leaves_fast(l) ? forward_at_once(l) : forward_in_phases(l);
 }
 

@@ -19,6 +19,8 @@
 struct leaf_order {
     bool exact;
     size_t leaf; /* k, records in a leaf; fast: the whole step */
+    bool
+        leaf_norms; /* norm scope "leaf": batch norms compute with the moments of the leaf, and leaves do not wait for each other */
 };
 /** In:  asked   "auto" (also NULL), "exact" or "fast"
  *       leaf     records in a leaf; 0: chosen
@@ -32,8 +34,16 @@ sotto_status leaf_order_resolve(struct leaf_order *out, const char *asked, size_
 sotto_status leaf_order_on_ranks(struct leaf_order *out, const struct sotto_team *team, const char *asked,
                                  size_t leaf, const struct nn_model_config *model, size_t records,
                                  size_t views);
-/** Two lines "key=value" of a recipe; "" for fast. */
-enum { LEAF_ORDER_TEXT = 48 };
+/** Takes the norm scope, "batch" (also NULL) or "leaf", into an order that leaf_order_asked() was resolved for.
+ *  In:  leaf   as it was asked for; 0: chosen
+ *  EINVAL: unknown, or "leaf" with order fast, without a batch norm that is trained, with an adversary, or with a last leaf of one
+ *  row, which has no deviation. */
+sotto_status leaf_order_norms(struct leaf_order *o, const char *scope, size_t leaf,
+                              const struct nn_model_config *model, size_t records, size_t views);
+/** The order to resolve: "auto" is exact with norm scope "leaf". */
+const char *leaf_order_asked(const char *order, const char *scope);
+/** Lines "key=value" of a recipe; "" for fast. */
+enum { LEAF_ORDER_TEXT = 72 };
 void leaf_order_text(char out[LEAF_ORDER_TEXT], const struct leaf_order *o);
 
 struct leaves_config {
@@ -42,6 +52,7 @@ struct leaves_config {
     enum nn_dtype dtype;
     const struct nn_backend *backend;
     int threads;
+    struct epoch_moments *moments;   /* with order.leaf_norms: where they go */
     const struct sotto_team *team;   /* its ranks share the leaves, in order exact; NULL: alone */
     const struct sotto_context *ctx; /* asked while passes run, without a team in it; or NULL */
 };
@@ -63,7 +74,7 @@ size_t leaves_bytes(const struct leaves *l);
 /** How long this rank works, in the time of the rank with the most leaves, if all are equally fast. */
 double leaves_share(const struct leaves *l);
 /** "sums in order exact, 8 leaves of 32 images"; says so where some threads have no leaf. */
-enum { LEAVES_LINE = 128 };
+enum { LEAVES_LINE = 160 };
 void leaves_line(char out[LEAVES_LINE], const struct leaves *l, const char *unit);
 /** Order fast: its plan, as it is after a forward pass. */
 struct nn_plan *leaves_plan(struct leaves *l);
@@ -78,6 +89,8 @@ const float *leaves_output(const struct leaves *l);
 float *leaves_diff_output(struct leaves *l);
 /** The gradient of all records, in the model; on ranks this rank's segment of it, and nothing of use elsewhere. ESTOPPED. */
 sotto_status leaves_backward(struct leaves *l);
+/** With norm scope "leaf", once a step is over and stays: what its batch norms saw goes to config.moments. */
+void leaves_keep_moments(struct leaves *l);
 /** The sum over all leaves, by the tree, of what a function says of each. On ranks: each asks of its own leaves; where the
  * transport fails, any number, and the next agreement says so. */
 typedef double leaf_value(void *state, const struct leaf *leaf);

@@ -34,8 +34,9 @@ struct leaves {
         adversary_sums; /* of the adversary's rows by themselves, from value adversary_first on; NULL: none */
     size_t adversary_first;
     struct rank_sums *ranks_task, *ranks_adversary; /* of either over ranks; NULL: there is one */
-    float *output, *diff_output;                    /* of the whole step; one leaf: its plan's own */
-    double *values;                                 /* (count) */
+    struct any_order *moments;   /* (workers, statistics) of this step; NULL: norm scope "batch" */
+    float *output, *diff_output; /* of the whole step; one leaf: its plan's own */
+    double *values;              /* (count) */
     /* of the running pass */
     int training;
     uint64_t seed, step;
@@ -63,6 +64,10 @@ static inline struct leaf leaf_at(const struct leaves *l, size_t i, size_t worke
 struct nn_plan *leaves_bind(struct leaves *l, const struct leaf *leaf);
 /** Zeros to the rows behind the last record, of a leaf's rows of this width. */
 void leaves_clear_rest(float *rows, size_t width, const struct leaves *l, const struct leaf *leaf);
+/** Norm scope "leaf": room for what the batch norms of each worker see in a step; nothing in it; how much a leaf counts. */
+sotto_status leaves_make_moments(struct leaves *l);
+void leaves_clear_moments(struct leaves *l);
+double leaves_moments_weight(const struct leaves *l, const struct leaf *leaf);
 /** Runs all leaves of a worker. */
 typedef sotto_status leaf_work(struct leaves *l, const struct leaf *leaf);
 sotto_status leaves_run_worker(struct leaves *l, size_t worker, leaf_work *run);

@@ -51,7 +51,7 @@ static inline struct activation *plan_activation(struct nn_plan *p, int row)
 static inline bool plan_crosses(const struct nn_plan *p, size_t row)
 {
     const struct layer_spec *spec = &p->model->rows[row];
-    return p->config.leaves && spec->layer->cross && !spec->frozen;
+    return p->config.leaves && !p->config.leaf_norms && spec->layer->cross && !spec->frozen;
 }
 
 /** Is its noise scaled by sums over all leaves of a step? */

@@ -103,12 +103,15 @@ sotto_status train_options_check(struct sotto_train_options *o)
     sotto_status status = SOTTO_OK;
     static const char *const norms[] = {"batch", "group", NULL}, *const optimizers[] = {"adam", "sgd", NULL},
                              *const schedules[] = {"constant", "cosine", "step", NULL},
-                             *const orders[] = {"auto", "exact", "fast", NULL};
+                             *const orders[] = {"auto", "exact", "fast", NULL},
+                             *const scopes[] = {"batch", "leaf", NULL};
     TRY(nn_model_find(&o->model, NULL, o->model ? o->model : "cnn"));
     TRY(train_one_of(&o->norm, o->norm, "norm", norms, "batch, group"));
     TRY(train_one_of(&o->optimizer, o->optimizer, "optimizer", optimizers, "adam, sgd"));
     TRY(train_one_of(&o->schedule, o->schedule, "schedule", schedules, "constant, cosine, step"));
     TRY(train_one_of(&o->order, o->order, "order", orders, "auto, exact, fast"));
+    TRY(train_one_of(&o->norm_scope, o->norm_scope ? o->norm_scope : "batch", "norm_scope", scopes,
+                     "batch, leaf"));
     TRY(check_freeze(o));
     TRY(check_numbers(o));
     REQUIRE(o->momentum == 0 || strcmp(o->optimizer, "sgd") == 0,

@@ -122,6 +122,8 @@ sotto_status train_recipe_text(char out[TRAIN_RECIPE_TEXT], const struct sotto_t
     else if (strcmp(o->order, "auto") ==
              0) /* of shadow models: which it is depends on the network and the batch alone */
         json_put_text(&j, "order", o->order);
+    if (o->norm_scope && strcmp(o->norm_scope, "leaf") == 0)
+        json_put_text(&j, "norm_scope", o->norm_scope);
     json_put_integer(&j, "recipe", 1);
     json_put_text(&j, "model", o->model);
     json_put(&j, "hidden", json_make_counts(o->hidden, o->hidden_count));
@@ -184,6 +186,8 @@ sotto_status train_recipe_parse(struct sotto_train_options *out, const char *tex
         TRY(json_get_size(&o.leaf, doc, name, "leaf"));
         o.order = "exact";
     }
+    if (json_find(doc, "norm_scope"))
+        TRY(json_get_text(&o.norm_scope, doc, name, "norm_scope"));
     if (json_find(doc, "augment_noise"))
         TRY(json_get_real(&o.augment_noise, doc, name, "augment_noise"));
     if (json_find(doc, "freeze")) {

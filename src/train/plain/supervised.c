@@ -141,8 +141,11 @@ static sotto_status choose_order(struct supervised *t)
         !t->plan_views || (strcmp(o->order, "exact") != 0 && !o->leaf),
         "order exact and leaf are for plain training; the sums of DP-SGD give the same bits on any number of "
         "threads without them");
-    TRY(leaf_order_on_ranks(&t->sums, t->plan_views ? NULL : t->team, t->plan_views ? "fast" : o->order,
-                            o->leaf, &t->config, t->plan_rows, 1));
+    TRY(leaf_order_on_ranks(&t->sums, t->plan_views ? NULL : t->team,
+                            t->plan_views ? "fast" : leaf_order_asked(o->order, o->norm_scope), o->leaf,
+                            &t->config, t->plan_rows, 1));
+    TRY(leaf_order_norms(&t->sums, o->norm_scope, o->leaf, &t->config, t->plan_rows, 1));
+    REQUIRE(!t->sums.leaf_norms || !t->privacy[0], "norm_scope leaf is for plain training; omit it");
     o->order = t->sums.exact ? "exact" : "fast";
     o->leaf = t->sums.exact ? t->sums.leaf : 0;
 done:
@@ -199,14 +202,14 @@ sotto_status supervised_plan(struct supervised *t)
     REQUIRE(o->warm_up <= t->steps, "warm_up: %zu steps are more than the %llu steps of the run", o->warm_up,
             (unsigned long long)t->steps);
     TRY(supervised_choose(t));
-    const struct leaves_config leaves = {.order = t->sums,
-                                         .records = t->plan_rows,
-                                         .views = 1,
-                                         .dtype = autotune_dtype(&t->choice),
-                                         .backend = autotune_backend(&t->choice),
-                                         .threads = t->threads,
-                                         .team = t->team,
-                                         .ctx = t->ctx};
+    struct leaves_config leaves = {.order = t->sums,
+                                   .records = t->plan_rows,
+                                   .views = 1,
+                                   .dtype = autotune_dtype(&t->choice),
+                                   .backend = autotune_backend(&t->choice),
+                                   .threads = t->threads,
+                                   .team = t->team,
+                                   .ctx = t->ctx};
     struct nn_model_config config = t->config;
     struct nn_optimizer_config optimizer = {.name = o->optimizer,
                                             .beta1 = 0.9,
@@ -226,6 +229,9 @@ sotto_status supervised_plan(struct supervised *t)
     record_input_make(&t->input, t->data, t->record, t->config.input, t->sums.exact ? 1 : t->threads);
     if (t->plan_views)
         goto done;
+    if (t->sums.leaf_norms)
+        TRY(epoch_moments_create(&t->running, t->model, t->steps_per_epoch, t->team));
+    leaves.moments = t->running;
     TRY(leaves_create(&t->leaves, t->model, &leaves));
     TRY(leaves_machine(t->machine, t->leaves));
     t->plan_bytes = leaves_bytes(t->leaves);
@@ -330,23 +336,30 @@ done:
     return status;
 }
 
+static void keep(void *state)
+{
+    struct supervised *t = state;
+    leaves_keep_moments(t->leaves);
+}
+
 void supervised_loop(struct training_loop *out, struct supervised *t)
 {
     snprintf(t->hint, sizeof t->hint, "try a smaller learning rate (now %g)", t->options.lr);
-    *out = (struct training_loop){.stage = "train",
-                                  .unit = t->data->images ? "images" : "records",
-                                  .hint = t->hint,
-                                  .checkpoint = t->options.checkpoint,
-                                  .metrics = t->options.metrics,
-                                  .origin = {.recipe = t->recipe, .machine = t->machine, .steps = t->steps},
-                                  .schedule = t->schedule,
-                                  .batch = t->options.batch,
-                                  .steps_per_epoch = t->steps_per_epoch,
-                                  .model = t->model,
-                                  .optimizer = t->optimizer,
-                                  .step = {.state = t, .draw = draw, .gradient = gradient},
-                                  .team = t->team,
-                                  .ctx = t->ctx};
+    *out = (struct training_loop){
+        .stage = "train",
+        .unit = t->data->images ? "images" : "records",
+        .hint = t->hint,
+        .checkpoint = t->options.checkpoint,
+        .metrics = t->options.metrics,
+        .origin = {.recipe = t->recipe, .machine = t->machine, .steps = t->steps, .moments = t->running},
+        .schedule = t->schedule,
+        .batch = t->options.batch,
+        .steps_per_epoch = t->steps_per_epoch,
+        .model = t->model,
+        .optimizer = t->optimizer,
+        .step = {.state = t, .draw = draw, .gradient = gradient, .keep = t->running ? keep : NULL},
+        .team = t->team,
+        .ctx = t->ctx};
 }
 
 /* ---- the network that comes out ---- */
@@ -430,6 +443,7 @@ void supervised_clear(struct supervised *t)
 {
     leaves_free(t->leaves);
     nn_optimizer_free(t->optimizer);
+    epoch_moments_free(t->running);
     nn_model_free(t->model);
     base_free(t->order.order);
     base_free(t->labels);

@@ -37,7 +37,8 @@ struct supervised {
     struct nn_model *model;
     struct leaf_order sums;
     struct leaves *leaves; /* of options.batch records; NULL: gradients of single examples are asked for */
-    size_t plan_bytes;     /* of these, or of the plans that a private trainer made */
+    struct epoch_moments *running; /* norm scope "leaf"; or NULL */
+    size_t plan_bytes;             /* of these, or of the plans that a private trainer made */
     struct nn_optimizer *optimizer;
     struct epoch_order order;
     struct record_input input;

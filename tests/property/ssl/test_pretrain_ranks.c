@@ -67,17 +67,20 @@ static void any_number_of_ranks_gives_the_bits_of_one(void **state)
     const struct {
         const char *method, *encoder, *loss;
         size_t batch, leaf;
+        const char *norm_scope;
     } cases[] = {
-        {"simclr", "keras-simclr", "keras", 16, 2},
-        {"simclr", "keras-simclr", "simclr", 15, 2}, /* 8 leaves, the last half empty */
-        {"rotation", "keras-simclr", "keras", 14, 2},
-        {"simclr", "resnet8", "keras", 12, 2}, /* batch norm crosses leaves */
+        {"simclr", "keras-simclr", "keras", 16, 2, NULL},
+        {"simclr", "keras-simclr", "simclr", 15, 2, NULL}, /* 8 leaves, the last half empty */
+        {"rotation", "keras-simclr", "keras", 14, 2, NULL},
+        {"simclr", "resnet8", "keras", 12, 2, NULL},   /* batch norm crosses leaves */
+        {"simclr", "resnet8", "keras", 11, 2, "leaf"}, /* or does not */
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct plan p = {.options = small()};
         p.options.method = cases[k].method, p.options.encoder = cases[k].encoder;
         p.options.loss = cases[k].loss, p.options.batch = cases[k].batch;
         p.options.leaf = cases[k].leaf;
+        p.options.norm_scope = cases[k].norm_scope;
         p.options.epochs = k == 3 ? 1 : 2;
         train(alone, NULL, &p.options);
         p.sha256 = alone;
@@ -198,6 +201,31 @@ static void a_run_goes_on_with_another_number_of_ranks(void **state)
     simulated_ranks(3, 0, pretrain_on_rank, &stopped);
     p.sha256 = whole;
     simulated_ranks(4, 0, pretrain_on_rank, &p);
+}
+
+/* Within an epoch the checkpoint holds what the leaves of all ranks have seen so far. */
+static void moments_of_leaves_go_on_with_another_number_of_ranks(void **state)
+{
+    (void)state;
+    char whole[65], batch[65];
+    struct plan p = {.options = small(), .threads = 1};
+    p.options.encoder = "resnet8", p.options.batch = 8, p.options.epochs = 1; /* 5 steps of 4 leaves */
+    train(batch, NULL, &p.options);
+    p.options.norm_scope = "leaf";
+    train(whole, NULL, &p.options);
+    assert_string_not_equal(whole, batch);
+    p.options.checkpoint = path_of("checkpoint");
+    unlink(p.options.checkpoint);
+    struct plan stopped = p;
+    stopped.failure = SOTTO_ESTOPPED, stopped.text = "pretrain: stopped after step 1 of 5";
+    stopped.stop_after = 8, stopped.stop_rank = 1;
+    simulated_ranks(2, 0, pretrain_on_rank, &stopped);
+    stopped.stop_after = 24, stopped.text = "pretrain: stopped after step 3 of 5";
+    simulated_ranks(3, 0, pretrain_on_rank, &stopped);
+    train_until(&p.options, 32);
+    p.sha256 = whole;
+    simulated_ranks(2, 0, pretrain_on_rank, &p);
+    unlink(p.options.checkpoint);
 }
 
 static void a_rank_that_fails_takes_all_with_it(void **state)
@@ -361,6 +389,7 @@ int main(void)
         cmocka_unit_test(talos_gives_the_bits_of_one_too),
         cmocka_unit_test(talos_goes_on_with_another_number_of_ranks),
         cmocka_unit_test(a_run_goes_on_with_another_number_of_ranks),
+        cmocka_unit_test(moments_of_leaves_go_on_with_another_number_of_ranks),
         cmocka_unit_test(a_rank_that_fails_takes_all_with_it),
         cmocka_unit_test(what_cannot_run_on_ranks_is_refused),
         cmocka_unit_test(out_of_memory_on_a_rank_is_an_error_of_all),
