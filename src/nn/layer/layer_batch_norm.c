@@ -348,8 +348,9 @@ static void backward(struct layer_run *run, const struct pass *pass)
 {
     struct batch_norm *b = run->state;
     see_records(b, pass);
+    const size_t views = b->rows / b->room;
     if (!run->crossed) /* another leaf was the last to pass forward, of another size perhaps */
-        b->count = (double)(b->rows / b->room * b->used);
+        b->count = (double)(views * b->used);
     if (!run->spec->frozen && !run->crossed)
         over_chunks(sums_of_chunk, run);
     for (size_t c = 0; c < b->channels; c++) {

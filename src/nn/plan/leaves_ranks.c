@@ -68,8 +68,9 @@ double leaves_sum(struct leaves *l, leaf_value *of, void *state)
 double leaves_share(const struct leaves *l)
 {
     const size_t ranks = sotto_team_size(l->config.team), most = (l->count + ranks - 1) / ranks,
-                 mine = l->end - l->first, threads = l->config.threads > 1 ? (size_t)l->config.threads : 1;
-    return (double)((mine + threads - 1) / threads) / (double)((most + threads - 1) / threads);
+                 mine = l->end - l->first, threads = l->config.threads > 1 ? (size_t)l->config.threads : 1,
+                 rounds = (mine + threads - 1) / threads, most_rounds = (most + threads - 1) / threads;
+    return (double)rounds / (double)most_rounds;
 }
 
 /* ---- gradients ---- */
