@@ -13,7 +13,7 @@ struct rank_place {
     uint32_t threads, installed;  /* installed: CPUs of its machine */
     uint64_t cpus[CPU_SET_WORDS]; /* that it may use */
 };
-/** The first machine with ranks whose threads are more than the CPUs that they may use, all of them together. */
+/** The first machine with more threads, of all its ranks, than CPUs that they may use. */
 struct crowd {
     const char *host; /* in the first of `places` that is on it */
     size_t ranks, threads, cores, installed;

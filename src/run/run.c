@@ -135,27 +135,21 @@ static void tell_all(const struct reticent *q)
 static sotto_status measure_case(struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
-    struct reticent quiet;
-    tell_no_warnings(&quiet, r, index);
     TRY(r->config.cases[index].fine_tune ? run_stage_fine_tune(r, index) : run_stage_head(r, index));
     if (run_has_sensitivity(&r->config.cases[index]))
         TRY(run_stage_sensitivity(r, index));
     if (run_has_shadow(r, index))
         TRY(run_stage_shadow(r, index));
 done:
-    tell_all(&quiet);
     return status;
 }
 
-static sotto_status measure_model(struct run *r, const struct run_model *m)
+/* A release tells its own warnings, which know no record. */
+static sotto_status protect_model(struct run *r, const struct run_model *m, struct reticent *quiet)
 {
-    sotto_status status = SOTTO_OK;
-    struct reticent quiet;
-    tell_no_warnings(&quiet, r, m->index);
-    TRY(run_stage_canaries(r, m));
-    TRY(run_stage_measure(r, m));
-done:
-    tell_all(&quiet);
+    tell_all(quiet);
+    const sotto_status status = run_stage_protect(r, m);
+    tell_no_warnings(quiet, r, m->index);
     return status;
 }
 
@@ -163,15 +157,19 @@ static sotto_status run_case(struct run *r, size_t index)
 {
     sotto_status status = SOTTO_OK;
     struct run_model m;
+    struct reticent quiet;
+    tell_no_warnings(&quiet, r, index);
     TRY(measure_case(r, index));
     for (long p = -1; p < (long)r->config.cases[index].protection_count; p++) {
         run_model_name(&m, r, index, p);
         if (p >= 0)
-            TRY(run_stage_protect(r, &m));
-        TRY(measure_model(r, &m));
+            TRY(protect_model(r, &m, &quiet));
+        TRY(run_stage_canaries(r, &m));
+        TRY(run_stage_measure(r, &m));
     }
     TRY(run_stage_sweep(r, index));
 done:
+    tell_all(&quiet);
     return status;
 }
 
@@ -182,6 +180,8 @@ static sotto_status work_on_case(bool *blocked, struct run *r, size_t index)
     const struct run_case *c = &r->config.cases[index];
     const size_t before = r->folder.busy;
     struct run_model m;
+    struct reticent quiet;
+    tell_no_warnings(&quiet, r, index);
     TRY(c->fine_tune ? run_stage_fine_tune(r, index) : run_stage_head(r, index));
     if (r->folder.busy > before) {
         *blocked = true;
@@ -202,6 +202,7 @@ static sotto_status work_on_case(bool *blocked, struct run *r, size_t index)
     else
         TRY(run_stage_sweep(r, index));
 done:
+    tell_all(&quiet);
     return status;
 }
 

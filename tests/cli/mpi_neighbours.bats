@@ -67,7 +67,7 @@ sets() {
 
 # Hashes, times and random names out.
 facts() {
-  sed -E '/"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g; s/ +min .*//'
+  sed -E '/"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g; s/ +min .*//; s/Process name: .*/Process name: NAME/'
 }
 # outcome NAME COMMAND...: all that the command leaves with the set NAME, to NAME.outcome; but for the noise
 outcome() {
@@ -157,6 +157,7 @@ Y
   # what a run tells of its measurements is for the owner of the records (docs/PRIVACY.md), so it is told to be quiet
   ranks=1
   same 0 "$SOTTO" run ../run.yaml -o private --threads 1 --quiet
+  same 0 "$SOTTO" run ../run.yaml -o private --threads 1 --quiet --worker
   [ $whole = yes ] || return 0
   ranks=2
   same 0 "$SOTTO" run ../run.yaml -o private --threads 1 --quiet

@@ -15,6 +15,7 @@
 #include "dp/release/dpsgd_session.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { N = 9 * 4096 + 77, RECORDS = 300, STEPS = 3, MOST = 4 };
@@ -154,7 +155,24 @@ static void seeded_ranks_give_the_bits_of_one(void **state)
     }
 }
 
-/* Noise of the operating system: every coordinate has some, of one deviation on all ranks, and none is another rank's. */
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The largest distance of the distribution of sorted values / deviation from the normal law. */
+static double distance_from_normal(const double *sorted, size_t n, double deviation)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double law = erfc(-sorted[i] / deviation / sqrt(2)) / 2;
+        most = fmax(most, fmax(law - (double)i / (double)n, (double)(i + 1) / (double)n - law));
+    }
+    return most;
+}
+
+/* Noise of the operating system: every coordinate has some, by the same law on all ranks, and none is another rank's. */
 static void noise_of_ranks_is_independent(void **state)
 {
     (void)state;
@@ -162,7 +180,7 @@ static void noise_of_ranks_is_independent(void **state)
     together.request = request(false);
     unlink(path_of("l.jsonl"));
     simulated_ranks(RANKS, 0, draw_on_rank, &together);
-    static double z[RANKS][PART];
+    static double z[RANKS][PART], all[RANKS][STEPS * PART];
     const double scale = 20, r = together.lattice;
     for (size_t step = 0; step < STEPS; step++) {
         double product[RANKS] = {0}, square[RANKS] = {0};
@@ -171,6 +189,7 @@ static void noise_of_ranks_is_independent(void **state)
                 const size_t at = (size_t)(N / 128 * k / RANKS + 1) * 128 + i;
                 z[k][i] = (together.sum[step][at] - 5.0 * (double)at * r) / scale;
                 assert_true(z[k][i] != 0);
+                all[k][step * PART + i] = z[k][i];
                 square[k] += z[k][i] * z[k][i];
             }
         for (size_t k = 0; k < RANKS; k++)
@@ -180,6 +199,13 @@ static void noise_of_ranks_is_independent(void **state)
             assert_true(fabs(product[k] / PART) < 6 / sqrt(PART));
             assert_true(fabs(square[k] / PART - 1) < 6 * sqrt(2.0 / PART));
         }
+    }
+    const double most =
+        sqrt(log(2e9) / (2.0 * STEPS * PART)); /* passed once in 10^9 (Massart 1990, corollary 1) */
+    for (size_t k = 0; k < RANKS; k++) {
+        qsort(all[k], (size_t)STEPS * PART, sizeof all[k][0], by_value);
+        assert_true(distance_from_normal(all[k], (size_t)STEPS * PART, 1) < most);
+        assert_true(distance_from_normal(all[k], (size_t)STEPS * PART, 1.25) > most); /* control */
     }
 }
 
