@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # sotto certificate: one page for the person who answers for the data.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
   cd "$BATS_TEST_TMPDIR" || exit 1
   export XDG_DATA_HOME=$PWD
@@ -86,9 +88,9 @@ says() { tr -s '\n ' ' ' < page | grep -qF "$1 $2" || { echo "no '$1 $2' in:"; c
   [ "$status" -eq 1 ]
   [[ "$output" == *"FAILED"* ]]
   "$SOTTO" certificate h.safetensors --ledger l.jsonl > page 2> /dev/null || true
-  ! grep -q "$(printf '\033')" page
+  run -1 grep -q "$(printf '\033')" page
   "$SOTTO" certificate h.safetensors --html -o page.html 2> /dev/null || true
   grep -q "FAILED" page.html
-  ! grep -q "<b>" page.html
+  run -1 grep -q "<b>" page.html
   grep -q "&lt;b&gt;" page.html
 }

@@ -71,7 +71,7 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   [ "$(charges)" -eq 2 ]
   run=$(grep -o '"run":"[0-9a-f]*"' "$ledger" | sort -u | wc -l)
   [ "$run" -eq 1 ]
-  [ "$(grep -o '"first_step":[0-9]*' "$ledger" | tail -n 1)" != '"first_step":0' ]
+  [[ "$(grep -o '"first_step":[0-9]*' "$ledger" | tail -n 1)" == '"first_step":'[1-9]* ]]
   # a damaged file is refused before anything is charged
   truncate -s -8 h.safetensors.checkpoint
   short=("${head[@]}" --noise-multiplier 4 --epochs 20 -o h.safetensors)

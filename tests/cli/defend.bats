@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # defend: defended rows and their record, what an attacker still learns, one clear line for what cannot be defended.
 
+bats_require_minimum_version 1.5.0
+
 # npy FILE DTYPE SHAPE < little-endian bytes
 npy() {
   local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
@@ -104,6 +106,7 @@ refused() {
   grep -qF "the defence 'smoothing' is now called 'temperature'" warned
   [ "$(wc -l < warned)" -eq 1 ]
   cmp a.npy b.npy
-  "$SOTTO" defend --list | grep -q '^temperature '
-  ! "$SOTTO" defend --list | grep -q '^smoothing'
+  "$SOTTO" defend --list > list
+  grep -q '^temperature ' list
+  run -1 grep -q '^smoothing' list
 }

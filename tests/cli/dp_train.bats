@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # train --dp-sgd from the outside: certificate, ledger, kill and resume, messages, exit codes.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
   dir=$(mktemp -d)
   cd "$dir"
@@ -15,8 +17,9 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$output" == *"m.safetensors: gaussian noise of scale "*"(5, 0.001)-differentially private under replace-one adjacency (epsilon "*" under zero-out)"* ]] || { echo "$output"; false; }
   [ ! -e m.safetensors.checkpoint ]
   "$SOTTO" account --verify m.safetensors.certificate.json --ledger l.jsonl
-  [[ "$("$SOTTO" inspect m.safetensors)" == *"trainer=dp-sgd"* ]]
-  [[ "$("$SOTTO" inspect m.safetensors)" != *"data_sha256"* ]]
+  run -0 "$SOTTO" inspect m.safetensors
+  [[ "$output" == *"trainer=dp-sgd"* ]]
+  [[ "$output" != *"data_sha256"* ]]
   "$SOTTO" predict --model m.safetensors --data synthetic-images-n64 -o p.npy
   printf x >> m.safetensors
   run "$SOTTO" account --verify m.safetensors.certificate.json

@@ -2,6 +2,8 @@
 # head, sensitivity, predict: results, messages, exit codes, nothing half-written. Arrays are made with printf, so that
 # the test needs nothing but a shell.
 
+bats_require_minimum_version 1.5.0
+
 # npy FILE DTYPE SHAPE < little-endian bytes
 npy() {
   local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
@@ -60,14 +62,14 @@ refused() {
   [ "$output" = "p.npy: probabilities of 12 records, 2 classes" ]
   run "$SOTTO" predict --head h.safetensors --features X.npy --logits -o l.npy --json
   [ "$output" = '{"schema": "sotto.predict/1", "kind": "logits", "records": 12, "classes": 2}' ]
-  ! cmp -s p.npy l.npy
+  run -1 cmp -s p.npy l.npy
 }
 
 @test "another seed gives another head; an MLP has more parameters" {
   fit
   cp h.safetensors first.safetensors
   fit --seed 2
-  ! cmp -s h.safetensors first.safetensors
+  run -1 cmp -s h.safetensors first.safetensors
   run fit --hidden 4,3 --json
   [[ "$output" == *'"parameters": 35,'* ]]
 }
@@ -371,7 +373,7 @@ refused() {
   "$SOTTO" predict --head h.safetensors --features X.npy -o p.npy
   plain --trainer convex --classes names.txt
   "$SOTTO" predict --head h.safetensors --features X.npy -o q.npy
-  ! cmp -s p.npy q.npy
+  run -1 cmp -s p.npy q.npy
   rm -f h.safetensors*
   side "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 3"
   for trainer in convex "covariance --noise-multiplier 1 --dataset-id twice"; do

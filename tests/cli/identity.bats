@@ -39,7 +39,9 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   "$SOTTO" data import people.csv --name second --label last --quiet
   "$SOTTO" data import people.csv --name third --label last --quiet
   [[ "$("$SOTTO" data info second)" =~ identity\ +second-[0-9a-f]{16} ]]
-  [ "$("$SOTTO" data info second | grep identity)" != "$("$SOTTO" data info third | grep identity | sed s/third/second/)" ]
+  second=$("$SOTTO" data info second | grep identity)
+  third=$("$SOTTO" data info third | grep identity)
+  [ "$second" != "${third/third/second}" ]
   refused 64 "is the name of a public set; choose another name" "$SOTTO" data import people.csv --name fourth --dataset-id fashion-mnist
   refused 64 "expected 1 to 127 bytes" "$SOTTO" data import people.csv --name fourth --dataset-id ""
   # a copy of the folder keeps it

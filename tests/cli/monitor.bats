@@ -94,7 +94,7 @@ judge() { "$SOTTO" monitor q.log --calibration benign.npy --bank bank.npy --bloc
   grep -q '<section id="monitor"' page.html
   grep -q 'Patience defeats the monitor too' page.html
   "$SOTTO" report audit -o plain.html
-  run ! grep -q '<section id="monitor"' plain.html
+  run -1 grep -q '<section id="monitor"' plain.html
   run judge --encoder e.safetensors
   [ "$status" -eq 64 ]
   [[ "$output" == *"monitor: --encoder and --image need each other"* ]]
@@ -115,7 +115,7 @@ numbers() { grep -o "\"$1\":[0-9.e-]*" | sed 's/.*://'; }
   attack noise --target-command "$(serve softmax 3)" --classes 3 --queries 20 -o full --quiet > /dev/null
   attack noise --target-command "$(behind '--on-alarm withhold --quiet')" --classes 3 --queries 20 --query-batch 10 -o cut --quiet > /dev/null
   judge --json | grep -q '"alarms":1'
-  run ! cmp full/scores.npy cut/scores.npy
+  run -1 cmp full/scores.npy cut/scores.npy
   cp q.log before
   # a client that was found stays found: equal answers to all rows, in the shape and type of the model's
   { header="{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }"
@@ -171,7 +171,7 @@ numbers() { grep -o "\"$1\":[0-9.e-]*" | sed 's/.*://'; }
   attack ml-leaks-3 --target-command "$SOTTO monitor --calibration benign.npy --bank bank.npy --block 10 --quiet --log p.log -- $(serve softmax 3)" \
     --classes 3 --quiet > /dev/null
   rows p.log > given
-  run ! cmp asked given
+  run -1 cmp asked given
   cmp <(sort asked) <(sort given) # the same records in another order
 }
 

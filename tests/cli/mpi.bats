@@ -2,6 +2,8 @@
 # One training on all ranks of mpirun. Skipped where Open MPI or the plug-in is missing; tests/property/ssl/test_pretrain_ranks.c and
 # tests/property/train/test_train_ranks.c need neither.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
   command -v mpirun >/dev/null || skip "no mpirun (openmpi-bin)"
   mpirun --version | grep -q 'Open MPI' || skip "mpirun is not that of Open MPI"
@@ -41,7 +43,8 @@ uncrowded() { grep -Ev '^sotto: warning: (pretrain|train): [0-9]+ threads of [0-
   done
   # so that the comparison can fail: other leaves are the same sums in another order
   ranks -n 2 "$SOTTO" pretrain --data synthetic-images-n40 --leaf 4 "${common[@]}" --epochs 2 -o other.st --quiet
-  [ "$(weights other.st)" != "$(weights alone.st)" ]
+  other=$(weights other.st)
+  [ "$other" != "$(weights alone.st)" ]
 }
 
 @test "an installed program finds its plug-in" {
@@ -122,7 +125,8 @@ signalled() {
   [ "$(grep -c '"name":"adversary_loss"' ranks.jsonl)" -eq 2 ]
   diff <(grep -o '"name":"adversary.*"value":[^,]*' ranks.jsonl) <(grep -o '"name":"adversary.*"value":[^,]*' alone.jsonl)
   "$SOTTO" pretrain "${images[@]:0:${#images[@]}-1}" 4 --epochs 2 -o other.st --quiet # so that the comparison can fail
-  [ "$(weights other.st)" != "$(weights alone.st)" ]
+  other=$(weights other.st)
+  [ "$other" != "$(weights alone.st)" ]
   epochs=20
   "$SOTTO" pretrain "${images[@]}" --epochs $epochs -o whole.st --quiet
   run signalled USR1 2 "pretrain: simclr, .* on 2 ranks"
@@ -181,7 +185,8 @@ different() {
   "$SOTTO" version | grep -q 'ISA v[34]' || skip "this CPU has one level only"
   SOTTO_ISA=v2 "$SOTTO" pretrain "${images[@]}" -o low.st --quiet
   "$SOTTO" pretrain "${images[@]}" -o high.st --quiet
-  [ "$(weights low.st)" != "$(weights high.st)" ] # else nothing is shown
+  high=$(weights high.st)
+  [ "$high" != "$(weights low.st)" ] # else nothing is shown
   for low in 0 1; do # the rank that has the lowest level
     limit=("" "")
     limit[low]="-x SOTTO_ISA=v2"

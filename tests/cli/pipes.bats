@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # Pipes where one array or table is read, words about help, and options that every verb has.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
   cd "$BATS_TEST_TMPDIR" || exit 1
   export XDG_DATA_HOME=$PWD
@@ -106,6 +108,8 @@ PY
     [ "$status" -eq 64 ]
     [[ "$output" == *"expected"* ]]
   done
-  "$SOTTO" inspect nothing --color always 2>&1 | grep -q "$(printf '\033')" || [ "${PIPESTATUS[1]}" -eq 0 ]
-  ! "$SOTTO" inspect nothing --color auto 2>&1 | grep -q "$(printf '\033')"
+  run -66 "$SOTTO" inspect nothing --color always
+  [[ "$output" == *$'\033'* ]]
+  run -66 "$SOTTO" inspect nothing --color auto
+  [[ "$output" != *$'\033'* ]]
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # protect --records: every record released once, what trainers say of what they make of it, and one clear line for what makes no sense.
 
+bats_require_minimum_version 1.5.0
+
 # npy FILE DTYPE SHAPE < little-endian bytes
 npy() {
   local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
@@ -40,10 +42,12 @@ refused() {
   "$SOTTO" verify noisy.npy --ledger l.jsonl
   "$SOTTO" ledger show l.jsonl | grep -q "one release of every record"
   "$SOTTO" head --features noisy.npy --labels y.npy --epochs 2 --quiet -o h.safetensors
-  inspect h.safetensors | grep -qF '"trained_on_privacy": "features private, labels not"'
-  ! inspect h.safetensors | grep -q trained_on_release
+  inspect h.safetensors > said
+  grep -qF '"trained_on_privacy": "features private, labels not"' said
+  run -1 grep -q trained_on_release said
   "$SOTTO" head --features X.npy --labels y.npy --epochs 2 --quiet -o h.safetensors
-  ! inspect h.safetensors | grep -q trained_on
+  inspect h.safetensors > said
+  run -1 grep -q trained_on said
 }
 
 @test "with labels whole records are, and head and train copy the certificate's entry" {

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # sotto run: heads and networks that are trained privately. Certificates, reuse, kill and resume, neighbours.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
   cd "$BATS_TEST_TMPDIR" || exit 1
   export XDG_DATA_HOME=$PWD/share
@@ -196,7 +198,7 @@ P
   "$SOTTO" run canaries.yaml --quiet --insecure-noise-seed 3
   [ -s runs/canaries/protected/head-p1.safetensors.coins.json ]
   [ ! -e runs/canaries/protected/head-p1.safetensors.coins.json.opened ]
-  ! grep -q 'Certificates and audits by canaries' runs/canaries/report.html
+  run -1 grep -q 'Certificates and audits by canaries' runs/canaries/report.html
 }
 
 @test "canaries: what cannot be is said before anything is computed" {

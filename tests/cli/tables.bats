@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # A table from its schema to answers by class name: import, split, head, protect, predict. Adult where the shared folder is.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
   cd "$BATS_TEST_TMPDIR"
   export SOTTO_DATA_DIR=$PWD/data XDG_DATA_HOME=$PWD/xdg
@@ -91,7 +93,7 @@ trained() { # FOLDER
   [[ $output == *"every epsilon on them is conditional"* ]]
   [ "$(encoding_of f)" = '"encoding":"fitted"' ]
   trained f
-  ! grep -q sotto.encoding f/head.safetensors
+  run -1 grep -q sotto.encoding f/head.safetensors
   sotto predict --head f/head.safetensors --table new.csv
   [ "$status" -eq 65 ]
   "$SOTTO" predict --head f/head.safetensors --table new.csv --encoding f/encoding.json
