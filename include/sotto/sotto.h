@@ -2,6 +2,7 @@
 #ifndef SOTTO_SOTTO_H
 #define SOTTO_SOTTO_H
 
+#include "sotto/account.h"
 #include "sotto/attack.h"
 #include "sotto/audit.h"
 #include "sotto/autotune.h"
