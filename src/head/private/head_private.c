@@ -11,11 +11,10 @@
 #include "dp/release/charge_hint.h"
 #include "head/private/head_checkpoint.h"
 #include "head/private/head_descent.h"
-#include "head/private/private_recipe.h"
+#include "head/private/head_private.h"
 #include "head/kernel/head_clip.h"
 #include "head/kernel/head_linear.h"
 #include "head/kernel/head_noisy.h"
-#include "head/model/head_trainer.h"
 #include "head/train/head_plain.h"
 #include <math.h>
 #include <stdio.h>
@@ -489,9 +488,9 @@ static void export_weights(float *parameters, struct private_trainer *t)
     head_descent_export(parameters, &t->descent, t->square);
 }
 
-static sotto_status train_private(struct sotto_head **out, struct sotto_certificate **certificate,
-                                  const struct head_data *records, const struct sotto_head_recipe *recipe,
-                                  const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
+sotto_status head_private_train(struct sotto_head **out, struct sotto_certificate **certificate,
+                                const struct head_data *records, const struct sotto_head_recipe *recipe,
+                                const struct sotto_head_privacy *privacy, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     struct sotto_head *h = NULL;
@@ -550,94 +549,3 @@ done:
     sotto_head_free(h);
     return status;
 }
-
-static sotto_status check(struct sotto_head_recipe *r)
-{
-    sotto_status status = SOTTO_OK;
-    bool logistic = r->noise && strcmp(r->noise, "logistic") == 0;
-    REQUIRE(logistic || !r->noise || strcmp(r->noise, "gaussian") == 0,
-            "noise '%s' is unknown; expected gaussian or logistic", r->noise);
-    r->noise = logistic ? "logistic" : "gaussian"; /* static text */
-    TRY(head_recipe_check_ranges(r, "max_grad_norm|noise_multiplier|momentum"));
-    REQUIRE(r->momentum == 0 || strcmp(r->trainer, "dp-sgd") == 0,
-            "momentum cannot be given for trainer %s; expected trainer dp-sgd", r->trainer);
-    status = head_recipe_check_batches(r);
-done:
-    return status;
-}
-
-static void text(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs, size_t classes)
-{
-    char norm[32], momentum[32], multiplier[32], noise[HEAD_RECIPE_TEXT / 2];
-    head_recipe_shortest(norm, r->max_grad_norm);
-    head_recipe_shortest(momentum, r->momentum);
-    head_recipe_shortest(multiplier, r->noise_multiplier);
-    snprintf(noise, sizeof noise,
-             "\"max_grad_norm\":%s,\"momentum\":%s,\"noise\":\"%s\",\"noise_multiplier\":%s,", norm, momentum,
-             r->noise, multiplier);
-    head_recipe_text_batches(out, r, inputs, classes, noise);
-}
-
-static double radius(const struct sotto_head_recipe *r)
-{
-    (void)r;
-    return 0;
-}
-
-const struct head_trainer head_trainer_dp_sgd = {.name = "dp-sgd",
-                                                 .check = check,
-                                                 .text = text,
-                                                 .parse = head_private_parse,
-                                                 .radius = radius,
-                                                 .train_private = train_private};
-
-const struct head_trainer head_trainer_dp_adam = {.name = "dp-adam",
-                                                  .check = check,
-                                                  .text = text,
-                                                  .parse = head_private_parse,
-                                                  .radius = radius,
-                                                  .train_private = train_private};
-
-static sotto_status check_descent(struct sotto_head_recipe *r)
-{
-    sotto_status status = SOTTO_OK;
-    REQUIRE(!r->noise || strcmp(r->noise, "gaussian") == 0,
-            "noise '%s' cannot be given for trainer dp-gd; expected gaussian", r->noise);
-    r->noise = "gaussian";
-    REQUIRE(r->hidden_count == 0, "trainer dp-gd supports linear heads only (got %zu hidden layers)",
-            r->hidden_count);
-    TRY(head_recipe_check_ranges(r, "clip|steps|step_size|max_grad_norm|noise_multiplier"));
-    REQUIRE(r->steps >= 4, "steps must be at least 4 for trainer dp-gd (got %zu)", r->steps);
-    r->bias = r->lambda = r->tolerance = r->cross = r->lr = r->momentum = 0;
-    r->epochs = r->batch = 0;
-    r->refuse_larger = 0;
-    r->seed = 0;
-done:
-    return status;
-}
-
-static void text_descent(char out[HEAD_RECIPE_TEXT], const struct sotto_head_recipe *r, size_t inputs,
-                         size_t classes)
-{
-    char clip[32], norm[32], multiplier[32], size[32];
-    head_recipe_shortest(clip, r->clip);
-    head_recipe_shortest(norm, r->max_grad_norm);
-    head_recipe_shortest(multiplier, r->noise_multiplier);
-    head_recipe_shortest(size, r->step_size);
-    snprintf(out, HEAD_RECIPE_TEXT,
-             "{\"classes\":%zu,\"clip\":%s,\"inputs\":%zu,\"max_grad_norm\":%s,\"noise\":\"%s\","
-             "\"noise_multiplier\":%s,\"recipe\":1,\"step_size\":%s,\"steps\":%zu,\"trainer\":\"%s\"}",
-             classes, clip, inputs, norm, r->noise, multiplier, size, r->steps, r->trainer);
-}
-
-static double radius_descent(const struct sotto_head_recipe *r)
-{
-    return r->clip;
-}
-
-const struct head_trainer head_trainer_dp_gd = {.name = "dp-gd",
-                                                .check = check_descent,
-                                                .text = text_descent,
-                                                .parse = head_descent_parse,
-                                                .radius = radius_descent,
-                                                .train_private = train_private};

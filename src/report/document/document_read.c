@@ -1,6 +1,6 @@
 /* Reading is checking: everything that the page shows passes through here, with the full path in the
  * error. */
-#include "report/document/document.h"
+#include "report/document/document_reader.h"
 
 #include "sotto/sotto.h"
 
@@ -8,130 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char document[] = "report";
 static const double largest_meaningful = 20; /* e^20 is half a billion: such odds protect no record */
-enum { PATH = 128, MAX_ROWS = 1000, MAX_ATTACKS = 64 };
-
-/* A reader holds one place of the document, and its path for errors. */
-struct reader {
-    const struct json *doc;
-    char path[PATH];
-};
-
-static struct reader enter(const struct reader *r, const char *member)
-{
-    struct reader inner = {.doc = r->doc};
-    bool index = member[0] == '[';
-    snprintf(inner.path, sizeof inner.path, "%.90s%s%.36s", r->path, r->path[0] && !index ? "." : "", member);
-    return inner;
-}
-
-static const struct json *here(const struct reader *r)
-{
-    return r->path[0] ? part(r->doc, r->path) : r->doc;
-}
-
-static sotto_status read_number(double *out, const struct reader *r, const char *member)
-{
-    struct reader at = enter(r, member);
-    return json_get_real(out, r->doc, document, at.path);
-}
-
-/* NAN if absent or null. */
-static sotto_status read_number_if(double *out, const struct reader *r, const char *member)
-{
-    struct reader at = enter(r, member);
-    *out = NAN;
-    return here(&at) ? json_get_real(out, r->doc, document, at.path) : SOTTO_OK;
-}
-
-static sotto_status read_text(const char **out, const struct reader *r, const char *member)
-{
-    struct reader at = enter(r, member);
-    return json_get_text(out, r->doc, document, at.path);
-}
-
-static sotto_status read_text_if(const char **out, const struct reader *r, const char *member)
-{
-    struct reader at = enter(r, member);
-    *out = NULL;
-    return here(&at) ? json_get_text(out, r->doc, document, at.path) : SOTTO_OK;
-}
-
-static sotto_status read_flag_if(bool *out, const struct reader *r, const char *member)
-{
-    struct reader at = enter(r, member);
-    *out = false;
-    return here(&at) ? json_get_boolean(out, r->doc, document, at.path) : SOTTO_OK;
-}
-
-static sotto_status read_size_if(size_t *out, const struct reader *r, const char *member)
-{
-    struct reader at = enter(r, member);
-    *out = 0;
-    return here(&at) ? json_get_size(out, r->doc, document, at.path) : SOTTO_OK;
-}
-
-static sotto_status check_fraction(double x, const struct reader *r, const char *member)
-{
-    if (isnan(x) || (x >= 0 && x <= 1))
-        return SOTTO_OK;
-    return status_fail(SOTTO_EFORMAT, "%s: '%s.%s' is %g; expected a fraction between 0 and 1", document,
-                       r->path, member, x);
-}
-
-/* A list of texts, or absent. */
-static sotto_status check_texts(const struct json **out, const struct reader *r, const char *member)
-{
-    sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, member);
-    *out = NULL;
-    if (!here(&at))
-        return SOTTO_OK;
-    TRY(json_get_array(out, r->doc, document, at.path));
-    for (size_t i = 0; i < json_count(*out); i++)
-        if (!json_text(json_at(*out, i)))
-            FAIL(SOTTO_EFORMAT, "%s: '%s[%zu]' is not a text", document, at.path, i);
-done:
-    return status;
-}
-
-/* An object with an interval; or, if `bare` allows it, a number. */
-static sotto_status read_estimate(struct estimate *out, const struct reader *r, const char *member, bool bare)
-{
-    sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, member);
-    struct estimate e = {.given = true, .lower = NAN, .upper = NAN};
-    const struct json *found = here(&at), *object;
-    if (bare && found && json_kind(found) != JSON_KIND_OBJECT) {
-        TRY(read_number(&e.value, r, member));
-        TRY(check_fraction(e.value, r, member));
-    } else {
-        TRY(json_get_object(&object, r->doc, document, at.path));
-        TRY(read_number(&e.value, &at, "estimate"));
-        TRY(read_number(&e.lower, &at, "lower"));
-        TRY(read_number(&e.upper, &at, "upper"));
-        TRY(read_size_if(&e.n, &at, "n"));
-        TRY(check_fraction(e.value, &at, "estimate"));
-        TRY(check_fraction(e.lower, &at, "lower"));
-        TRY(check_fraction(e.upper, &at, "upper"));
-        if (!(e.lower <= e.value && e.value <= e.upper))
-            FAIL(SOTTO_EFORMAT,
-                 "%s: '%s' is %g with the interval [%g, %g]; expected lower <= estimate <= upper", document,
-                 at.path, e.value, e.lower, e.upper);
-    }
-    *out = e;
-done:
-    return status;
-}
+enum { MAX_ROWS = 1000, MAX_ATTACKS = 64 };
 
 static sotto_status read_draws(struct draws *out, const struct reader *r, const char *member,
                                const char *count)
 {
     sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, member);
+    struct reader at = reader_enter(r, member);
     double n;
-    if (!here(&at))
+    if (!reader_here(&at))
         return SOTTO_OK;
     TRY(read_number(&n, &at, count));
     TRY(read_size_if(&out->count, &at, count));
@@ -148,10 +34,10 @@ done:
 static sotto_status read_guarantee(struct guarantee *out, const struct reader *r, const char *member)
 {
     sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, member), epsilon = enter(&at, "epsilon");
+    struct reader at = reader_enter(r, member), epsilon = reader_enter(&at, "epsilon");
     const struct json *object;
     struct guarantee g = {.given = true, .all_met = true};
-    if (!here(&at))
+    if (!reader_here(&at))
         return SOTTO_OK;
     TRY(json_get_object(&object, r->doc, document, epsilon.path));
     TRY(read_number_if(&g.lower, &epsilon, "lower"));
@@ -170,17 +56,17 @@ static sotto_status read_guarantee(struct guarantee *out, const struct reader *r
     TRY(read_text_if(&g.accountant, &at, "accountant"));
     TRY(read_text_if(&g.adjacency, &at, "adjacency"));
     TRY(read_text_if(&g.unit, &at, "unit_of_privacy"));
-    struct reader list = enter(&at, "assumptions");
-    if (here(&list))
+    struct reader list = reader_enter(&at, "assumptions");
+    if (reader_here(&list))
         TRY(json_get_array(&g.assumptions, r->doc, document, list.path));
     for (size_t i = 0; i < json_count(g.assumptions); i++) {
         char index[32];
         const char *text;
         bool met;
         snprintf(index, sizeof index, "[%zu]", i);
-        struct reader one = enter(&list, index);
+        struct reader one = reader_enter(&list, index);
         TRY(read_text(&text, &one, "text"));
-        struct reader flag = enter(&one, "met");
+        struct reader flag = reader_enter(&one, "met");
         TRY(json_get_boolean(&met, r->doc, document, flag.path));
         g.all_met &= met;
     }
@@ -239,23 +125,23 @@ static sotto_status read_attack(struct attack_result *a, const struct reader *at
     TRY(read_number_if(&a->epsilon, at, "epsilon_lower_bound"));
     TRY(read_size_if(&a->n_member, at, "n_member"));
     TRY(read_size_if(&a->n_nonmember, at, "n_nonmember"));
-    struct reader detail = enter(at, "balanced_accuracy_detail");
-    if (here(&detail)) {
+    struct reader detail = reader_enter(at, "balanced_accuracy_detail");
+    if (reader_here(&detail)) {
         TRY(read_estimate(&a->balanced, at, "balanced_accuracy_detail", false));
         TRY(read_size_if(&a->scored_member, &detail, "n_member"));
         TRY(read_size_if(&a->scored_nonmember, &detail, "n_nonmember"));
     }
-    struct reader bound = enter(at, "epsilon_detail");
+    struct reader bound = reader_enter(at, "epsilon_detail");
     TRY(read_number_if(&a->tpr, &bound, "tpr"));
     TRY(read_number_if(&a->fpr, &bound, "fpr"));
     TRY(check_fraction(a->tpr, &bound, "tpr"));
     TRY(check_fraction(a->fpr, &bound, "fpr"));
-    struct reader best = enter(at, "epsilon_best"), run = enter(at, "one_run");
+    struct reader best = reader_enter(at, "epsilon_best"), run = reader_enter(at, "one_run");
     TRY(read_number_if(&a->best_epsilon, &best, "epsilon_lower_bound"));
     TRY(read_text_if(&a->best_bound, &best, "bound"));
     TRY(read_one_run(a, &run));
-    struct reader tpr = enter(at, "tpr_at_fpr");
-    if (here(&tpr))
+    struct reader tpr = reader_enter(at, "tpr_at_fpr");
+    if (reader_here(&tpr))
         TRY(json_get_object(&a->rates, at->doc, document, tpr.path));
     for (const char *key = json_first_key(a->rates); key; key = json_next_key(a->rates, key)) {
         struct estimate ignored;
@@ -265,8 +151,8 @@ static sotto_status read_attack(struct attack_result *a, const struct reader *at
     }
     a->refused = part(object, "tpr_at_fpr_refused");
     a->histogram = histogram_of(object);
-    struct reader roc = enter(at, "roc");
-    if (here(&roc)) {
+    struct reader roc = reader_enter(at, "roc");
+    if (reader_here(&roc)) {
         TRY(json_get_array(&a->roc, at->doc, document, roc.path));
         TRY(check_points(a->roc, roc.path, true));
     }
@@ -277,8 +163,8 @@ done:
 static sotto_status read_claim(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, "claim"), flag = enter(&at, "contradicted");
-    if (!here(&at))
+    struct reader at = reader_enter(r, "claim"), flag = reader_enter(&at, "contradicted");
+    if (!reader_here(&at))
         return SOTTO_OK;
     row->claimed = true;
     TRY(read_number(&row->claim_epsilon, &at, "epsilon"));
@@ -298,10 +184,10 @@ done:
 static sotto_status read_audit(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, "measured"), list = enter(&at, "attacks");
+    struct reader at = reader_enter(r, "measured"), list = reader_enter(&at, "attacks");
     const struct json *attacks;
     const char *schema;
-    if (!here(&at))
+    if (!reader_here(&at))
         return SOTTO_OK;
     TRY(json_get_object(&row->audit, r->doc, document, at.path));
     TRY(read_text(&schema, &at, "schema"));
@@ -321,7 +207,7 @@ static sotto_status read_audit(struct report_row *row, const struct reader *r)
     for (size_t i = 0; i < count; i++) {
         char index[32];
         snprintf(index, sizeof index, "[%zu]", i);
-        struct reader one = enter(&list, index);
+        struct reader one = reader_enter(&list, index);
         TRY(read_attack(&row->attacks[i], &one));
         if (strcmp(row->attacks[i].name, "loss") == 0)
             row->headline = i;
@@ -332,8 +218,8 @@ static sotto_status read_audit(struct report_row *row, const struct reader *r)
         if (strcmp(row->attacks[i].name, closer) == 0)
             row->closer = i;
     TRY(read_claim(row, &at));
-    struct reader spread = enter(r, "measured_draws");
-    if (here(&spread))
+    struct reader spread = reader_enter(r, "measured_draws");
+    if (reader_here(&spread))
         TRY(read_text(&row->draws_attack, &spread, "attack"));
     TRY(read_draws(&row->auc_draws, r, "measured_draws", "draws"));
 done:
@@ -346,11 +232,12 @@ static sotto_status read_canaries(struct report_row *row, const struct reader *r
     static const char *const numbers[] = {"one_run.guesses", "one_run.right", "one_run.epsilon_lower_bound",
                                           "one_run_bounds.epsilon_lower_bound"};
     sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, "canaries"), audit = enter(&at, "audit"), curve = enter(&audit, "curve"),
-                  list = enter(&audit, "attacks"), attack = enter(&list, "[0]");
+    struct reader at = reader_enter(r, "canaries"), audit = reader_enter(&at, "audit"),
+                  curve = reader_enter(&audit, "curve"), list = reader_enter(&audit, "attacks"),
+                  attack = reader_enter(&list, "[0]");
     const char *text;
     double number;
-    if (!here(&at))
+    if (!reader_here(&at))
         return SOTTO_OK;
     TRY(read_number(&number, &at, "count"));
     TRY(read_text(&text, &at, "kind"));
@@ -358,9 +245,9 @@ static sotto_status read_canaries(struct report_row *row, const struct reader *r
     TRY(read_text(&text, &curve, "adjacency"));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         TRY(read_number(&number, &attack, numbers[i]));
-    struct reader flag = enter(&curve, "contradicted");
+    struct reader flag = reader_enter(&curve, "contradicted");
     TRY(json_get_boolean(&row->canaries_contradict, r->doc, document, flag.path));
-    row->canaries = here(&at);
+    row->canaries = reader_here(&at);
 done:
     return status;
 }
@@ -369,9 +256,9 @@ static sotto_status read_sensitivity(struct report_row *row, const struct reader
 {
     static const char *const sources[] = {"proved", "clipped", "sampled", "given"};
     sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, "sensitivity");
+    struct reader at = reader_enter(r, "sensitivity");
     row->l1 = row->l2 = NAN;
-    if (!here(&at))
+    if (!reader_here(&at))
         return SOTTO_OK;
     TRY(read_text(&row->source, &at, "source"));
     bool known = false;
@@ -392,8 +279,8 @@ done:
 static sotto_status check_classes(const struct json **out, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
-    struct reader list = enter(r, "classes");
-    if (!here(&list))
+    struct reader list = reader_enter(r, "classes");
+    if (!reader_here(&list))
         return SOTTO_OK;
     TRY(json_get_array(out, r->doc, document, list.path));
     for (size_t i = 0; i < json_count(*out); i++) {
@@ -401,7 +288,7 @@ static sotto_status check_classes(const struct json **out, const struct reader *
         struct estimate ignored;
         double number;
         snprintf(index, sizeof index, "[%zu]", i);
-        struct reader one = enter(&list, index);
+        struct reader one = reader_enter(&list, index);
         TRY(read_estimate(&ignored, &list, index, false));
         TRY(read_number(&number, &one, "class"));
     }
@@ -412,16 +299,16 @@ done:
 static sotto_status read_utility(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, "utility"), without = enter(&at, "unprotected_accuracy");
+    struct reader at = reader_enter(r, "utility"), without = reader_enter(&at, "unprotected_accuracy");
     row->chance = row->train_accuracy = NAN;
-    if (!here(&at))
+    if (!reader_here(&at))
         return SOTTO_OK;
     TRY(read_estimate(&row->accuracy, &at, "accuracy", false));
     TRY(read_number_if(&row->train_accuracy, &at, "train_accuracy"));
     TRY(read_number_if(&row->chance, &at, "chance"));
     TRY(check_fraction(row->train_accuracy, &at, "train_accuracy"));
     TRY(check_fraction(row->chance, &at, "chance"));
-    if (here(&without))
+    if (reader_here(&without))
         TRY(read_estimate(&row->unprotected, &at, "unprotected_accuracy", true));
     else if (row->is_protected && !row->certified)
         FAIL(SOTTO_EFORMAT,
@@ -436,7 +323,7 @@ done:
 static sotto_status read_statement(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
-    struct reader at = enter(r, "statement");
+    struct reader at = reader_enter(r, "statement");
     const char *text;
     TRY(read_text_if(&text, r, "statement"));
     row->no_statement = text != NULL;
@@ -452,7 +339,7 @@ static sotto_status read_row(struct report_row *row, const struct reader *r)
 {
     sotto_status status = SOTTO_OK;
     double records;
-    struct reader flag = enter(r, "protected");
+    struct reader flag = reader_enter(r, "protected");
     TRY(read_text(&row->name, r, "name"));
     TRY(read_text(&row->title, r, "title"));
     TRY(read_text_if(&row->group, r, "group"));
@@ -501,7 +388,7 @@ static sotto_status read_rows(struct report *r, const struct reader *top)
         const struct json *object;
         snprintf(path, sizeof path, "rows[%zu]", i);
         TRY(json_get_object(&object, top->doc, document, path));
-        struct reader at = enter(top, path);
+        struct reader at = reader_enter(top, path);
         TRY(read_row(&r->rows[i], &at));
         struct report_row *row = &r->rows[i];
         row->proof_counts =
@@ -523,10 +410,10 @@ static sotto_status check_objects(const struct reader *top, const char *path, co
         return SOTTO_OK;
     TRY(json_get_array(&list, top->doc, document, path));
     for (size_t i = 0; i < json_count(list); i++) {
-        char entry[PATH];
+        char entry[READER_PATH];
         const char *ignored;
         snprintf(entry, sizeof entry, "%s[%zu]", path, i);
-        struct reader at = enter(top, entry);
+        struct reader at = reader_enter(top, entry);
         TRY(read_text(&ignored, &at, text1));
         if (text2)
             TRY(read_text(&ignored, &at, text2));
@@ -540,7 +427,7 @@ static sotto_status check_training(const struct reader *top)
     sotto_status status = SOTTO_OK;
     TRY(check_objects(top, "training", "title", "x"));
     for (size_t i = 0; i < json_count(part(top->doc, "training")); i++) {
-        char path[PATH];
+        char path[READER_PATH];
         snprintf(path, sizeof path, "training[%zu].series", i);
         const struct json *series;
         TRY(json_get_array(&series, top->doc, document, path));
@@ -589,11 +476,11 @@ sotto_status report_take(struct report *out, struct json *doc)
     if (strcmp(schema, "sotto.report/1") != 0)
         FAIL(SOTTO_EFORMAT, "%s: 'schema' is not sotto.report/1", document);
     TRY(read_text(&r.title, &top, "title"));
-    run = enter(&top, "run");
-    data = enter(&top, "data");
+    run = reader_enter(&top, "run");
+    data = reader_enter(&top, "data");
     TRY(read_flag_if(&r.insecure_noise, &run, "insecure_noise"));
-    if (here(&data)) {
-        struct reader flag = enter(&data, "synthetic");
+    if (reader_here(&data)) {
+        struct reader flag = reader_enter(&data, "synthetic");
         TRY(read_text(&ignored, &data, "name"));
         TRY(json_get_boolean(&r.synthetic, r.doc, document, flag.path));
     }
