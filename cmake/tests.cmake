@@ -55,8 +55,8 @@ set(SOTTO_MATRIX
     test_dpsgd_ranks test_dpsgd_steps test_example_clipping test_example_part test_example_sums test_examples test_federated test_fft test_fine_tune test_floored_noise test_freeze test_generator test_generator_attacks test_golden_step test_gradient_penalty test_gradients test_head test_head_bits
     test_head_batch_train test_head_golden test_head_private test_input_gradient test_knn test_label_attacks test_layers test_losses test_ensemble test_model
     test_model_attacks test_plan_influence test_plan_sketch test_private_ranks test_moment_heads test_moments test_head_delta test_network test_network_attacks test_noisy_attacks
-    test_noisy_inputs test_olympus test_optimizer test_optimizer_ranks test_plan test_pretrained test_residual_noise test_residual_sde test_scattering test_sensitivity
-    test_shadow_heads test_shadow_pool test_snapshots test_standardise test_stolen_layers test_talos test_transposed test_tree test_white_box test_white_box_known test_winograd)
+    test_noisy_inputs test_olympus test_optimizer test_optimizer_ranks test_plan test_pretrained test_pretrained_certificates test_residual_noise test_residual_sde test_scattering test_sensitivity
+    test_shadow_heads test_shadow_pool test_snapshots test_standardise test_stolen_layers test_talos test_talos_bounded test_transposed test_tree test_white_box test_white_box_known test_winograd)
 sotto_label(matrix ${SOTTO_MATRIX} ${SOTTO_MATRIX_DTYPE})
 sotto_label(matrix-dtype ${SOTTO_MATRIX_DTYPE})
 # Tests of over 2 seconds: an emulated machine has no time for them (tools/check-systems).
