@@ -2,6 +2,7 @@
 # sotto audit and sotto report: files, messages, exit codes, JSON. Arrays are made with CSV and printf: no python.
 
 bats_require_minimum_version 1.5.0
+load ../support/npy
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
@@ -11,13 +12,6 @@ setup() {
   awk 'BEGIN { srand(4); for (i = 0; i < 90; i++) { y = i % 3; for (k = 0; k < 3; k++) printf "%s%.6f", k ? "," : "", rand() + (k == y ? 1 : 0); print "" } }' > nl.csv
   awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3 }' > ym.csv
   awk 'BEGIN { for (i = 0; i < 90; i++) print i % 3 }' > yn.csv
-}
-
-# npy NAME DESCR SHAPE: the header of a version 1.0 file; data follow on stdin.
-npy() {
-  local head="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
-  while [ $(( (${#head} + 11) % 64 )) -ne 0 ]; do head+=' '; done
-  { printf '\x93NUMPY\x01\x00'; printf "\\x$(printf %02x $((${#head} + 1)))\\x00"; printf '%s\n' "$head"; cat; } > "$1"
 }
 
 logits() { "$SOTTO" audit --member-logits ml.csv --nonmember-logits nl.csv --member-labels ym.csv --nonmember-labels yn.csv "$@"; }

@@ -2,18 +2,8 @@
 # defend: defended rows and their record, what an attacker still learns, one clear line for what cannot be defended.
 
 bats_require_minimum_version 1.5.0
+load ../support/npy
 
-# npy FILE DTYPE SHAPE < little-endian bytes
-npy() {
-  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
-  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
-  {
-    printf '\x93NUMPY\x01\x00'
-    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
-    printf "%-$((length - 1))s\n" "$header"
-    cat
-  } > "$1"
-}
 u1() { for v; do printf "\\x$(printf %02x "$v")"; done; }
 half() { printf '\0\0\0\x3f'; } # .5 as little-endian float32
 one() { printf '\0\0\x80\x3f'; }

@@ -3,18 +3,8 @@
 # the test needs nothing but a shell.
 
 bats_require_minimum_version 1.5.0
+load ../support/npy
 
-# npy FILE DTYPE SHAPE < little-endian bytes
-npy() {
-  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
-  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
-  {
-    printf '\x93NUMPY\x01\x00'
-    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
-    printf "%-$((length - 1))s\n" "$header"
-    cat
-  } > "$1"
-}
 # f8 N: the small whole number N (|N| <= 7) as little-endian float64
 f8() {
   case $1 in

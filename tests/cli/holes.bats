@@ -2,11 +2,8 @@
 # Defects of the guarantee that were mended, each through the command line. The program of commit 90452cf fails every test
 # here, each through the defect that it names: to see that, give SOTTO that program. No test fails because it lacks an option.
 
-# npy FILE DTYPE SHAPE < little-endian bytes
-npy() {
-  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
-  { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"; cat; } > "$1"
-}
+load ../support/npy
+
 # numbers as little-endian float64
 f8() {
   for v; do

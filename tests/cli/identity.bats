@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # Which records are charged: the identity of a data set, from import to certificate.
 
+load ../support/npy
+
 setup() {
   cd "$BATS_TEST_TMPDIR"
   export XDG_DATA_HOME=$PWD/home
@@ -264,18 +266,6 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   rm -r "$XDG_DATA_HOME/sotto/ledger"
   "$SOTTO" "${private[@]}" --data hot
   grep -q 'the encoding of the table was fitted on these records' n.safetensors.certificate.json
-}
-
-# npy FILE DTYPE SHAPE < little-endian bytes
-npy() {
-  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
-  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
-  {
-    printf '\x93NUMPY\x01\x00'
-    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
-    printf "%-$((length - 1))s\n" "$header"
-    cat
-  } > "$1"
 }
 
 @test "an experiment charges the ledger of a private set, and keeps that of a public one in its folder" {

@@ -2,25 +2,19 @@
 # sotto monitor: in front of a served model and over a log. The models are tests/support/serve_model.c.
 
 bats_require_minimum_version 1.5.0
-
-# npy FILE SHAPE < bytes: unsigned bytes
-npy() {
-  local header="{'descr': '|u1', 'fortran_order': False, 'shape': ($2), }"
-  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
-  { printf '\x93NUMPY\x01\x00'; printf "\\x$(printf %02x $length)\\x00"; printf "%-$((length - 1))s\n" "$header"; cat; } > "$1"
-}
+load ../support/npy
 
 # bytes SEED COUNT LEVELS
 bytes() { printf "$(awk -v s="$1" -v n="$2" -v k="$3" 'BEGIN { srand(s); for (i = 0; i < n; i++) printf "\\x%02x", int(k * rand()) }')"; }
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
-  bytes 1 8000 200 | npy benign.npy '2000, 4'
-  bytes 2 400 200 | npy bank.npy '100, 4'
+  bytes 1 8000 200 | npy benign.npy '|u1' '2000, 4'
+  bytes 2 400 200 | npy bank.npy '|u1' '100, 4'
   for n in 1 2; do
-    bytes 1$n 240 200 | npy "x$n.npy" '60, 4'
+    bytes 1$n 240 200 | npy "x$n.npy" '|u1' '60, 4'
     awk 'BEGIN { for (i = 0; i < 60; i++) printf "\\x0%d", i % 3 }' > y
-    printf "$(cat y)" | npy "y$n.npy" '60,'
+    printf "$(cat y)" | npy "y$n.npy" '|u1' '60,'
   done
 }
 
@@ -135,7 +129,7 @@ numbers() { grep -o "\"$1\":[0-9.e-]*" | sed 's/.*://'; }
 }
 
 @test "an attacker that hides: several accounts, dilution, decoys, a random order; the same scores" {
-  bytes 3 2000 200 | npy cover.npy '500, 4'
+  bytes 3 2000 200 | npy cover.npy '|u1' '500, 4'
   attack noise --target-command "$(serve softmax 3)" --classes 3 --queries 20 -o plain --quiet > /dev/null
   hidden() {
     rm -rf q.log
@@ -191,7 +185,7 @@ numbers() { grep -o "\"$1\":[0-9.e-]*" | sed 's/.*://'; }
   run attack noise --target-command "$(serve softmax 3)" --cover benign.npy
   [ "$status" -eq 64 ]
   [[ "$output" == *"rows of --cover are sent by --dilute and --decoys only"* ]]
-  bytes 4 300 200 | npy wide.npy '60, 5'
+  bytes 4 300 200 | npy wide.npy '|u1' '60, 5'
   run attack noise --target-command "$(serve softmax 3)" --decoys 1 --cover wide.npy
   [ "$status" -eq 65 ]
   [[ "$output" == *"wide.npy has 5 columns; the target expects 4"* ]]

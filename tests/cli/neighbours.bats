@@ -3,17 +3,8 @@
 # same way and writes files of the same names, sizes, shapes and facts; only noisy values and random names differ. To see a failure,
 # give SOTTO a program with a known leak.
 
-# npy FILE DTYPE SHAPE < little-endian bytes
-npy() {
-  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
-  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
-  {
-    printf '\x93NUMPY\x01\x00'
-    printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
-    printf "%-$((length - 1))s\n" "$header"
-    cat
-  } > "$1"
-}
+load ../support/npy
+
 # numbers as little-endian float64
 f8() {
   for v; do

@@ -21,6 +21,7 @@ refused() {
   [ -z "$output" ]
 }
 bats_require_minimum_version 1.5.0
+load ../support/npy
 
 @test "a program, a file, and no other word" {
   refused 64 "expected torch, onnx or sklearn"
@@ -115,15 +116,10 @@ P
 # ---- with a framework: a head of sotto's, served by another program, is attacked like the head itself ----
 python=${SOTTO_PYTHON:-python3}
 needs() { "$python" -c "import $1" 2> /dev/null || skip "no ${2:-$1}"; }
-npy() { # FILE SHAPE < bytes
-  local header="{'descr': '|u1', 'fortran_order': False, 'shape': ($2), }"
-  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
-  { printf '\x93NUMPY\x01\x00'; printf "\\x$(printf %02x $length)\\x00"; printf "%-$((length - 1))s\n" "$header"; cat; } > "$1"
-}
 head_and_records() {
   for n in 1 2; do
-    printf "$(awk -v s=$n 'BEGIN { srand(s); for (i = 0; i < 240; i++) printf "\\x0%d", int(4 * rand()) }')" | npy "x$n.npy" '60, 4'
-    printf "$(awk 'BEGIN { for (i = 0; i < 60; i++) printf "\\x0%d", i % 3 }')" | npy "y$n.npy" '60,'
+    printf "$(awk -v s=$n 'BEGIN { srand(s); for (i = 0; i < 240; i++) printf "\\x0%d", int(4 * rand()) }')" | npy "x$n.npy" '|u1' '60, 4'
+    printf "$(awk 'BEGIN { for (i = 0; i < 60; i++) printf "\\x0%d", i % 3 }')" | npy "y$n.npy" '|u1' '60,'
   done
   "$SOTTO" head --features x1.npy --labels y1.npy --hidden 8 --epochs 5 --quiet -o h.safetensors > /dev/null
   attack --target h.safetensors > expected.txt

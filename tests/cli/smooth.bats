@@ -2,13 +2,7 @@
 # predict --smooth: answers by vote, radii, files, and one clear line for what makes no sense.
 
 bats_require_minimum_version 1.5.0
-
-# npy FILE DTYPE SHAPE < little-endian bytes
-npy() {
-  local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
-  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
-  { printf '\x93NUMPY\x01\x00'; printf "\\x$(printf %02x $length)\\x00"; printf "%-$((length - 1))s\n" "$header"; cat; } > "$1"
-}
+load ../support/npy
 
 setup_file() {
   cd "$BATS_FILE_TMPDIR" || return 1

@@ -2,20 +2,15 @@
 # sotto attack --target-command: a correct command gives the results of the file; every other one a clear error line
 # and nothing half-written. The commands are tests/support/serve_model.c; examples/serve_numpy.py where numpy is there.
 
-# npy FILE SHAPE < bytes: unsigned bytes
-npy() {
-  local header="{'descr': '|u1', 'fortran_order': False, 'shape': ($2), }"
-  local length=$(( (10 + ${#header} + 1 + 63) / 64 * 64 - 10 ))
-  { printf '\x93NUMPY\x01\x00'; printf "\\x$(printf %02x $length)\\x00"; printf "%-$((length - 1))s\n" "$header"; cat; } > "$1"
-}
+load ../support/npy
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
   for n in 1 2; do
     awk -v s=$n 'BEGIN { srand(s); for (i = 0; i < 240; i++) printf "\\x0%d", int(4 * rand()) }' > "x$n"
-    printf "$(cat "x$n")" | npy "x$n.npy" '60, 4'
+    printf "$(cat "x$n")" | npy "x$n.npy" '|u1' '60, 4'
     awk 'BEGIN { for (i = 0; i < 60; i++) printf "\\x0%d", i % 3 }' > y
-    printf "$(cat y)" | npy "y$n.npy" '60,'
+    printf "$(cat y)" | npy "y$n.npy" '|u1' '60,'
   done
 }
 
