@@ -25,11 +25,13 @@ static sotto_status load_public(struct sotto_array *a, size_t width, const struc
     return status == SOTTO_OK ? sotto_array_require_finite(a, path, "public rows") : status;
 }
 
-static sotto_status refuse_alone(const struct options *o)
+/* All ranks must have none. */
+static sotto_status have_none(struct sotto_canaries **out, const struct options *o)
 {
+    const struct sotto_canary_request none = {.team = cli_team()};
     if (option_given(o, "canary-kind") || option_given(o, "canary-public"))
         return cli_fail(SOTTO_EUSAGE, "--canary-kind and --canary-public need --canaries K");
-    return SOTTO_OK;
+    return cli_team() ? sotto_canaries_make(out, &none) : SOTTO_OK;
 }
 
 sotto_status canary_inputs_make(struct sotto_canaries **out, const struct sotto_dataset *data,
@@ -42,12 +44,13 @@ sotto_status canary_inputs_make(struct sotto_canaries **out, const struct sotto_
                                            .n = n,
                                            .classes = asker->classes,
                                            .output = option_text(o, "output"),
+                                           .team = cli_team(),
                                            .relation = !asker->spend ? SOTTO_CANARY_IN_OR_OUT
                                                        : asker->adjacency == SOTTO_REPLACE_ONE
                                                            ? SOTTO_CANARY_ONE_OF_TWO
                                                            : SOTTO_CANARY_OR_NOTHING};
     if (!option_given(o, "canaries") || option_count(o, "canaries") == 0)
-        return refuse_alone(o);
+        return have_none(out, o);
     sotto_status status = option_members(&request.options, sotto_canary_option_table(), o);
     if (status == SOTTO_OK)
         status = load_public(&public_rows,
@@ -59,7 +62,7 @@ sotto_status canary_inputs_make(struct sotto_canaries **out, const struct sotto_
         request.insecure = 1;
         request.insecure_seed = asker->spend->insecure_seed;
     }
-    if (asker->fresh)
+    if (asker->fresh && cli_writes())
         sotto_canaries_forget(request.output);
     if (status == SOTTO_OK)
         status = sotto_canaries_make(out, &request);

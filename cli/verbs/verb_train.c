@@ -104,18 +104,6 @@ static sotto_status refuse_canaries(const struct options *o)
     return SOTTO_OK;
 }
 
-/* What draws for the whole run from one stream is for one process. */
-static sotto_status refuse_on_ranks(const struct options *o)
-{
-    static const char *const alone[] = {"canaries"};
-    for (size_t i = 0; cli_team() && i < sizeof alone / sizeof *alone; i++)
-        if (option_given(o, alone[i]))
-            return cli_fail(SOTTO_ENOTSUP,
-                            "train: --%s cannot run on several ranks yet; start sotto without the launcher",
-                            alone[i]);
-    return SOTTO_OK;
-}
-
 /* The network is the release: nothing else that depends on the records is printed. Of several ranks the first alone charges,
  * writes and prints. */
 static sotto_status train_private(const struct options *o, const struct sotto_dataset *opened,
@@ -249,9 +237,7 @@ static sotto_status train(const struct options *o, const struct sotto_dataset *d
     struct sotto_context together = *ctx;
     together.team = cli_team();
     const bool writes = cli_writes();
-    sotto_status status = refuse_on_ranks(o);
-    if (status == SOTTO_OK)
-        status = read_options(&options, o);
+    sotto_status status = read_options(&options, o);
     options.checkpoint = checkpoint;
     if (status == SOTTO_OK)
         status = name_snapshots(&options, snapshots, o);

@@ -49,7 +49,10 @@ struct sotto_canary_request {
     const char *output;
     int insecure; /**< 1: coins of a seed, for tests; the coin file says so */
     uint64_t insecure_seed;
-    uint64_t reserved[4]; /**< zeros: room for later members */
+    /** [NULL: one process] All ranks of a team make the same set together (sotto/team.h). Rank 0 tosses the coins and has their file; the
+     *  others know them too, and have to keep them secret likewise. With 0 canaries ranks only compare, and *out is NULL. */
+    const struct sotto_team *team;
+    uint64_t reserved[3]; /**< zeros: room for later members */
 };
 struct sotto_canaries;
 /** Tosses the coins and makes the set to train on: the rows that no canary displaced, then the canaries' places. Coins
@@ -57,7 +60,7 @@ struct sotto_canaries;
  *
  *  Out:     *out: free with sotto_canaries_free()
  *  Returns: EINVAL   more canaries than the set has room for, a kind that needs what is not given; the coin file is of another
- *                    run, or was edited
+ *                    run, or was edited; another rank has other canaries
  *           ECREATE  the coins were tossed for a run that has finished
  *           EIO, ENOMEM */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_canaries_make(struct sotto_canaries **out,

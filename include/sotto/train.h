@@ -209,7 +209,7 @@ SOTTO_API void sotto_train_privacy_defaults(struct sotto_train_privacy *p);
  *
  *  Takes a team (sotto/team.h): rank 0 alone charges its ledger, draws which records are in a step and writes the files; sums over all ranks
  *  are exact, and each coordinate gets its noise once, on one rank, from that one's operating system. All ranks must be trusted
- *  alike: sums without noise are sent between them. Canaries are refused (ENOTSUP).
+ *  alike: sums without noise are sent between them. Canaries are made with the same team, and rank 0 sees what an observer sees.
  *
  *  In:      rows     a row may be named once
  *           options  as for sotto_train(), but batch norm (use norm "group", or freeze it) and bf16 are refused, and no

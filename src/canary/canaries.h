@@ -59,6 +59,14 @@ sotto_status canary_path(char out[CANARY_PATH], const char *output, const char *
 /** out (n): true for the rows of the request, by their place in it, that canaries displace: they are no members. ENOMEM. */
 sotto_status canary_displaced(bool *out, const struct sotto_canary_request *request);
 
+/* --- on ranks; team NULL: nothing --- */
+
+/** Has every rank of the request's team the same number, kind and relation? Called by all. EINVAL, with the same text on all. */
+sotto_status canary_ranks_compare(const struct sotto_canary_request *request);
+/** Salt, coins (count, of the same number on all) and how they were tossed: rank 0's, on all. In: status: of rank 0's coins. Errors: that
+ * of any rank, on all; ENOMEM. */
+sotto_status canary_ranks_share(struct canary_coins *c, const struct sotto_team *team, sotto_status status);
+
 /* --- for trainers; all but the first are harmless on canaries that are records, and on NULL --- */
 
 /** Canaries that act as gradients: their places have label -1. */

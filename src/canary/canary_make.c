@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "canary/canaries.h"
 #include "rng/rng.h"
+#include "sotto/team.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -216,7 +217,9 @@ static sotto_status make(struct sotto_canaries *c, const struct sotto_canary_req
     TRY(make_records(c, r, rows));
     NEW(c->black_box, r->options.count);
     hash_records(c, r->n);
-    TRY(find_coins(c, r));
+    if (sotto_team_rank(r->team) == 0)
+        status = find_coins(c, r);
+    TRY(canary_ranks_share(&c->coins, r->team, status));
     canary_coins_commitment(c->commitment, &c->coins);
     TRY(make_set(c, r, rows));
 done:
@@ -228,9 +231,12 @@ sotto_status sotto_canaries_make(struct sotto_canaries **out, const struct sotto
 {
     sotto_status status = SOTTO_OK;
     struct sotto_canaries *c = NULL;
-    TRY(check(r));
-    NEW(c, 1);
-    TRY(make(c, r));
+    TRY(canary_ranks_compare(r));
+    if (!r->team || r->options.count > 0) {
+        TRY(check(r));
+        NEW(c, 1);
+        TRY(make(c, r));
+    }
     *out = c;
     c = NULL;
 done:

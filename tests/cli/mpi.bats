@@ -60,7 +60,7 @@ uncrowded() { grep -Ev '^sotto: warning: (pretrain|train): [0-9]+ threads of [0-
   [[ "$output" == *"libsotto_mpi.so cannot be loaded"*"install the package sotto-mpi"* ]]
 }
 
-@test "train: the file of one process, snapshots and all; canaries are refused" {
+@test "train: the file of one process, snapshots, canaries and all" {
   few=(train --model cnn "${images[@]}" --epochs 2 --quiet)
   "$SOTTO" "${few[@]}" --snapshot-every 1 -o alone.st
   run ranks -n 3 "$SOTTO" "${few[@]}" --snapshot-every 1 -o ranks.st
@@ -72,11 +72,19 @@ uncrowded() { grep -Ev '^sotto: warning: (pretrain|train): [0-9]+ threads of [0-
   run ranks -n 2 "$SOTTO" "${noisy[@]}" --threads 2 -o noisy-ranks.st
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [ "$(weights noisy-ranks.st)" = "$(weights noisy.st)" ]
-  run ranks -n 2 "$SOTTO" "${few[@]}" --canaries 4 -o x.st
-  [ "$status" -eq 69 ] || { echo "$output"; return 1; }
-  [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ]
-  [[ "$output" == *"sotto: error: train: --canaries cannot run on several ranks yet; start sotto without the launcher"* ]] || { echo "$output"; return 1; }
-  [ -z "$(find . -name 'x.st*' -o -name 'l.jsonl*')" ]
+  # coins come from the system: ranks find those of the one process
+  canaries=("${few[@]}" --canaries 6)
+  "$SOTTO" "${canaries[@]}" -o coins.st
+  for n in 2 3; do
+    cp coins.st.coins.json c$n.st.coins.json
+    run ranks -n $n "$SOTTO" "${canaries[@]}" -o c$n.st
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+    for f in "" .coins.json .canaries.npz; do cmp c$n.st$f coins.st$f; done
+  done
+  run ranks -n 2 "$SOTTO" "${canaries[@]}" -o own.st
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  run cmp -s own.st.coins.json coins.st.coins.json
+  [ "$status" -ne 0 ]
 }
 
 # signalled SIGNAL RANKS TEXT: a run without an end, whose rank 1 gets the signal once the output says TEXT; to `said`

@@ -67,6 +67,9 @@ one_error() {
   [ "$status" -ne 0 ]
 }
 
+# without the warning of a machine with fewer cores than threads
+uncrowded() { grep -Ev '^sotto: warning: train: [0-9]+ threads of [0-9]+ ranks? on .* so they wait for each other; start them with '; }
+
 # begin RANKS ARGUMENT...: a run in the background whose ranks tell their process numbers; its output to `said`
 begin() {
   local n=$1
@@ -111,11 +114,13 @@ print(sum(json.loads(line)["steps"] for line in open(sys.argv[1])))' "$1"; }
   [ "$(entries l.jsonl)" -eq 2 ]
 }
 
-@test "killed ranks: no entry is lost, and no step is in a checkpoint that was not charged" {
-  kills=${SOTTO_RANK_KILLS:-5} steps=400 before=0 reserved=0
+# kill_ranks KILLS OPTION...: one of 3 ranks is killed at some instant, again and again, and the last run goes to its end
+kill_ranks() {
+  local kills=$1 steps=400 before=0 reserved=0 after i
+  shift
   RANDOM=${SOTTO_RANK_SEED:-11}
   for ((i = 0; i < kills; i++)); do
-    begin 3 "$SOTTO" "${every[@]}" --steps $steps --ledger l.jsonl -o m.st
+    begin 3 "$SOTTO" "${every[@]}" --steps $steps "$@" --ledger l.jsonl -o m.st
     sleep 0.$((RANDOM % 10))$((RANDOM % 10))
     sleep $((RANDOM % 3))
     kill -9 "$(cat pid.$((RANDOM % 3)))" || true # it may be done
@@ -133,11 +138,23 @@ print(sum(json.loads(line)["steps"] for line in open(sys.argv[1])))' "$1"; }
     rm -f m.st.checkpoint.resumes # kills within the first step are tests/cli/storm.bats
   done
   echo "$kills kills, $reserved of them behind the charge"
-  run ranks -n 2 "$SOTTO" "${every[@]}" --steps $steps --ledger l.jsonl -o m.st --json --quiet
+  run ranks -n 2 "$SOTTO" "${every[@]}" --steps $steps "$@" --ledger l.jsonl -o m.st --json --quiet
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [ "$(entries l.jsonl)" -eq $((before + 1)) ]
   "$SOTTO" verify m.st.certificate.json --ledger l.jsonl # the chain is whole; the certificate lists all entries of its run
   "$SOTTO" ledger show l.jsonl > /dev/null
+}
+
+@test "killed ranks: no entry is lost, and no step is in a checkpoint that was not charged" {
+  kill_ranks "${SOTTO_RANK_KILLS:-5}"
+}
+
+@test "killed ranks with canaries: the same, and every entry holds the commitment to the coins of the first run" {
+  kill_ranks "${SOTTO_RANK_KILLS:-2}" --canaries 6 --canary-kind dirac
+  commitment=$(python3 -c 'import json; print(json.load(open("m.st.coins.json"))["commitment"])')
+  [ "$(grep -c "\"purpose\":\"6 canaries (dirac, one of two), coins $commitment\"" l.jsonl)" -eq "$(entries l.jsonl)" ]
+  [ ! -e m.st.canaries.state ]
+  python3 -c 'import numpy; s = numpy.load("m.st.canaries.npz")["white_box"]; assert s.shape == (6,) and numpy.isfinite(s).all() and (s != 0).all(), s'
 }
 
 @test "a disk that is full, or a ledger that cannot be written, on rank 0: one line, and nothing is charged" {
@@ -162,14 +179,11 @@ print(sum(json.loads(line)["steps"] for line in open(sys.argv[1])))' "$1"; }
   fi
 }
 
-@test "ranks with other private options are refused before anything is charged; so are canaries" {
+@test "ranks with other private options are refused before anything is charged" {
   run ranks -n 1 "$SOTTO" "${every[@]}" --steps 4 --ledger l.jsonl -o m.st : -n 1 "$SOTTO" "${every[@]}" --steps 4 --reserve-steps 2 --ledger l.jsonl -o m.st
   [ "$status" -eq 65 ]
   one_error "rank 1 ("
   [[ "$output" == *"reserve_steps is 2, but 4 on rank 0; start all ranks with the same options"* ]] || { echo "$output"; return 1; }
-  run ranks -n 2 "$SOTTO" "${every[@]}" --canaries 4 -o m.st
-  [ "$status" -eq 69 ]
-  one_error "train: --canaries cannot run on several ranks yet; start sotto without the launcher"
   [ -z "$(find . -name 'm.st*' -o -name 'l.jsonl*')" ]
 }
 
@@ -210,4 +224,52 @@ print(sum(json.loads(line)["steps"] for line in open(sys.argv[1])))' "$1"; }
   wait $job || true
   [ "$(grep -c '"event":"release"' l.jsonl)" -eq 1 ] # labels are paid for once
   "$SOTTO" ledger show l.jsonl > /dev/null # the chain is whole
+}
+
+# entries hold times and numbers of their own; what canaries add is the purpose
+purposes() { grep -o '"purpose":"[^"]*"' "$1"; }
+
+@test "canaries: model, coins, scores and commitment of one process on 2 and 3 ranks; coins are used once" {
+  for kind in mislabelled dirac; do
+    unseeded=("${every[@]}" --steps 4 --canary-kind $kind --canaries 6 --threads 1 --quiet)
+    canaries=("${unseeded[@]}" --insecure-noise-seed 5)
+    "$SOTTO" "${canaries[@]}" --ledger alone.jsonl -o alone.st
+    for n in 2 3; do
+      run ranks -n $n "$SOTTO" "${canaries[@]}" --ledger l.jsonl -o m.st
+      [ "$status" -eq 0 ] || { echo "$kind, $n ranks: $output"; return 1; }
+      [ "$(uncrowded <<<"$output" | grep -c .)" -eq "$("$SOTTO" "${canaries[@]}" --ledger again.jsonl -o again.st 2>&1 | grep -c .)" ] || { echo "$output"; return 1; }
+      for f in "" .coins.json .canaries.npz; do cmp m.st$f alone.st$f; done
+      [ "$(entries l.jsonl)" -eq 1 ]
+      [ "$(purposes l.jsonl)" = "$(purposes alone.jsonl)" ]
+      ls m.st* again.st* > left
+      [ "$(grep -c '^m' left)" -eq "$(grep -c '^again' left)" ] || { cat left; return 1; } # no other rank writes
+      run ranks -n 2 "$SOTTO" "${canaries[@]}" --ledger l.jsonl -o m.st
+      [ "$status" -eq 73 ]
+      one_error "these coins were tossed for a training that has finished"
+      [ "$(entries l.jsonl)" -eq 1 ]
+      rm m.st* l.jsonl again.*
+    done
+    "$SOTTO" "${unseeded[@]}" --insecure-noise-seed 6 --ledger other.jsonl -o other.st # so that the comparison can fail
+    run cmp -s other.st.canaries.npz alone.st.canaries.npz
+    [ "$status" -ne 0 ]
+    rm alone.* other.*
+  done
+}
+
+@test "canaries with the system's coins: the audit of one process opens them" {
+  run ranks -n 3 "$SOTTO" "${every[@]}" --steps 4 --canary-kind dirac --canaries 30 --threads 1 --quiet --ledger l.jsonl -o m.st
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(stat -c %a m.st.coins.json)" = 600 ]
+  run "$SOTTO" audit --one-run 3 --delta 1e-3 --coin-file m.st.coins.json --coins replacement --scores m.st.canaries.npz:white_box --certificate m.st --ledger l.jsonl -o report
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+}
+
+@test "ranks with other canaries are refused before coins are tossed" {
+  for other in "" "--canaries 5" "--canaries 4 --canary-kind dirac"; do
+    run ranks -n 1 "$SOTTO" "${every[@]}" --steps 4 --canaries 4 --ledger l.jsonl -o m.st : -n 1 "$SOTTO" "${every[@]}" --steps 4 $other --ledger l.jsonl -o m.st
+    [ "$status" -eq 65 ] || { echo "$status $output"; return 1; }
+    one_error "rank 1 ("
+    [[ "$output" == *"): canaries is "*", but 4 mislabelled, one of two on rank 0; start all ranks with the same options"* ]] || { echo "$output"; return 1; }
+    [ -z "$(find . -name 'm.st*' -o -name 'l.jsonl*')" ]
+  done
 }

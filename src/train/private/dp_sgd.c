@@ -38,6 +38,7 @@ struct private_run {
     int64_t *rows;     /* (n): the same, in t.data */
     double *sum;       /* (dimension): parameters, then a quantile's count */
     double *reference; /* (dimension): the same of an observer's own sample; NULL: no canary is a gradient */
+    double *others;    /* (dimension): of another rank, on rank 0 */
     size_t parameters, top,
         dimension; /* parameters: trained ones; top: those of the last layer, at their end */
     struct encoder_standing encoder;
@@ -92,6 +93,12 @@ static void average(struct private_run *r, uint64_t step)
         mean->values[i] += (1 - decay) * (now->values[i] - mean->values[i]);
 }
 
+/* Of several ranks the first alone adds what canaries add, and sees the steps. */
+static struct sotto_canaries *observed(const struct private_run *r)
+{
+    return sotto_team_rank(r->t.team) == 0 ? r->p.canaries : NULL;
+}
+
 static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
@@ -100,7 +107,7 @@ static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t 
         TRY(reserve(r, step));
     size_t drawn, kept = 0;
     TRY(dpsgd_ranks_sample(r->reserved, r->sample, &drawn, r->t.n));
-    canary_note(r->p.canaries, r->sample, drawn);
+    canary_note(observed(r), r->sample, drawn);
     for (size_t i = 0; i < drawn; i++) { /* of one that counts as nothing the part in the sum is 0 */
         r->sample[kept] = r->sample[i];
         r->rows[kept] = r->t.rows[r->sample[i]];
@@ -143,6 +150,26 @@ static void fill(float *input, int64_t *labels, void *state, size_t first, size_
     }
 }
 
+/* The sum over all ranks, on rank 0: of whole numbers, so any order gives the same bits. */
+static sotto_status gather_reference(struct private_run *r)
+{
+    sotto_status status = SOTTO_OK;
+    const struct sotto_team *team = r->t.team;
+    const size_t bytes = r->dimension * sizeof *r->reference, rank = sotto_team_rank(team);
+    for (size_t k = 1; k < sotto_team_size(team); k++)
+        if (rank == 0) {
+            TRY(team_exchange(team, r->reference, 0, k, r->others, bytes, k));
+            for (size_t i = 0; i < r->dimension; i++)
+                r->reference[i] += r->others[i];
+        } else if (rank == k) {
+            TRY(team_exchange(team, r->reference, bytes, 0, r->sum, 0, 0));
+        }
+done:
+    if (r->others) /* it has no noise */
+        base_wipe(r->others, bytes);
+    return status;
+}
+
 /* What the other records add where canaries are, by a sample of the observer's own, in lattice steps. */
 static sotto_status sum_reference(struct private_run *r, const struct nn_clip *clip, double rate,
                                   uint64_t step)
@@ -151,7 +178,11 @@ static sotto_status sum_reference(struct private_run *r, const struct nn_clip *c
     size_t n = canary_own_sample(r->sample, r->p.canaries, rate, step);
     for (size_t i = 0; i < n; i++)
         r->rows[i] = r->t.rows[r->sample[i]];
-    return example_sums_take(r->reference, &counts, r->sums, r->sample, n, clip, step);
+    sotto_status status = example_sums_take(r->reference, &counts, r->sums, r->sample, n, clip, step);
+    TRY(team_agree(r->t.team, status));
+    TRY(gather_reference(r));
+done:
+    return status;
 }
 
 static sotto_status gradient(struct training_batch *out, void *state, const int64_t *rows, size_t n,
@@ -183,12 +214,12 @@ static sotto_status gradient(struct training_batch *out, void *state, const int6
         r->sum[r->parameters] = count * (2 * (double)counts.below - (double)counts.examples);
         scale *= r->state.clip / share;
     }
-    canary_add(r->p.canaries, r->sum, floor(clip.bound));
+    canary_add(observed(r), r->sum, floor(clip.bound));
     if (r->reference)
         TRY(sum_reference(r, &clip, seen.rate, step));
     average(r, step); /* a step that was stopped is drawn again: not before */
     TRY(dpsgd_ranks_step(r->reserved, r->sum));
-    canary_observe(r->p.canaries, r->sum, r->reference, &seen);
+    canary_observe(observed(r), r->sum, r->reference, &seen);
     if (quantile)
         r->state.clip =
             dp_sgd_next_clip(r->state.clip, r->sum[r->parameters], count * unit, batch, r->p.quantile);
@@ -240,7 +271,9 @@ static sotto_status plan(struct private_run *r)
     NEW(r->sum, r->dimension);
     if (canary_is_gradient(r->p.canaries))
         NEW(r->reference, r->dimension);
-    TRY(canary_begin(r->p.canaries, r->parameters));
+    if (r->reference && sotto_team_size(t->team) > 1 && observed(r))
+        NEW(r->others, r->dimension);
+    TRY(canary_begin(observed(r), r->parameters));
 done:
     return status;
 }
@@ -282,6 +315,7 @@ static void clear(struct private_run *r)
     base_free(r->rows);
     base_free(r->sum);
     base_free(r->reference);
+    base_free(r->others);
 }
 
 /* What was seen, also of a run that was stopped; the stop is what is told. */
@@ -289,7 +323,7 @@ static void keep_canaries(struct private_run *r, sotto_status ended)
 {
     struct status_record stopped;
     status_get(&stopped);
-    if (canary_keep(r->p.canaries) != SOTTO_OK && ended != SOTTO_OK)
+    if (canary_keep(observed(r)) != SOTTO_OK && ended != SOTTO_OK)
         status_set(&stopped);
 }
 
@@ -403,8 +437,6 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
         r.fault.clip = 1;
     TRY(train_options_resolve(&o, options));
     TRY(train_privacy_resolve(&r.p, privacy));
-    if (team && r.p.canaries)
-        FAIL(SOTTO_ENOTSUP, "canaries cannot be trained on several ranks yet; run it in one process");
     REQUIRE(o.augment_noise == 0, "augment_noise is for plain training; DP-SGD adds noise to gradients");
     if (!rows) {
         n = data->n;

@@ -2,6 +2,7 @@
 #include "train/private/dp_sgd.h"
 
 #include "base/status.h"
+#include "canary/canaries.h"
 #include "io/text/number.h"
 
 #include <math.h>
@@ -131,11 +132,12 @@ sotto_status dp_sgd_describe_charge(char out[SAME_RUN_RECIPE], const char *recip
     const int length = snprintf(
         out, SAME_RUN_RECIPE,
         "%sreserve_steps=%zu\nmicro_batch=%zu\nclasses=%zu\nadjacency=%s\nnoise_seed=%llu\n"
-        "dataset_id=%.200s\nledger=%.400s\nbudget=%.17g,%.17g\nrows_per_person=%zu\ncondition=%.200s\n",
+        "dataset_id=%.200s\nledger=%.400s\nbudget=%.17g,%.17g\nrows_per_person=%zu\ncondition=%.200s\n"
+        "canaries=%s\n",
         recipe, p->reserve, p->part, p->classes, sotto_adjacency_name(p->adjacency),
         (unsigned long long)(s->insecure ? s->insecure_seed : 0), s->dataset_id ? s->dataset_id : "",
         s->ledger ? s->ledger : "", s->budget.epsilon, s->budget.delta, s->rows_per_person,
-        s->condition ? s->condition : "");
+        s->condition ? s->condition : "", p->canaries ? p->canaries->commitment : "none");
     REQUIRE(length > 0 && length < SAME_RUN_RECIPE, "the recipe is too long");
 done:
     return status;

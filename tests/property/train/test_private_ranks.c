@@ -10,7 +10,8 @@
 #include "support/simulated_ranks.h"
 #include "support/dp_sgd_world.h"
 #include "support/certificate_text.h"
-#include "canary/canaries.h"
+#include "base/file.h"
+#include "sotto/canary.h"
 
 #include <signal.h>
 
@@ -246,15 +247,120 @@ static void a_ledger_that_cannot_be_written_ends_all(void **state)
     simulated_ranks(3, 0, train_on_rank, &p);
 }
 
-static void canaries_and_noisy_inputs_are_refused(void **state)
+/* ---- canaries ---- */
+
+struct canary_plan {
+    struct request request;
+    enum sotto_canary_kind kind;
+    char output[128];
+    uint64_t seed;         /* of the coins */
+    bool apart, unwatched; /* the last rank makes its set alone; it does not say that there are canaries */
+    const char *text;      /* of the failure; NULL: none is expected */
+};
+
+static sotto_status train_with_canaries(const struct canary_plan *p, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct request r = p->request;
+    struct sotto_canaries *c = NULL;
+    struct sotto_network *n = NULL;
+    struct sotto_certificate *certificate = NULL;
+    char *purpose = NULL;
+    const bool last = ctx->team && sotto_team_rank(ctx->team) + 1 == sotto_team_size(ctx->team);
+    const struct sotto_canary_request wanted = {.data = r.data,
+                                                .n = r.data->n,
+                                                .classes = r.data->classes,
+                                                .options = {.count = 5, .kind = p->kind, .seed = 4},
+                                                .relation = SOTTO_CANARY_ONE_OF_TWO,
+                                                .output = p->output,
+                                                .insecure = 1,
+                                                .insecure_seed = p->seed + (last && p->apart),
+                                                .team = p->apart ? NULL : ctx->team};
+    TRY(sotto_canaries_make(&c, &wanted));
+    TRY(sotto_canaries_purpose(&purpose, c, NULL));
+    r.data = sotto_canaries_data(c);
+    r.p.spend.purpose = purpose;
+    r.p.canaries = last && p->unwatched ? NULL : c;
+    TRY(train(&n, &certificate, &r, ctx));
+    if (sotto_team_rank(ctx->team) == 0) {
+        TRY(sotto_network_save(p->output, n));
+        TRY(sotto_canaries_save(c));
+    }
+done:
+    sotto_canaries_free(c);
+    sotto_network_free(n);
+    sotto_certificate_free(certificate);
+    sotto_text_free(purpose);
+    return status;
+}
+
+static const char *canaries_on_rank(const struct sotto_team *team, void *state)
+{
+    const struct canary_plan *p = state;
+    const struct sotto_context ctx = {.threads = 1, .team = team};
+    struct canary_plan own = *p;
+    if (p->apart) /* so that each has a coin file */
+        snprintf(own.output + strlen(own.output), 8, ".%zu", sotto_team_rank(team));
+    const sotto_status status = team_agree(team, train_with_canaries(&own, &ctx));
+    const bool expected =
+        p->text ? status == SOTTO_EINVAL && strstr(sotto_error_text(), p->text) : status == SOTTO_OK;
+    return expected ? NULL : status == SOTTO_OK ? "no failure" : sotto_error_text();
+}
+
+static bool equal_files(const char *one, const char *other, const char *suffix)
+{
+    char path[2][160];
+    unsigned char *data[2];
+    size_t size[2];
+    for (int k = 0; k < 2; k++) {
+        snprintf(path[k], sizeof path[k], "%s%s", k ? other : one, suffix);
+        assert_int_equal(file_read(&data[k], &size[k], path[k], 1 << 24), SOTTO_OK);
+    }
+    const bool equal = size[0] == size[1] && memcmp(data[0], data[1], size[0]) == 0;
+    base_free(data[0]);
+    base_free(data[1]);
+    return equal;
+}
+
+/* The model, the canaries with their scores (dirac: of an observer of all steps) and the coins are those of one process. */
+static void canaries_on_ranks_are_those_of_one_process(void **state)
 {
     (void)state;
-    struct sotto_canaries none = {.data = {.n = 0}};
-    struct plan p = {.request = seeded(0), .threads = 1, .failure = SOTTO_ENOTSUP};
-    p.request.p.canaries = &none;
-    p.text = "canaries cannot be trained on several ranks yet; run it in one process";
+    static const enum sotto_canary_kind kinds[] = {SOTTO_CANARY_DIRAC, SOTTO_CANARY_RANDOM};
+    static const char *const suffixes[] = {"", ".coins.json", ".canaries.npz"};
+    const struct sotto_context one = {.threads = 1};
+    for (size_t k = 0; k < 2; k++) {
+        struct canary_plan alone = {.request = seeded(0), .kind = kinds[k], .seed = 9}, together;
+        alone.request.o.batch = N + 5; /* all places: quick to account for */
+        together = alone;
+        snprintf(alone.output, sizeof alone.output, "%s", path_of(k ? "alone-random" : "alone-dirac"));
+        unlink(path_of("ledger.jsonl"));
+        if (train_with_canaries(&alone, &one) != SOTTO_OK)
+            fail_msg("%s", sotto_error_text());
+        for (size_t ranks = 2; ranks <= 4; ranks++) {
+            together.seed = ranks < 4 ? 9 : 10; /* other coins at last, so that the comparison can fail */
+            snprintf(together.output, sizeof together.output, "%.100s-%zu", alone.output, ranks);
+            unlink(path_of("ledger.jsonl"));
+            simulated_ranks(ranks, 0, canaries_on_rank, &together);
+            assert_int_equal(entries(), 1);
+            for (size_t i = 0; i < 3; i++)
+                assert_true(equal_files(alone.output, together.output, suffixes[i]) == (ranks < 4));
+        }
+    }
+}
+
+/* Ranks whose sets differ would cut the sample differently, and a record might count twice. */
+static void ranks_with_other_coins_charge_nothing(void **state)
+{
+    (void)state;
+    struct canary_plan p = {.request = seeded(0), .kind = SOTTO_CANARY_DIRAC, .seed = 9, .apart = true};
+    snprintf(p.output, sizeof p.output, "%s", path_of("apart"));
+    p.text = "all ranks must see the same data";
     unlink(path_of("ledger.jsonl"));
-    simulated_ranks(2, 0, train_on_rank, &p);
+    simulated_ranks(3, 0, canaries_on_rank, &p);
+    p.apart = false, p.unwatched = true;
+    p.text = "canaries is none, but ";
+    simulated_ranks(2, 0, canaries_on_rank, &p);
     assert_int_equal(entries(), 0);
 }
 
@@ -313,7 +419,8 @@ int main(void)
         cmocka_unit_test(what_is_drawn_anew_is_charged_again),
         cmocka_unit_test(ranks_that_differ_charge_nothing),
         cmocka_unit_test(a_ledger_that_cannot_be_written_ends_all),
-        cmocka_unit_test(canaries_and_noisy_inputs_are_refused),
+        cmocka_unit_test(canaries_on_ranks_are_those_of_one_process),
+        cmocka_unit_test(ranks_with_other_coins_charge_nothing),
         cmocka_unit_test(out_of_memory_on_a_rank_is_an_error_of_all),
     };
     machine_set(NN_F32);
