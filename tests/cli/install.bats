@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # A ten-line consumer must build against the installed library through pkg-config and through CMake.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
   root=$(mktemp -d)
   cmake --install "$SOTTO_BUILD" --prefix "$root/usr" >/dev/null
@@ -30,7 +32,8 @@ teardown() { rm -rf "$root"; }
   library=$(find "$root" -name 'libsotto.so.?')
   diff <(ls "$BATS_TEST_DIRNAME/../../schemas") <(ls "$root/usr/share/sotto/schemas")
   "$BATS_TEST_DIRNAME/../../tools/check-symbols" "$library" "$(find "$root" -name libsotto.a)"
-  [ -z "$(readelf -d "$root/usr/bin/sotto" | grep -F "$SOTTO_BUILD")" ]
+  readelf -d "$root/usr/bin/sotto" > "$root/dynamic"
+  run -1 grep -F "$SOTTO_BUILD" "$root/dynamic"
   env -u LD_LIBRARY_PATH "$root/usr/bin/sotto" --version
   readelf -d "$SOTTO" | grep -q 'NEEDED.*libsotto' || skip "built with SOTTO_STATIC_PROGRAM"
   mv "$library" "$library.away"
@@ -49,9 +52,12 @@ endforeach()
 C
   cmake -S "$root" -B "$root/build" -DCMAKE_PREFIX_PATH="$root/usr" >/dev/null
   cmake --build "$root/build" >/dev/null
-  [ "$("$root/build/with_sotto")" = "$("$root/build/with_sotto_static")" ]
+  shared=$("$root/build/with_sotto")
+  [ -n "$shared" ]
+  [ "$("$root/build/with_sotto_static")" = "$shared" ]
   readelf -d "$root/build/with_sotto" | grep -q 'NEEDED.*libsotto'
-  [ -z "$(readelf -d "$root/build/with_sotto_static" | grep 'NEEDED.*libsotto')" ]
+  readelf -d "$root/build/with_sotto_static" > "$root/dynamic"
+  run -1 grep 'NEEDED.*libsotto' "$root/dynamic"
 }
 
 @test "a static consumer builds and runs" {

@@ -1,17 +1,20 @@
 #!/usr/bin/env bats
 # Help, man pages and completions are loops over one table: each names every option of every verb.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
   mkdir "$BATS_TEST_TMPDIR/man" "$BATS_TEST_TMPDIR/completion"
   "$SOTTO" help --man "$BATS_TEST_TMPDIR/man"
   "$SOTTO" help --completion "$BATS_TEST_TMPDIR/completion"
   man=$BATS_TEST_TMPDIR/man completion=$BATS_TEST_TMPDIR/completion
+  verbs=$("$SOTTO" help | sed -n 's/^  sotto \([a-z-]*\) .*/\1/p')
+  [ "$(wc -w <<< "$verbs")" -ge 20 ]
 }
-verbs() { "$SOTTO" help | sed -n 's/^  sotto \([a-z-]*\) .*/\1/p'; }
 options() { "$SOTTO" "$1" --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'; }
 
 @test "man pages and completions name every option of every verb" {
-  for verb in $(verbs); do
+  for verb in $verbs; do
     bash_words=" $(sed -n "s/^        $verb) words='\(.*\)' ;;/\1/p" "$completion/sotto.bash") "
     sed -n "/^  $verb)/,/;;/p" "$completion/_sotto" > "$BATS_TEST_TMPDIR/zsh"
     grep -q "fB$verb" "$man/sotto.1"
@@ -49,8 +52,9 @@ options() { "$SOTTO" "$1" --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'; }
   [ -z "$("$SOTTO" help | awk 'length > 100')" ]
   [ -z "$(COLUMNS=70 "$SOTTO" help | awk 'length > 70')" ]
   "$SOTTO" help | grep -A1 '^Releases$' | grep -q '^  sotto sensitivity'
-  for verb in $(verbs); do
-    [ -z "$("$SOTTO" "$verb" --help | awk 'length > 100')" ]
+  for verb in $verbs; do
+    run -0 "$SOTTO" "$verb" --help
+    [ -z "$(awk 'length > 100' <<< "$output")" ]
     [ -z "$(COLUMNS=70 "$SOTTO" "$verb" --help | awk 'length > 70 && !/^  --/ && NF > 1')" ] ||
       { COLUMNS=70 "$SOTTO" "$verb" --help | awk 'length > 70'; return 1; }
   done

@@ -41,7 +41,9 @@ judge() { "$SOTTO" monitor q.log --calibration benign.npy --bank bank.npy --bloc
   judge --json | grep -q '"schema":"sotto.monitor/1".*"threshold":2000.0,.*"alarms":1'
   judge -o m.json > /dev/null
   grep -q '"near": {' m.json
-  cmp <(judge --json) <(SOTTO_ISA=v2 judge --json) # distances have the same bits at every instruction set
+  judge --json > own.json
+  SOTTO_ISA=v2 judge --json > v2.json
+  cmp own.json v2.json # distances have the same bits at every instruction set
   [ "$(stat -c %a q.log)" = 600 ]
 }
 

@@ -94,7 +94,8 @@ PY
   [ "$status" -eq 0 ]
   [[ "${lines[0]}" == "sotto demo: "* ]]
   [ ! -e runs ]
-  [ "$("$SOTTO" -V)" = "$("$SOTTO" --version)" ]
+  version=$("$SOTTO" --version)
+  [ "$("$SOTTO" -V)" = "$version" ]
   "$SOTTO" help --json | tr -d '\n' | grep -q '"name": "demo", "summary": "[^"]*"}.*]}$'
   "$SOTTO" attack list --json | grep -q '"name": "shokri", "summary": "Shadow models'
   for name in $("$SOTTO" attack list | grep -o '^  [a-z][a-z0-9-]*') encoder logan gan-leaks-white elbo; do
