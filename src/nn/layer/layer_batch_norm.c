@@ -34,21 +34,29 @@
 enum {
     NUMBERS = MOMENTS_NUMBERS /* of a channel, that cross leaves */,
     CHUNK_VALUES = 16384,
+    RANGE = 64 /* channels whose chunks are merged by one thread */,
     WEIGHT = 0,
     BIAS,
     RUNNING_MEAN,
     RUNNING_VARIANCE
 };
 
+/* s and t of a channel. */
+struct slopes {
+    double sum, product;
+};
+
 struct batch_norm {
     const struct norm_kernels *kernels;
     /* points: values of a channel in one record; chunks: at most. What counts, of the running pass: `used` rows each `room` */
     size_t rows, channels, points, chunk_rows, chunks, room, used;
-    double count;          /* values of a channel in the whole step, of the last forward */
-    float *mean, *inverse; /* (C), of the last forward */
-    float *first, *second; /* (chunks, C): partial sums */
-    float *scale, *shift;  /* (C), of the last forward: dst = src * scale + shift */
-    float *a, *b, *d;      /* (C) */
+    double count;            /* values of a channel in the whole step, of the last forward */
+    float *mean, *inverse;   /* (C), of the last forward */
+    float *first, *second;   /* (chunks, C): partial sums */
+    struct moments *moments; /* (C): of all chunks, forward */
+    struct slopes *slopes;   /* (C): likewise backward */
+    float *scale, *shift;    /* (C), of the last forward: dst = src * scale + shift */
+    float *a, *b, *d;        /* (C) */
 };
 
 static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const struct layer_spec *spec,
@@ -96,6 +104,8 @@ static void layout(struct layer_run *run, struct arena *keep, struct arena *scra
     b->d = arena_take(scratch, b->channels, sizeof(float));
     b->first = arena_take(scratch, b->chunks * b->channels, sizeof(float));
     b->second = arena_take(scratch, b->chunks * b->channels, sizeof(float));
+    b->moments = arena_take(scratch, b->channels, sizeof *b->moments);
+    b->slopes = arena_take(scratch, b->channels, sizeof *b->slopes);
 }
 
 static const void *at(const struct activation *t, const void *data, size_t row)
@@ -153,13 +163,44 @@ static sotto_status moments_of_chunk(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-static struct moments merge_chunks(const struct batch_norm *b, size_t c)
+static void over_chunks(par_body body, struct layer_run *run)
 {
-    struct moments m = {0};
-    for (size_t chunk = 0; chunk < chunk_count(b); chunk++)
-        moments_add(&m, (double)rows_of(b, chunk), (double)b->first[chunk * b->channels + c],
-                    (double)b->second[chunk * b->channels + c]);
-    return m;
+    struct batch_norm *b = run->state;
+    sotto_status status = par_shares(chunk_count(b), run->threads, run->stop, body, run);
+    assert(status == SOTTO_OK); /* no body can fail */
+    (void)status;
+}
+
+static void over_ranges(par_body body, struct layer_run *run)
+{
+    (void)par_shares((run->src->shape.channels + RANGE - 1) / RANGE, run->threads, NULL, body, run);
+}
+
+static size_t end_of_range(const struct batch_norm *b, size_t range)
+{
+    return (range + 1) * RANGE < b->channels ? (range + 1) * RANGE : b->channels;
+}
+
+static sotto_status merge_range(void *arg, size_t range, int thread)
+{
+    (void)thread;
+    const struct layer_run *run = arg;
+    const struct batch_norm *b = run->state;
+    const size_t from = range * RANGE, end = end_of_range(b, range);
+    memset(b->moments + from, 0, (end - from) * sizeof *b->moments);
+    for (size_t chunk = 0, chunks = chunk_count(b); chunk < chunks; chunk++) {
+        const float *mean = b->first + chunk * b->channels, *squares = b->second + chunk * b->channels;
+        const double rows = (double)rows_of(b, chunk);
+        for (size_t c = from; c < end; c++)
+            moments_add(&b->moments[c], rows, (double)mean[c], (double)squares[c]);
+    }
+    return SOTTO_OK;
+}
+
+static void find_moments(struct layer_run *run)
+{
+    over_chunks(moments_of_chunk, run);
+    over_ranges(merge_range, run);
 }
 
 static struct moments crossed_moments(const double *crossed, size_t c)
@@ -213,14 +254,6 @@ static sotto_status apply_to_chunk(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-static void over_chunks(par_body body, struct layer_run *run)
-{
-    struct batch_norm *b = run->state;
-    sotto_status status = par_shares(chunk_count(b), run->threads, run->stop, body, run);
-    assert(status == SOTTO_OK); /* no body can fail */
-    (void)status;
-}
-
 /* Are the moments those of the batch? */
 static bool of_batch(const struct layer_run *run, const struct pass *pass)
 {
@@ -231,9 +264,9 @@ static void use_batch_moments(struct layer_run *run, const struct pass *pass)
 {
     struct batch_norm *b = run->state;
     see_records(b, pass);
-    over_chunks(moments_of_chunk, run);
+    find_moments(run);
     for (size_t c = 0; c < b->channels; c++) {
-        const struct moments m = merge_chunks(b, c);
+        const struct moments m = b->moments[c];
         use_moments(b, c, m);
         if (run->moments)
             add_moments(run, pass, c, m);
@@ -296,24 +329,32 @@ static sotto_status diff_of_chunk(void *arg, size_t chunk, int thread)
     return SOTTO_OK;
 }
 
-/* s and t of a channel. */
-struct slopes {
-    double sum, product;
-};
-
 static struct slopes crossed_slopes(const double *crossed, size_t c)
 {
     return (struct slopes){crossed[NUMBERS * c], crossed[NUMBERS * c + 1]};
 }
 
-static struct slopes sum_chunks(const struct batch_norm *b, size_t c)
+static sotto_status sum_range(void *arg, size_t range, int thread)
 {
-    struct slopes s = {0};
-    for (size_t chunk = 0; chunk < chunk_count(b); chunk++) {
-        s.sum += (double)b->first[chunk * b->channels + c];
-        s.product += (double)b->second[chunk * b->channels + c];
+    (void)thread;
+    const struct layer_run *run = arg;
+    const struct batch_norm *b = run->state;
+    const size_t from = range * RANGE, end = end_of_range(b, range);
+    memset(b->slopes + from, 0, (end - from) * sizeof *b->slopes);
+    for (size_t chunk = 0, chunks = chunk_count(b); chunk < chunks; chunk++) {
+        const float *sum = b->first + chunk * b->channels, *product = b->second + chunk * b->channels;
+        for (size_t c = from; c < end; c++) {
+            b->slopes[c].sum += (double)sum[c];
+            b->slopes[c].product += (double)product[c];
+        }
     }
-    return s;
+    return SOTTO_OK;
+}
+
+static void find_slopes(struct layer_run *run)
+{
+    over_chunks(sums_of_chunk, run);
+    over_ranges(sum_range, run);
 }
 
 static void write_diffs(struct layer_run *run, size_t c, struct slopes s)
@@ -352,13 +393,13 @@ static void backward(struct layer_run *run, const struct pass *pass)
     if (!run->crossed) /* another leaf was the last to pass forward, of another size perhaps */
         b->count = (double)(views * b->used);
     if (!run->spec->frozen && !run->crossed)
-        over_chunks(sums_of_chunk, run);
+        find_slopes(run);
     for (size_t c = 0; c < b->channels; c++) {
         struct slopes s = {0};
         if (run->crossed)
             s = crossed_slopes(run->crossed, c);
         else if (!run->spec->frozen)
-            s = sum_chunks(b, c);
+            s = b->slopes[c];
         if (!run->spec->frozen && !run->crossed && !pass->input_only)
             write_diffs(run, c, s);
         use_slopes(run, pass, c, s);
@@ -380,9 +421,9 @@ static void gather_forward(struct layer_run *run, const struct pass *pass, doubl
 {
     struct batch_norm *b = run->state;
     see_records(b, pass);
-    over_chunks(moments_of_chunk, run);
+    find_moments(run);
     for (size_t c = 0; c < b->channels; c++, out += NUMBERS)
-        moments_write(out, merge_chunks(b, c));
+        moments_write(out, b->moments[c]);
 }
 
 static void remember(struct layer_run *run, const double *crossed)
@@ -395,9 +436,9 @@ static void gather_backward(struct layer_run *run, const struct pass *pass, doub
 {
     struct batch_norm *b = run->state;
     see_records(b, pass);
-    over_chunks(sums_of_chunk, run);
+    find_slopes(run);
     for (size_t c = 0; c < b->channels; c++, out += NUMBERS) {
-        const struct slopes s = sum_chunks(b, c);
+        const struct slopes s = b->slopes[c];
         write_diffs(run, c, s);
         out[0] = s.sum, out[1] = s.product, out[2] = 0;
     }
