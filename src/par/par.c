@@ -47,16 +47,17 @@ struct loop {
     par_body body;
     void *arg;
     sotto_status first; /* error of the lowest failing chunk */
-    size_t first_chunk;
+    atomic_size_t first_chunk;
     struct status_record record;
 #ifdef _OPENMP
-    omp_lock_t lock; /* of the three above; `omp critical` would export a symbol of its own */
+    omp_lock_t lock; /* to write the three above; `omp critical` would export a symbol of its own */
 #endif
 };
 
 static void loop_begin(struct loop *l, size_t chunks, par_body body, void *arg)
 {
-    *l = (struct loop){.body = body, .arg = arg, .first = SOTTO_OK, .first_chunk = chunks};
+    *l = (struct loop){.body = body, .arg = arg, .first = SOTTO_OK};
+    atomic_init(&l->first_chunk, chunks);
 #ifdef _OPENMP
     omp_init_lock(&l->lock);
 #endif
@@ -86,10 +87,8 @@ static void run_chunk(struct loop *l, size_t chunk)
 #ifdef _OPENMP
     thread = omp_get_thread_num();
 #endif
-    loop_lock(l);
-    int skip = l->first != SOTTO_OK && chunk > l->first_chunk;
-    loop_unlock(l);
-    if (skip)
+    if (chunk >
+        atomic_load_explicit(&l->first_chunk, memory_order_relaxed)) /* no lock: chunks may be short */
         return;
     sotto_status status = l->body(l->arg, chunk, thread);
     if (status == SOTTO_OK)
@@ -200,7 +199,8 @@ sotto_status par_shares(size_t chunks, int threads, struct par_stop *stop, par_b
 {
     struct share s = {stop, body, arg};
     struct loop l;
-    if (threads <= 1)
+    if (threads <= 1 ||
+        chunks <= 1) /* what starting a thread takes is more than many a single piece of work */
         return run_alone(chunks, run_unless_stopped, &s);
     loop_begin(&l, chunks, run_unless_stopped, &s);
 #ifdef _OPENMP

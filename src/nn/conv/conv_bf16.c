@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { BLOCK_PIXELS = 256, CHUNK_PIXELS = 1024, TAPS_MAX = 64, PATCH_PARTS = 16 };
+enum { BLOCK_PIXELS = 256, CHUNK_PIXELS = 1024, TAPS_MAX = 64, PARTS = 16, PART_WEIGHTS = 128 * 64 * 9 };
 
 struct list {
     uint64_t mask;            /* bit t: tap t */
@@ -26,6 +26,13 @@ struct pass {
     size_t count;
     struct list *lists; /* (count) */
 };
+/* Images that a product of the weight gradient is over, and what it adds to. */
+struct chunk {
+    size_t first, images;
+    uint32_t *left; /* (K / panel, chunk's pairs, panel) of diff_dst */
+    float *sums;
+    bool add;
+};
 struct conv_bf16 {
     struct conv_desc desc; /* on patches, if there are some */
     bool patched;
@@ -33,16 +40,18 @@ struct conv_bf16 {
     size_t image, width; /* values of an image, and of a kernel, before it is patched */
     const struct bf16_kernels *kernels;
     size_t taps, pixels; /* of the kernel; of a result */
-    size_t block, chunk; /* images of a list; of a product of the weight gradient, whole blocks */
+    size_t block, chunk; /* images of a list; at most, of a product of the weight gradient, whole blocks */
+    bool parted;         /* each part of the batch has sums of the weight gradient of its own */
     size_t pairs;        /* of pixels in a block */
     struct pass forward, backward;
     uint32_t *dst_at, *src_at; /* (block * pixels), (taps, block * pixels): BF16_NONE in the padding */
     struct arena memory;       /* of lists */
     uint32_t *panels;          /* the weights: (results / panel, taps, depth / 2, panel) */
-    uint32_t *left;    /* (K / panel, chunk's pairs, panel) of diff_dst; (threads, block's pairs, panel) */
+    uint32_t *left;    /* panels of a chunk, of each thread if parted; (threads, block's pairs, panel) */
     uint32_t *right;   /* (threads, chunk's pairs, panel) of src; block's */
     uint16_t *patches; /* (threads, patches of a block) */
-    float *wide;       /* (K, room of a patch): weights, or their gradient */
+    float *wide;       /* (K, room of a patch): weights */
+    float *partial;    /* (parts, K, taps or room of a patch, C): sums of the weight gradient */
     /* of the running call */
     bool back;
     size_t images;
@@ -51,13 +60,13 @@ struct conv_bf16 {
     const float *weights, *bias;
     float *diff_weights;
     const uint16_t *diff_dst;
-    size_t at; /* first image of the chunk */
+    struct chunk now; /* if not parted */
 };
 
-/* Few channels, the gradient of which is not wanted; and enough results to pay for the copies. */
+/* Few channels, the gradient of which is not wanted. */
 static bool by_patches(const struct conv_desc *d)
 {
-    return d->src.channels % BF16_GROUP && d->dst.channels % 64 == 0 && !d->diff_src &&
+    return d->src.channels % BF16_GROUP && d->dst.channels % BF16_GROUP == 0 && !d->diff_src &&
            d->kernel_width * d->src.channels <= BF16_RUN && d->pad < d->kernel_width &&
            d->pad < d->kernel_height;
 }
@@ -195,6 +204,17 @@ static void fill(struct conv_bf16 *c)
     }
 }
 
+static size_t count_blocks(const struct conv_bf16 *c)
+{
+    return (c->desc.batch + c->block - 1) / c->block;
+}
+
+/* Where there are few weights, sums of each part's own cost little, and no thread waits for another. */
+static bool is_parted(const struct conv_bf16 *c)
+{
+    return c->taps * c->desc.src.channels * c->desc.dst.channels <= PART_WEIGHTS && count_blocks(c) >= PARTS;
+}
+
 sotto_status conv_bf16_create(struct conv_bf16 **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
@@ -214,6 +234,7 @@ sotto_status conv_bf16_create(struct conv_bf16 **out, const struct conv_desc *d)
     size_t blocks = CHUNK_PIXELS / (c->block * c->pixels);
     c->chunk = c->block * (blocks && !c->patched ? blocks : 1);
     c->pairs = (c->block * c->pixels + 1) / 2;
+    c->parted = c->patched || is_parted(c);
     TRY(count_rows(c, &c->forward, false));
     if (d->training && d->diff_src)
         TRY(count_rows(c, &c->backward, true));
@@ -234,6 +255,12 @@ static size_t room(const struct conv_bf16 *c)
     return c->chunk / c->block * c->pairs;
 }
 
+/* Pairs of diff_dst that are packed at a time. */
+static size_t left_room(const struct conv_bf16 *c)
+{
+    return room(c) * (c->patched ? bf16_panel(c->desc.dst.channels) : c->desc.dst.channels);
+}
+
 /* Values of a block's patches. */
 static size_t patches_of_block(const struct conv_bf16 *c)
 {
@@ -243,18 +270,18 @@ static size_t patches_of_block(const struct conv_bf16 *c)
 void conv_bf16_layout(struct conv_bf16 *c, struct arena *scratch)
 {
     const struct conv_desc *d = &c->desc;
+    const size_t weights = c->taps * d->src.channels * d->dst.channels, threads = (size_t)d->threads;
     if (c->patched) {
-        c->patches = arena_take(scratch, (size_t)d->threads * patches_of_block(c), sizeof *c->patches);
-        c->wide = arena_take(scratch, (d->training ? PATCH_PARTS : 1) * d->dst.channels * c->shape.room,
-                             sizeof *c->wide);
+        c->patches = arena_take(scratch, threads * patches_of_block(c), sizeof *c->patches);
+        c->wide = arena_take(scratch, weights, sizeof *c->wide);
     }
-    c->panels = arena_take(scratch, c->taps * d->src.channels * d->dst.channels / 2, sizeof *c->panels);
+    c->panels = arena_take(scratch, weights / 2, sizeof *c->panels);
     if (!d->training || d->single_examples)
         return;
-    size_t left = c->patched ? (size_t)d->threads * bf16_panel(d->dst.channels) : d->dst.channels;
-    c->left = arena_take(scratch, room(c) * left, sizeof *c->left);
-    c->right =
-        arena_take(scratch, (size_t)d->threads * room(c) * bf16_panel(d->src.channels), sizeof *c->right);
+    if (c->parted)
+        c->partial = arena_take(scratch, PARTS * weights, sizeof *c->partial);
+    c->left = arena_take(scratch, (c->parted ? threads : 1) * left_room(c), sizeof *c->left);
+    c->right = arena_take(scratch, threads * room(c) * bf16_panel(d->src.channels), sizeof *c->right);
 }
 
 void conv_bf16_free(struct conv_bf16 *c)
@@ -379,68 +406,140 @@ void conv_bf16_backward_data(struct conv_bf16 *c, size_t images, void *diff_src,
 /* ---- the weight gradient ---- */
 
 /* Images of the chunk's block number b. */
-static size_t images_of(const struct conv_bf16 *c, size_t b)
+static size_t images_of(const struct conv_bf16 *c, const struct chunk *k, size_t b)
 {
-    size_t first = c->at + b * c->block, left = c->desc.batch > first ? c->desc.batch - first : 0;
+    size_t left = k->images - b * c->block;
     return left < c->block ? left : c->block;
 }
 
-static size_t blocks_of(const struct conv_bf16 *c)
+static size_t blocks_of(const struct conv_bf16 *c, const struct chunk *k)
 {
-    size_t left = c->desc.batch - c->at, images = left < c->chunk ? left : c->chunk;
-    return (images + c->block - 1) / c->block;
+    return (k->images + c->block - 1) / c->block;
 }
 
 /* All pairs of the chunk; an odd block ends with half a pair. */
-static size_t pairs_of(const struct conv_bf16 *c)
+static size_t pairs_of(const struct conv_bf16 *c, const struct chunk *k)
 {
-    size_t last = blocks_of(c) - 1;
-    return last * c->pairs + (images_of(c, last) * c->pixels + 1) / 2;
+    size_t last = blocks_of(c, k) - 1;
+    return last * c->pairs + (images_of(c, k, last) * c->pixels + 1) / 2;
 }
 
-/* A panel of diff_dst. */
-static sotto_status pack_left(void *arg, size_t number, int thread)
+/* Panel `number` of diff_dst. */
+static void pack_panel(const struct conv_bf16 *c, const struct chunk *k, size_t number)
 {
-    (void)thread;
-    const struct conv_bf16 *c = arg;
     size_t K = c->desc.dst.channels, columns = bf16_panel(K);
-    uint32_t *panel = c->left + number * room(c) * columns;
-    for (size_t b = 0; b < blocks_of(c); b++)
+    uint32_t *panel = k->left + number * room(c) * columns;
+    for (size_t b = 0; b < blocks_of(c, k); b++)
         c->kernels->pack_pixels(panel + b * c->pairs * columns,
-                                c->diff_dst + (c->at + b * c->block) * c->pixels * K + number * columns,
-                                c->dst_at, images_of(c, b) * c->pixels, columns);
-    return SOTTO_OK;
+                                c->diff_dst + (k->first + b * c->block) * c->pixels * K + number * columns,
+                                c->dst_at, images_of(c, k, b) * c->pixels, columns);
 }
 
-/* One panel of src, at one tap, times all of diff_dst. */
-static sotto_status sum_item(void *arg, size_t item, int thread)
+/* Panel number item % panels of src, at tap item / panels, times all of diff_dst. */
+static void sum_panel(const struct conv_bf16 *c, const struct chunk *k, size_t item, int thread)
 {
-    const struct conv_bf16 *c = arg;
     const struct conv_desc *d = &c->desc;
     size_t C = d->src.channels, K = d->dst.channels, columns = bf16_panel(C), rows = bf16_panel(K),
            tap = item / (C / columns), first = item % (C / columns) * columns,
            image = d->src.height * d->src.width * C;
     uint32_t *right = c->right + (size_t)thread * room(c) * columns;
-    for (size_t b = 0; b < blocks_of(c); b++)
-        c->kernels->pack_pixels(right + b * c->pairs * columns,
-                                c->in + (c->at + b * c->block) * image + first,
-                                c->src_at + tap * c->block * c->pixels, images_of(c, b) * c->pixels, columns);
-    for (size_t k = 0; k < K; k += rows)
-        c->kernels->sum(&(struct bf16_sum){.out = c->diff_weights + (k * c->taps + tap) * C + first,
+    for (size_t b = 0; b < blocks_of(c, k); b++)
+        c->kernels->pack_pixels(
+            right + b * c->pairs * columns, c->in + (k->first + b * c->block) * image + first,
+            c->src_at + tap * c->block * c->pixels, images_of(c, k, b) * c->pixels, columns);
+    for (size_t i = 0; i < K; i += rows)
+        c->kernels->sum(&(struct bf16_sum){.out = k->sums + (i * c->taps + tap) * C + first,
                                            .stride = c->taps * C,
                                            .rows = rows,
                                            .columns = columns,
-                                           .left = c->left + k * room(c),
+                                           .left = k->left + i * room(c),
                                            .right = right,
-                                           .pairs = pairs_of(c),
-                                           .add = c->at > 0});
+                                           .pairs = pairs_of(c, k),
+                                           .add = k->add});
+}
+
+/* ---- the same chunk on all threads ---- */
+
+static sotto_status pack_item(void *arg, size_t number, int thread)
+{
+    (void)thread;
+    const struct conv_bf16 *c = arg;
+    pack_panel(c, &c->now, number);
     return SOTTO_OK;
 }
+
+static sotto_status sum_item(void *arg, size_t item, int thread)
+{
+    const struct conv_bf16 *c = arg;
+    sum_panel(c, &c->now, item, thread);
+    return SOTTO_OK;
+}
+
+static size_t left_panels(const struct conv_bf16 *c)
+{
+    return c->desc.dst.channels / bf16_panel(c->desc.dst.channels);
+}
+
+static size_t right_panels(const struct conv_bf16 *c)
+{
+    return c->taps * (c->desc.src.channels / bf16_panel(c->desc.src.channels));
+}
+
+static void sum_together(struct conv_bf16 *c, float *diff_weights)
+{
+    const struct conv_desc *d = &c->desc;
+    c->now = (struct chunk){.left = c->left, .sums = diff_weights};
+    for (; c->now.first < d->batch && !par_stopped(d->stop); c->now.first += c->chunk) {
+        const size_t left = d->batch - c->now.first;
+        c->now.images = left < c->chunk ? left : c->chunk;
+        (void)par_shares(left_panels(c), d->threads, d->stop, pack_item, c);
+        (void)par_shares(right_panels(c), d->threads, d->stop, sum_item, c);
+        c->now.add = true;
+    }
+}
+
+/* ---- parts of the batch, each with sums of its own ---- */
 
 /* Blocks of part `part` of the batch begin here. */
 static size_t part_begin(const struct conv_bf16 *c, size_t part)
 {
-    return (c->desc.batch + c->block - 1) / c->block * part / PATCH_PARTS;
+    return count_blocks(c) * part / PARTS;
+}
+
+static sotto_status sum_part(void *arg, size_t part, int thread)
+{
+    const struct conv_bf16 *c = arg;
+    const struct conv_desc *d = &c->desc;
+    size_t end = part_begin(c, part + 1) * c->block;
+    end = end < d->batch ? end : d->batch;
+    struct chunk k = {.first = part_begin(c, part) * c->block,
+                      .left = c->left + (size_t)thread * left_room(c),
+                      .sums = c->partial + part * c->taps * d->src.channels * d->dst.channels};
+    for (; k.first < end && !par_stopped(d->stop); k.first += k.images, k.add = true) {
+        k.images = end - k.first < c->chunk ? end - k.first : c->chunk;
+        for (size_t i = 0; i < left_panels(c); i++)
+            pack_panel(c, &k, i);
+        for (size_t i = 0; i < right_panels(c); i++)
+            sum_panel(c, &k, i, thread);
+    }
+    return SOTTO_OK;
+}
+
+/* The weight gradient of one result: of a patch, without the zeros after the kernel's. */
+static sotto_status add_parts(void *arg, size_t k, int thread)
+{
+    (void)thread;
+    const struct conv_bf16 *c = arg;
+    const size_t K = c->desc.dst.channels, row = c->taps * c->desc.src.channels,
+                 width = c->patched ? c->width : row;
+    float *out = c->diff_weights + k * width;
+    memcpy(out, c->partial + k * row, width * sizeof *out);
+    for (size_t part = 1; part < PARTS; part++) {
+        const float *from = c->partial + (part * K + k) * row;
+        for (size_t i = 0; i < width; i++)
+            out[i] += from[i];
+    }
+    return SOTTO_OK;
 }
 
 /* Some patches of a block, which stay in the cache. */
@@ -480,7 +579,7 @@ static sotto_status patches_item(void *arg, size_t part, int thread)
     const struct conv_bf16 *c = arg;
     size_t C = c->desc.src.channels, K = c->desc.dst.channels, image = c->pixels * K,
            end = part_begin(c, part + 1);
-    struct piece p = {.sums = c->wide + part * K * C,
+    struct piece p = {.sums = c->partial + part * K * C,
                       .left = c->left + (size_t)thread * room(c) * bf16_panel(K),
                       .right = c->right + (size_t)thread * room(c) * bf16_panel(C)};
     memset(p.sums, 0, K * C * sizeof *p.sums);
@@ -501,30 +600,14 @@ static sotto_status patches_item(void *arg, size_t part, int thread)
     return SOTTO_OK;
 }
 
-static void weights_on_patches(struct conv_bf16 *c, float *diff_weights)
-{
-    size_t K = c->desc.dst.channels, C = c->shape.room;
-    (void)par_shares(PATCH_PARTS, c->desc.threads, c->desc.stop, patches_item, c);
-    for (size_t k = 0; k < K; k++)
-        for (size_t i = 0; i < c->width; i++) {
-            float sum = 0;
-            for (size_t part = 0; part < PATCH_PARTS; part++)
-                sum += c->wide[(part * K + k) * C + i];
-            diff_weights[k * c->width + i] = sum;
-        }
-}
-
 void conv_bf16_weights(struct conv_bf16 *c, float *diff_weights, const void *diff_dst, const void *src)
 {
     const struct conv_desc *d = &c->desc;
-    size_t C = d->src.channels, K = d->dst.channels;
     c->diff_weights = diff_weights, c->diff_dst = diff_dst, c->in = src;
-    if (c->patched) {
-        weights_on_patches(c, diff_weights);
+    if (!c->parted) {
+        sum_together(c, diff_weights);
         return;
     }
-    for (c->at = 0; c->at < d->batch && !par_stopped(d->stop); c->at += c->chunk) {
-        (void)par_shares(K / bf16_panel(K), d->threads, d->stop, pack_left, c);
-        (void)par_shares(c->taps * (C / bf16_panel(C)), d->threads, d->stop, sum_item, c);
-    }
+    (void)par_shares(PARTS, d->threads, d->stop, c->patched ? patches_item : sum_part, c);
+    (void)par_shares(d->dst.channels, d->threads, d->stop, add_parts, c);
 }

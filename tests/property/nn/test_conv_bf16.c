@@ -55,11 +55,16 @@ static const struct shape SHAPES[] = {{3, 15, 15, 128, 128, 3, 3, 2, 0},
                                       {3, 2, 2, 16, 16, 3, 3, 1, 2},
                                       {2, 33, 35, 64, 64, 8, 8, 4, 3},
                                       {129, 4, 4, 16, 64, 2, 2, 1, 0},
+                                      /* 16 parts of the batch, which are not equal */
+                                      {67, 16, 16, 16, 32, 1, 1, 1, 0},
+                                      {70, 15, 16, 16, 96, 3, 3, 2, 1},
                                       /* by patches, without a gradient of the images */
                                       {3, 15, 15, 3, 128, 3, 3, 2, 0},
                                       {5, 8, 8, 3, 64, 3, 3, 1, 1},
                                       {1, 33, 20, 1, 64, 5, 5, 2, 2},
                                       {300, 3, 2, 3, 64, 3, 3, 1, 1},
+                                      {35, 16, 15, 3, 16, 3, 3, 1, 1},
+                                      {4, 32, 32, 3, 32, 3, 3, 1, 1},
                                       {2, 40, 40, 4, 192, 7, 7, 2, 3},
                                       {9, 1, 1, 8, 64, 1, 1, 1, 0}};
 enum { SHAPES_COUNT = sizeof SHAPES / sizeof *SHAPES };
@@ -256,7 +261,7 @@ static void other_shapes_are_refused(void **state)
     d = describe(&SHAPES[2], false);
     d.src.channels = 24;
     assert_false(conv_bf16_fits(&d));
-    d = describe(&SHAPES[10], false); /* patches have no gradient */
+    d = describe(&SHAPES[12], false); /* patches have no gradient */
     assert_true(conv_bf16_fits(&d));
     d.diff_src = 1;
     assert_false(conv_bf16_fits(&d));
