@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* FEW: up to so many weights of a tap a thread has blocks of its own. */
-enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512, BLOCK = 32, SHARED_BLOCK = 128 };
+enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512, BLOCK = 32, SHARED_BLOCK = 128, LINE = 64 };
 
 struct conv_winograd {
     struct conv_desc desc;
@@ -236,20 +236,56 @@ static size_t panels(const struct conv_winograd *w, size_t channels)
 
 /* ---- a block a thread ---- */
 
-static void filter_block(const struct conv_winograd *w, const struct pair *p)
+/* Parts of tensors that are read or written after the running products, which fetch them bit by bit: transforms do little
+ * else than wait for them. */
+struct fetches {
+    struct {
+        const char *at;
+        size_t lines;
+    } part[3];
+    size_t count;
+};
+
+/* What these tiles are of a tensor: about, where a row of tiles goes on in the next block. */
+static void add_fetch(struct fetches *f, const void *tensor, const struct winograd_tiles *t, size_t first,
+                      size_t count)
 {
-    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
-        for (size_t panel = 0; panel < panels(w, (w->forward ? w->dst : w->src).channels); panel++)
-            filter(w, p, point, panel);
+    size_t image = t->height * t->width * t->channels * (t->narrow ? sizeof(uint16_t) : sizeof(float)),
+           per_image = t->down * t->across, from = image * first / per_image / LINE,
+           end = image * (first + count) / per_image / LINE;
+    if (tensor && count) {
+        f->part[f->count].at = (const char *)tensor + from * LINE;
+        f->part[f->count++].lines = end - from;
+    }
+}
+
+/* The share of product number i of n. */
+static void fetch(const struct fetches *f, size_t i, size_t n)
+{
+    for (size_t p = 0; p < f->count; p++)
+        for (size_t line = f->part[p].lines * i / n; line < f->part[p].lines * (i + 1) / n; line++)
+            __builtin_prefetch(f->part[p].at + line * LINE, 0, 2);
+}
+
+static void filter_block(const struct conv_winograd *w, const struct pair *p, const struct fetches *f)
+{
+    const size_t n = panels(w, (w->forward ? w->dst : w->src).channels);
+    for (size_t i = 0; i < WINOGRAD_POINTS * n; i++) {
+        fetch(f, i, WINOGRAD_POINTS * n);
+        filter(w, p, i / n, i % n);
+    }
     store(w, p);
 }
 
-static void sum_block(const struct conv_winograd *w, const struct pair *p, float *sums, int add)
+static void sum_block(const struct conv_winograd *w, const struct pair *p, float *sums, int add,
+                      const struct fetches *f)
 {
+    const size_t n = panels(w, w->src.channels);
     load_tiles(w, p);
-    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
-        for (size_t panel = 0; panel < panels(w, w->src.channels); panel++)
-            sum(w, p, sums, point, panel, add);
+    for (size_t i = 0; i < WINOGRAD_POINTS * n; i++) {
+        fetch(f, i, WINOGRAD_POINTS * n);
+        sum(w, p, sums, i / n, i % n, add);
+    }
 }
 
 /* A thread's blocks. Both backward passes take a block in turn: what they read is in cache for the second. */
@@ -264,11 +300,19 @@ static sotto_status run_share(void *arg, size_t share, int thread)
         memset(sums, 0, sums_floats * sizeof *sums);
     for (size_t block = first; block < end && !par_stopped(w->desc.stop); block++) {
         struct pair p = pair_of(w, block, share);
+        struct fetches now = {.count = 0}, next = {.count = 0};
+        const struct winograd_tiles *in = w->forward ? &w->src : &w->dst,
+                                    *out = w->forward ? &w->dst : &w->src;
+        add_fetch(&now, w->out, out, p.first, p.count);
+        if (sums || w->finish.mask)
+            add_fetch(&now, sums ? w->src_data : w->finish.mask, &w->src, p.first, p.count);
+        add_fetch(sums ? &next : &now, w->in, in, p.first + p.count,
+                  block + 1 < end ? tiles_of(w, block + 1) : 0);
         load(w, &p);
         if (w->out)
-            filter_block(w, &p);
+            filter_block(w, &p, &now);
         if (sums)
-            sum_block(w, &p, sums, block > first);
+            sum_block(w, &p, sums, block > first, &next);
     }
     return SOTTO_OK;
 }
