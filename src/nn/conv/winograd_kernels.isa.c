@@ -15,6 +15,7 @@
 #include "base/simd.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
+#define APART __attribute__((noinline))
 enum { SIDE = 6, TILE = WINOGRAD_TILE, LANES = VECTOR_BYTES / sizeof(float) };
 
 static const float P = .75F, Q = 1.5F, P2 = .5625F, Q2 = 2.25F, P3 = .421875F, Q3 = 3.375F,
@@ -82,7 +83,7 @@ INLINE void weights_back_line(vf32 *g, size_t stride, const vf32 *u)
 }
 
 /* ---- vectors, where the levels differ. Of images in memory: one which is not `present` is read as 0 and not
- * written; `narrow` (bf16) is a constant at each call. ---- */
+ * written, wherever it would lie; `narrow` (bf16) is a constant at each call. ---- */
 
 #ifdef __AVX512F__
 enum { NARROW = true, PANEL = 64 };
@@ -92,8 +93,8 @@ static const presence PRESENT = 0xffff;
 INLINE vf32 load(const void *images, size_t at, presence present, bool narrow)
 {
     if (!narrow)
-        return (vf32)_mm512_maskz_loadu_ps(present, (const float *)images + at);
-    __m256i x = _mm256_maskz_loadu_epi16(present, (const uint16_t *)images + at);
+        return (vf32)_mm512_maskz_loadu_ps(present, (const float *)images + (ptrdiff_t)at);
+    __m256i x = _mm256_maskz_loadu_epi16(present, (const uint16_t *)images + (ptrdiff_t)at);
     return (vf32)_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16);
 }
 
@@ -113,10 +114,13 @@ INLINE __m256i rounded(__m512 x)
 
 INLINE void store(void *images, size_t at, presence present, vf32 x, bool narrow)
 {
-    if (narrow)
-        _mm256_mask_storeu_epi16((uint16_t *)images + at, present, rounded((__m512)x));
+    const bool all = __builtin_constant_p(present) && present == PRESENT;
+    if (narrow && all)
+        _mm256_storeu_si256((void *)((uint16_t *)images + (ptrdiff_t)at), rounded((__m512)x));
+    else if (narrow)
+        _mm256_mask_storeu_epi16((uint16_t *)images + (ptrdiff_t)at, present, rounded((__m512)x));
     else
-        _mm512_mask_storeu_ps((float *)images + at, present, (__m512)x);
+        _mm512_mask_storeu_ps((float *)images + (ptrdiff_t)at, present, (__m512)x);
 }
 
 INLINE vf32 positive(vf32 x)
@@ -139,14 +143,16 @@ static const presence PRESENT = UINT32_MAX;
 INLINE vf32 load(const void *images, size_t at, presence present, bool narrow)
 {
     (void)narrow;
-    return (vf32)((vu32)f32_load((const float *)images + at) & u32_all(present));
+    if (__builtin_constant_p(present) && present == PRESENT)
+        return f32_load((const float *)images + (ptrdiff_t)at);
+    return (vf32)_mm256_maskload_ps((const float *)images + (ptrdiff_t)at, (__m256i)u32_all(present));
 }
 
 INLINE void store(void *images, size_t at, presence present, vf32 x, bool narrow)
 {
     (void)narrow;
     if (present)
-        f32_store((float *)images + at, x);
+        f32_store((float *)images + (ptrdiff_t)at, x);
 }
 
 INLINE vf32 positive(vf32 x)
@@ -163,51 +169,62 @@ INLINE vf32 keep_where_positive(vf32 x, vf32 y)
 
 /* ---- tiles ---- */
 
-/* The tile's rows, or columns, in an image: where the values from `margin` before it on lie, and which of
- * them exist; the others are read from the nearest one, and masked. */
-struct window {
-    size_t at[SIDE];
-    presence in[SIDE];
-};
-
-/* `whole`: the image is a multiple of 4 long, so that only the margin can be missing. */
-INLINE void place(struct window *w, size_t tile, size_t margin, size_t n, size_t end, size_t stride,
-                  int whole)
-{
-#pragma GCC unroll 6
-    for (size_t i = 0; i < n; i++) {
-        size_t at = tile * TILE + i, inner = whole && i >= margin && i < margin + TILE;
-        int before = !inner && at < margin, after = !inner && at >= end + margin;
-        w->in[i] = before || after ? 0 : PRESENT;
-        w->at[i] = (before ? 0 : after ? end - 1 : at - margin) * stride;
-    }
-}
-
+/* The values around a tile: where the first one would lie, and which rows and columns of them the image has. */
 struct patch {
-    size_t image; /* offset */
-    struct window down, across;
+    size_t corner, row,
+        column; /* of a tile at the edge before the image; row, column: from one to the next */
+    presence down[SIDE], across[SIDE];
+};
+/* Which tile of which image; tiles go row by row. */
+struct place {
+    size_t image, down, across;
 };
 
-INLINE void place_patch(struct patch *p, const struct winograd_tiles *t, size_t tile, size_t margin,
-                        int whole)
+static struct place place_of(const struct winograd_tiles *t, size_t tile)
 {
-    size_t per_image = t->down * t->across, at = tile % per_image, n = TILE + 2 * margin;
-    p->image = tile / per_image * t->height * t->width * t->channels;
-    place(&p->down, at / t->across, margin, n, t->height, t->width * t->channels, whole);
-    place(&p->across, at % t->across, margin, n, t->width, t->channels, whole);
+    size_t per_image = t->down * t->across;
+    return (struct place){tile / per_image, tile % per_image / t->across, tile % t->across};
 }
 
-INLINE vf32 patch_load(const void *images, const struct patch *p, size_t y, size_t x, size_t c, bool narrow)
+INLINE void move_on(struct place *at, const struct winograd_tiles *t)
 {
-    return load(images, p->image + p->down.at[y] + p->across.at[x] + c, p->down.in[y] & p->across.in[x],
-                narrow);
+    if (++at->across < t->across)
+        return;
+    at->across = 0;
+    if (++at->down < t->down)
+        return;
+    at->down = 0;
+    at->image++;
+}
+
+/* A position before the first wraps to a huge one. */
+INLINE struct patch patch_at(const struct place *at, const struct winograd_tiles *t, size_t margin)
+{
+    size_t y = at->down * TILE - margin, x = at->across * TILE - margin;
+    struct patch p = {.corner = ((at->image * t->height + y) * t->width + x) * t->channels,
+                      .row = t->width * t->channels,
+                      .column = t->channels};
+#pragma GCC unroll 6
+    for (size_t i = 0; i < SIDE; i++) {
+        p.down[i] = y + i < t->height ? PRESENT : 0;
+        p.across[i] = x + i < t->width ? PRESENT : 0;
+    }
+    return p;
+}
+
+/* `whole`: the image is a multiple of 4 long, so that only the margin can be missing. n: values of a side. */
+INLINE presence present(const struct patch *p, size_t y, size_t x, size_t n, bool whole)
+{
+    const size_t margin = (n - TILE) / 2;
+    const bool row = whole && y - margin < TILE, column = whole && x - margin < TILE;
+    return row && column ? PRESENT : row ? p->across[x] : column ? p->down[y] : p->down[y] & p->across[x];
 }
 
 typedef void line_transform(vf32 *out, size_t stride, const vf32 *in);
 
-/* A patch of n x n values to 6x6 points, columns first. */
-INLINE void to_points(float *points, size_t plane, const void *images, const struct patch *p, size_t n,
-                      size_t c, bool narrow, line_transform *line)
+/* n x n values to 6x6 points, columns first. */
+INLINE void to_points(float *points, size_t plane, const void *images, size_t at, const struct patch *p,
+                      size_t n, bool whole, bool narrow, line_transform *line)
 {
     vf32 half[SIDE * SIDE]; /* (6, n) */
 #pragma GCC unroll 6
@@ -215,7 +232,7 @@ INLINE void to_points(float *points, size_t plane, const void *images, const str
         vf32 d[SIDE];
 #pragma GCC unroll 6
         for (size_t y = 0; y < n; y++)
-            d[y] = patch_load(images, p, y, x, c, narrow);
+            d[y] = load(images, at + y * p->row + x * p->column, present(p, y, x, n, whole), narrow);
         line(half + x, n, d);
     }
 #pragma GCC unroll 6
@@ -228,123 +245,137 @@ INLINE void to_points(float *points, size_t plane, const void *images, const str
     }
 }
 
-/* Where LANES channels of a row of points lie. */
-INLINE float *points_of(const struct winograd_points *points, size_t panel, size_t row, size_t channel)
-{
-    return points->at + (channel / panel * points->rows + row) * panel + channel % panel;
-}
-
-INLINE void tiles_to_points(const struct winograd_points *points, const void *images,
-                            const struct winograd_tiles *tiles, size_t first, size_t count, size_t margin,
-                            int whole, bool narrow, line_transform *line)
-{
-    size_t panel = winograd_panel(tiles->channels, PANEL);
-    for (size_t t = 0; t < count; t++) {
-        struct patch p;
-        place_patch(&p, tiles, first + t, margin, whole);
-        for (size_t c = 0; c < tiles->channels; c += LANES)
-            to_points(points_of(points, panel, t, c), points->plane, images, &p, TILE + 2 * margin, c, narrow,
-                      line);
+/* Of LANES channels of a tile. Functions of their own, as compilers keep 36 addresses in memory where they see the loop
+ * around. */
+typedef void tile_to_points(float *points, size_t plane, const void *images, size_t at,
+                            const struct patch *p);
+#define TILE_TO_POINTS(name, n, whole, narrow, line)                                                         \
+    static APART void name(float *points, size_t plane, const void *images, size_t at,                       \
+                           const struct patch *p)                                                            \
+    {                                                                                                        \
+        to_points(points, plane, images, at, p, n, whole, narrow, line);                                     \
     }
+TILE_TO_POINTS(source_f32, 6, false, false, source_line)
+TILE_TO_POINTS(source_f32_whole, 6, true, false, source_line)
+TILE_TO_POINTS(source_bf16, 6, false, NARROW, source_line)
+TILE_TO_POINTS(source_bf16_whole, 6, true, NARROW, source_line)
+TILE_TO_POINTS(tile_f32, 4, false, false, tile_line)
+TILE_TO_POINTS(tile_f32_whole, 4, true, false, tile_line)
+TILE_TO_POINTS(tile_bf16, 4, false, NARROW, tile_line)
+TILE_TO_POINTS(tile_bf16_whole, 4, true, NARROW, tile_line)
+
+/* Where the panel from channel `side` on of a row of points lies. */
+INLINE float *points_of(const struct winograd_points *points, size_t panel, size_t row, size_t side)
+{
+    return points->at + side * points->rows + row * panel;
 }
 
-static int are_whole(const struct winograd_tiles *tiles)
+static bool are_whole(const struct winograd_tiles *tiles)
 {
     return tiles->height % TILE == 0 && tiles->width % TILE == 0;
 }
 
-INLINE void images_to_points(const struct winograd_points *points, const void *images,
+/* kinds: f32, of whole images; bf16, of whole images. */
+static void images_to_points(const struct winograd_points *points, const void *images,
                              const struct winograd_tiles *tiles, size_t first, size_t count, size_t margin,
-                             line_transform *line)
+                             tile_to_points *const kinds[4])
 {
-    int whole = are_whole(tiles);
-    if (NARROW && tiles->narrow && whole)
-        tiles_to_points(points, images, tiles, first, count, margin, 1, true, line);
-    else if (NARROW && tiles->narrow)
-        tiles_to_points(points, images, tiles, first, count, margin, 0, true, line);
-    else if (whole)
-        tiles_to_points(points, images, tiles, first, count, margin, 1, false, line);
-    else
-        tiles_to_points(points, images, tiles, first, count, margin, 0, false, line);
+    tile_to_points *transform = kinds[2 * tiles->narrow + are_whole(tiles)];
+    const size_t panel = winograd_panel(tiles->channels, PANEL);
+    struct place at = place_of(tiles, first);
+    for (size_t t = 0; t < count; t++, move_on(&at, tiles)) {
+        const struct patch p = patch_at(&at, tiles, margin);
+        for (size_t side = 0; side < tiles->channels; side += panel)
+            for (size_t c = side; c < side + panel; c += LANES)
+                transform(points_of(points, panel, t, side) + (c - side), points->plane, images, p.corner + c,
+                          &p);
+    }
 }
 
 static void from_source(const struct winograd_points *points, const void *images,
                         const struct winograd_tiles *tiles, size_t first, size_t count)
 {
-    images_to_points(points, images, tiles, first, count, 1, source_line);
+    static tile_to_points *const kinds[] = {source_f32, source_f32_whole, source_bf16, source_bf16_whole};
+    images_to_points(points, images, tiles, first, count, 1, kinds);
 }
 
 static void from_tiles(const struct winograd_points *points, const void *images,
                        const struct winograd_tiles *tiles, size_t first, size_t count)
 {
-    images_to_points(points, images, tiles, first, count, 0, tile_line);
+    static tile_to_points *const kinds[] = {tile_f32, tile_f32_whole, tile_bf16, tile_bf16_whole};
+    images_to_points(points, images, tiles, first, count, 0, kinds);
 }
 
-INLINE void store_results(void *images, const vf32 *y, const struct patch *p, size_t i,
-                          const struct winograd_finish *finish, size_t c, bool narrow)
+/* One row of a tile's results. */
+INLINE void store_results(void *images, const vf32 *y, const struct patch *p, size_t i, size_t c,
+                          const struct winograd_finish *finish, bool plain, bool whole, bool narrow)
 {
 #pragma GCC unroll 4
     for (size_t j = 0; j < TILE; j++) {
-        size_t at = p->image + p->down.at[i] + p->across.at[j] + c;
+        const size_t at = p->corner + c + i * p->row + j * p->column;
+        const presence in = present(p, i, j, TILE, whole);
         vf32 value = y[j];
-        if (finish->bias)
+        if (!plain && finish->bias)
             value += f32_load(finish->bias + c);
-        if (finish->relu)
+        if (!plain && finish->relu)
             value = positive(value);
-        if (finish->mask)
-            value = keep_where_positive(value, load(finish->mask, at, PRESENT, narrow));
-        store(images, at, p->down.in[i] & p->across.in[j], value, narrow);
+        if (!plain && finish->mask)
+            value = keep_where_positive(value, load(finish->mask, at, in, narrow));
+        store(images, at, in, value, narrow);
     }
 }
 
-INLINE void points_to_tiles(void *images, const struct winograd_points *points,
-                            const struct winograd_tiles *tiles, size_t first, size_t count,
-                            const struct winograd_finish *finish, int whole, bool narrow)
+INLINE void to_tile(void *images, const float *points, size_t plane, const struct patch *p, size_t c,
+                    const struct winograd_finish *finish, bool plain, bool whole, bool narrow)
 {
-    size_t panel = winograd_panel(tiles->channels, PANEL);
-    for (size_t t = 0; t < count; t++) {
-        struct patch p;
-        place_patch(&p, tiles, first + t, 0, whole);
-        for (size_t c = 0; c < tiles->channels; c += LANES) {
-            vf32 half[TILE * SIDE]; /* (4, 6) */
-            const float *from = points_of(points, panel, t, c);
+    vf32 half[TILE * SIDE]; /* (4, 6) */
 #pragma GCC unroll 6
-            for (size_t j = 0; j < SIDE; j++) {
-                vf32 m[SIDE];
+    for (size_t j = 0; j < SIDE; j++) {
+        vf32 m[SIDE];
 #pragma GCC unroll 6
-                for (size_t i = 0; i < SIDE; i++)
-                    m[i] = f32_load(from + (i * SIDE + j) * points->plane);
-                result_line(half + j, SIDE, m);
-            }
+        for (size_t i = 0; i < SIDE; i++)
+            m[i] = f32_load(points + (i * SIDE + j) * plane);
+        result_line(half + j, SIDE, m);
+    }
 #pragma GCC unroll 4
-            for (size_t i = 0; i < TILE; i++) {
-                vf32 y[TILE];
-                result_line(y, 1, half + i * SIDE);
-                store_results(images, y, &p, i, finish, c, narrow);
-            }
-        }
+    for (size_t i = 0; i < TILE; i++) {
+        vf32 y[TILE];
+        result_line(y, 1, half + i * SIDE);
+        store_results(images, y, p, i, c, finish, plain, whole, narrow);
     }
 }
 
-INLINE void to_images(void *images, const struct winograd_points *points, const struct winograd_tiles *tiles,
-                      size_t first, size_t count, const struct winograd_finish *finish, bool narrow)
-{
-    const struct winograd_finish plain = {0};
-    if (!are_whole(tiles))
-        points_to_tiles(images, points, tiles, first, count, finish, 0, narrow);
-    else if (finish->bias || finish->relu || finish->mask)
-        points_to_tiles(images, points, tiles, first, count, finish, 1, narrow);
-    else
-        points_to_tiles(images, points, tiles, first, count, &plain, 1, narrow);
-}
+typedef void points_to_tile(void *images, const float *points, size_t plane, const struct patch *p, size_t c,
+                            const struct winograd_finish *finish);
+#define POINTS_TO_TILE(name, plain, whole, narrow)                                                           \
+    static APART void name(void *images, const float *points, size_t plane, const struct patch *p, size_t c, \
+                           const struct winograd_finish *finish)                                             \
+    {                                                                                                        \
+        to_tile(images, points, plane, p, c, finish, plain, whole, narrow);                                  \
+    }
+POINTS_TO_TILE(result_f32, false, false, false)
+POINTS_TO_TILE(result_f32_whole, false, true, false)
+POINTS_TO_TILE(result_f32_plain, true, true, false)
+POINTS_TO_TILE(result_bf16, false, false, NARROW)
+POINTS_TO_TILE(result_bf16_whole, false, true, NARROW)
+POINTS_TO_TILE(result_bf16_plain, true, true, NARROW)
 
 static void to_result(void *images, const struct winograd_points *points, const struct winograd_tiles *tiles,
                       size_t first, size_t count, const struct winograd_finish *finish)
 {
-    if (NARROW && tiles->narrow)
-        to_images(images, points, tiles, first, count, finish, true);
-    else
-        to_images(images, points, tiles, first, count, finish, false);
+    static points_to_tile *const kinds[2][3] = {{result_f32, result_f32_whole, result_f32_plain},
+                                                {result_bf16, result_bf16_whole, result_bf16_plain}};
+    const bool plain = !finish->bias && !finish->relu && !finish->mask;
+    points_to_tile *transform = kinds[tiles->narrow][!are_whole(tiles) ? 0 : plain ? 2 : 1];
+    const size_t panel = winograd_panel(tiles->channels, PANEL);
+    struct place at = place_of(tiles, first);
+    for (size_t t = 0; t < count; t++, move_on(&at, tiles)) {
+        const struct patch p = patch_at(&at, tiles, 0);
+        for (size_t side = 0; side < tiles->channels; side += panel)
+            for (size_t c = side; c < side + panel; c += LANES)
+                transform(images, points_of(points, panel, t, side) + (c - side), points->plane, &p, c,
+                          finish);
+    }
 }
 
 /* ---- weights ---- */
