@@ -6,12 +6,13 @@
  * convolution is one of 1x1. */
 #include "nn/conv/conv_bf16.h"
 
+#include "nn/conv/batch_parts.h"
 #include "nn/conv/bf16_kernels.h"
 #include "par/par.h"
 
 #include <string.h>
 
-enum { BLOCK_PIXELS = 256, CHUNK_PIXELS = 1024, TAPS_MAX = 64, PARTS = 16, PART_WEIGHTS = 128 * 64 * 9 };
+enum { BLOCK_PIXELS = 256, CHUNK_PIXELS = 1024, TAPS_MAX = 64 };
 
 struct list {
     uint64_t mask;            /* bit t: tap t */
@@ -31,6 +32,7 @@ struct chunk {
     size_t first, images;
     uint32_t *left; /* (K / panel, chunk's pairs, panel) of diff_dst */
     float *sums;
+    int thread; /* it is on this one alone; or on all */
     bool add;
 };
 struct conv_bf16 {
@@ -60,7 +62,6 @@ struct conv_bf16 {
     const float *weights, *bias;
     float *diff_weights;
     const uint16_t *diff_dst;
-    struct chunk now; /* if not parted */
 };
 
 /* Few channels, the gradient of which is not wanted. */
@@ -209,12 +210,6 @@ static size_t count_blocks(const struct conv_bf16 *c)
     return (c->desc.batch + c->block - 1) / c->block;
 }
 
-/* Where there are few weights, sums of each part's own cost little, and no thread waits for another. */
-static bool is_parted(const struct conv_bf16 *c)
-{
-    return c->taps * c->desc.src.channels * c->desc.dst.channels <= PART_WEIGHTS && count_blocks(c) >= PARTS;
-}
-
 sotto_status conv_bf16_create(struct conv_bf16 **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
@@ -234,7 +229,7 @@ sotto_status conv_bf16_create(struct conv_bf16 **out, const struct conv_desc *d)
     size_t blocks = CHUNK_PIXELS / (c->block * c->pixels);
     c->chunk = c->block * (blocks && !c->patched ? blocks : 1);
     c->pairs = (c->block * c->pixels + 1) / 2;
-    c->parted = c->patched || is_parted(c);
+    c->parted = c->patched || batch_parts_fit(c->taps * d->src.channels * d->dst.channels, count_blocks(c));
     TRY(count_rows(c, &c->forward, false));
     if (d->training && d->diff_src)
         TRY(count_rows(c, &c->backward, true));
@@ -279,7 +274,7 @@ void conv_bf16_layout(struct conv_bf16 *c, struct arena *scratch)
     if (!d->training || d->single_examples)
         return;
     if (c->parted)
-        c->partial = arena_take(scratch, PARTS * weights, sizeof *c->partial);
+        c->partial = arena_take(scratch, BATCH_PARTS * weights, sizeof *c->partial);
     c->left = arena_take(scratch, (c->parted ? threads : 1) * left_room(c), sizeof *c->left);
     c->right = arena_take(scratch, threads * room(c) * bf16_panel(d->src.channels), sizeof *c->right);
 }
@@ -425,8 +420,9 @@ static size_t pairs_of(const struct conv_bf16 *c, const struct chunk *k)
 }
 
 /* Panel `number` of diff_dst. */
-static void pack_panel(const struct conv_bf16 *c, const struct chunk *k, size_t number)
+static void pack_panel(const struct conv_bf16 *c, const struct chunk *k, size_t number, int thread)
 {
+    (void)thread;
     size_t K = c->desc.dst.channels, columns = bf16_panel(K);
     uint32_t *panel = k->left + number * room(c) * columns;
     for (size_t b = 0; b < blocks_of(c, k); b++)
@@ -458,70 +454,45 @@ static void sum_panel(const struct conv_bf16 *c, const struct chunk *k, size_t i
                                            .add = k->add});
 }
 
-/* ---- the same chunk on all threads ---- */
+/* Work on a chunk. */
+struct work {
+    const struct conv_bf16 *c;
+    const struct chunk *k;
+    void (*run)(const struct conv_bf16 *c, const struct chunk *k, size_t item, int thread);
+};
 
-static sotto_status pack_item(void *arg, size_t number, int thread)
+static sotto_status run_item(void *arg, size_t item, int thread)
 {
-    (void)thread;
-    const struct conv_bf16 *c = arg;
-    pack_panel(c, &c->now, number);
+    const struct work *w = arg;
+    w->run(w->c, w->k, item, w->k->thread + thread);
     return SOTTO_OK;
 }
 
-static sotto_status sum_item(void *arg, size_t item, int thread)
-{
-    const struct conv_bf16 *c = arg;
-    sum_panel(c, &c->now, item, thread);
-    return SOTTO_OK;
-}
-
-static size_t left_panels(const struct conv_bf16 *c)
-{
-    return c->desc.dst.channels / bf16_panel(c->desc.dst.channels);
-}
-
-static size_t right_panels(const struct conv_bf16 *c)
-{
-    return c->taps * (c->desc.src.channels / bf16_panel(c->desc.src.channels));
-}
-
-static void sum_together(struct conv_bf16 *c, float *diff_weights)
+/* Images from k->first to `end` - 1. */
+static void sum_images(const struct conv_bf16 *c, struct chunk *k, size_t end, int threads)
 {
     const struct conv_desc *d = &c->desc;
-    c->now = (struct chunk){.left = c->left, .sums = diff_weights};
-    for (; c->now.first < d->batch && !par_stopped(d->stop); c->now.first += c->chunk) {
-        const size_t left = d->batch - c->now.first;
-        c->now.images = left < c->chunk ? left : c->chunk;
-        (void)par_shares(left_panels(c), d->threads, d->stop, pack_item, c);
-        (void)par_shares(right_panels(c), d->threads, d->stop, sum_item, c);
-        c->now.add = true;
+    const size_t left = d->dst.channels / bf16_panel(d->dst.channels),
+                 sums = c->taps * (d->src.channels / bf16_panel(d->src.channels));
+    for (; k->first < end && !par_stopped(d->stop); k->first += k->images, k->add = true) {
+        k->images = end - k->first < c->chunk ? end - k->first : c->chunk;
+        (void)par_shares(left, threads, d->stop, run_item, &(struct work){c, k, pack_panel});
+        (void)par_shares(sums, threads, d->stop, run_item, &(struct work){c, k, sum_panel});
     }
 }
 
 /* ---- parts of the batch, each with sums of its own ---- */
 
-/* Blocks of part `part` of the batch begin here. */
-static size_t part_begin(const struct conv_bf16 *c, size_t part)
-{
-    return count_blocks(c) * part / PARTS;
-}
-
 static sotto_status sum_part(void *arg, size_t part, int thread)
 {
     const struct conv_bf16 *c = arg;
     const struct conv_desc *d = &c->desc;
-    size_t end = part_begin(c, part + 1) * c->block;
-    end = end < d->batch ? end : d->batch;
-    struct chunk k = {.first = part_begin(c, part) * c->block,
+    const size_t end = batch_parts_begin(count_blocks(c), part + 1) * c->block;
+    struct chunk k = {.first = batch_parts_begin(count_blocks(c), part) * c->block,
                       .left = c->left + (size_t)thread * left_room(c),
-                      .sums = c->partial + part * c->taps * d->src.channels * d->dst.channels};
-    for (; k.first < end && !par_stopped(d->stop); k.first += k.images, k.add = true) {
-        k.images = end - k.first < c->chunk ? end - k.first : c->chunk;
-        for (size_t i = 0; i < left_panels(c); i++)
-            pack_panel(c, &k, i);
-        for (size_t i = 0; i < right_panels(c); i++)
-            sum_panel(c, &k, i, thread);
-    }
+                      .sums = c->partial + part * c->taps * d->src.channels * d->dst.channels,
+                      .thread = thread};
+    sum_images(c, &k, end < d->batch ? end : d->batch, 1);
     return SOTTO_OK;
 }
 
@@ -532,13 +503,7 @@ static sotto_status add_parts(void *arg, size_t k, int thread)
     const struct conv_bf16 *c = arg;
     const size_t K = c->desc.dst.channels, row = c->taps * c->desc.src.channels,
                  width = c->patched ? c->width : row;
-    float *out = c->diff_weights + k * width;
-    memcpy(out, c->partial + k * row, width * sizeof *out);
-    for (size_t part = 1; part < PARTS; part++) {
-        const float *from = c->partial + (part * K + k) * row;
-        for (size_t i = 0; i < width; i++)
-            out[i] += from[i];
-    }
+    batch_parts_add(c->diff_weights + k * width, c->partial + k * row, K * row, width);
     return SOTTO_OK;
 }
 
@@ -578,12 +543,12 @@ static sotto_status patches_item(void *arg, size_t part, int thread)
 {
     const struct conv_bf16 *c = arg;
     size_t C = c->desc.src.channels, K = c->desc.dst.channels, image = c->pixels * K,
-           end = part_begin(c, part + 1);
+           end = batch_parts_begin(count_blocks(c), part + 1);
     struct piece p = {.sums = c->partial + part * K * C,
                       .left = c->left + (size_t)thread * room(c) * bf16_panel(K),
                       .right = c->right + (size_t)thread * room(c) * bf16_panel(C)};
     memset(p.sums, 0, K * C * sizeof *p.sums);
-    for (size_t b = part_begin(c, part); b < end && !par_stopped(c->desc.stop); b++) {
+    for (size_t b = batch_parts_begin(count_blocks(c), part); b < end && !par_stopped(c->desc.stop); b++) {
         size_t first = b * c->block, rest = c->desc.batch - first, images = rest < c->block ? rest : c->block,
                count = images * c->pixels;
         p.patches = make_patches(c, (size_t)thread, first, images);
@@ -605,9 +570,10 @@ void conv_bf16_weights(struct conv_bf16 *c, float *diff_weights, const void *dif
     const struct conv_desc *d = &c->desc;
     c->diff_weights = diff_weights, c->diff_dst = diff_dst, c->in = src;
     if (!c->parted) {
-        sum_together(c, diff_weights);
+        struct chunk all = {.left = c->left, .sums = diff_weights};
+        sum_images(c, &all, d->batch, d->threads);
         return;
     }
-    (void)par_shares(PARTS, d->threads, d->stop, c->patched ? patches_item : sum_part, c);
+    (void)par_shares(BATCH_PARTS, d->threads, d->stop, c->patched ? patches_item : sum_part, c);
     (void)par_shares(d->dst.channels, d->threads, d->stop, add_parts, c);
 }

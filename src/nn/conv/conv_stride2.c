@@ -10,6 +10,7 @@
  * pixels: what its left column, its right one and both have, and its middle one. */
 #include "nn/conv/conv_stride2.h"
 
+#include "nn/conv/batch_parts.h"
 #include "nn/conv/bf16_kernels.h"
 #include "nn/conv/conv_bf16.h"
 #include "nn/conv/stride2_lists.h"
@@ -27,20 +28,31 @@ struct reads {
         *single_reads; /* (rows of the kernel, chunk * pairs): a pair's first pixel, its
                                                    left difference; (taps, chunk * singles) */
 };
+/* Images that a product of the weight gradient is over, and what it adds to. */
+struct chunk {
+    size_t first, images;
+    uint16_t *far;         /* differences */
+    uint32_t *left;        /* (K / panel, pairs of a chunk, panel) of diff_dst */
+    float *weights, *both; /* (K, taps, C), (K, rows of the kernel, C) */
+    int thread;            /* it is on this one alone; or on all */
+    bool add;
+};
 struct conv_stride2 {
     struct conv_desc desc;
     const struct bf16_kernels *kernels;
     size_t taps;         /* of the kernel */
-    size_t block, chunk; /* images of a list; of a product of the weight gradient */
+    size_t block, chunk; /* images of a list; at most, of a product of the weight gradient */
+    bool parted;         /* each part of the batch has sums of the weight gradient of its own */
     struct stride2_pass forward, backward;
     struct reads reads;
     struct arena memory; /* of reads */
     float *sums;         /* (K, rows of the kernel, C): outer weights added up; or OF_BOTH */
     uint32_t *panels;    /* (results / panel, taps, then sums; depth / 2, panel): the weights */
-    uint16_t *far;       /* differences of a block for each thread, or of a chunk */
-    float *middle;       /* (threads, middle sums of a block, panel) */
-    uint32_t *left;      /* (K / panel, pairs of a chunk, panel) of diff_dst */
-    uint32_t *right;     /* (threads, pairs of a chunk, panel) of src */
+    uint16_t *far;   /* differences of a block for each thread, or of a chunk (for each thread if parted) */
+    float *middle;   /* (threads, middle sums of a block, panel) */
+    float *partial;  /* (parts, K, taps and rows of the kernel, C): sums of parts */
+    uint32_t *left;  /* of a chunk (for each thread if parted) */
+    uint32_t *right; /* (threads, pairs of a chunk, panel) of src */
     /* of the running call */
     const struct stride2_pass *pass;
     size_t images;
@@ -49,7 +61,6 @@ struct conv_stride2 {
     const float *weights, *bias;
     float *diff_weights;
     const uint16_t *diff_dst;
-    size_t at; /* first image of the chunk */
 };
 
 int conv_stride2_fits(const struct conv_desc *d)
@@ -141,6 +152,7 @@ sotto_status conv_stride2_create(struct conv_stride2 **out, const struct conv_de
     c->chunk = pixels < CHUNK_PIXELS ? CHUNK_PIXELS / pixels : 1;
     c->block = c->block < d->batch ? c->block : d->batch;
     c->chunk = c->chunk < d->batch ? c->chunk : d->batch;
+    c->parted = batch_parts_fit(c->taps * d->src.channels * d->dst.channels, d->batch / c->block);
     stride2_pass_begin(&c->forward, &c->desc, false);
     stride2_pass_begin(&c->backward, &c->desc, true);
     TRY(stride2_pass_create(&c->forward, c->block));
@@ -182,6 +194,11 @@ static size_t right_room(const struct conv_stride2 *c)
     return 2 * half_pairs(c, c->chunk) + half_singles(c, c->chunk);
 }
 
+static size_t part_floats(const struct conv_stride2 *c)
+{
+    return (c->taps + c->desc.kernel_height) * c->desc.src.channels * c->desc.dst.channels;
+}
+
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -191,9 +208,10 @@ void conv_stride2_layout(struct conv_stride2 *c, struct arena *scratch)
 {
     const struct conv_desc *d = &c->desc;
     size_t C = d->src.channels, K = d->dst.channels, threads = (size_t)d->threads,
+           each = c->parted ? threads : 1,
            far = threads * c->block * larger(stride2_far(&c->forward), stride2_far(&c->backward));
     if (d->training)
-        far = larger(far, c->chunk * stride2_far(&c->forward));
+        far = larger(far, each * c->chunk * stride2_far(&c->forward));
     c->sums = arena_take(scratch, K * d->kernel_height * C, sizeof *c->sums);
     c->panels = arena_take(scratch, (c->taps + d->kernel_height) * C * K / 2, sizeof *c->panels);
     c->far = arena_take(scratch, far, sizeof *c->far);
@@ -203,7 +221,9 @@ void conv_stride2_layout(struct conv_stride2 *c, struct arena *scratch)
         sizeof *c->middle);
     if (!d->training)
         return;
-    c->left = arena_take(scratch, left_room(c) * K, sizeof *c->left);
+    if (c->parted)
+        c->partial = arena_take(scratch, BATCH_PARTS * part_floats(c), sizeof *c->partial);
+    c->left = arena_take(scratch, each * left_room(c) * K, sizeof *c->left);
     c->right = arena_take(scratch, threads * right_room(c) * bf16_panel(C), sizeof *c->right);
 }
 
@@ -363,34 +383,25 @@ void conv_stride2_backward_data(struct conv_stride2 *c, size_t images, void *dif
 
 /* ---- the weight gradient ---- */
 
-static size_t chunk_images(const struct conv_stride2 *c)
-{
-    size_t left = c->desc.batch - c->at;
-    return left < c->chunk ? left : c->chunk;
-}
-
-/* Some rows of an image. */
-static sotto_status make_far(void *arg, size_t item, int thread)
+/* Differences of some rows of an image. */
+static void make_far(const struct conv_stride2 *c, const struct chunk *q, size_t item, int thread)
 {
     (void)thread;
-    const struct conv_stride2 *c = arg;
     const struct stride2_pass *p = &c->forward;
     size_t runs = (p->in.height + FAR_ROWS - 1) / FAR_ROWS, n = item / runs, first = item % runs * FAR_ROWS,
            end = first + FAR_ROWS < p->in.height ? first + FAR_ROWS : p->in.height;
-    differences(c, p, c->far + n * stride2_far(p), c->in + (c->at + n) * count_of(p->in), first, end);
-    return SOTTO_OK;
+    differences(c, p, q->far + n * stride2_far(p), c->in + (q->first + n) * count_of(p->in), first, end);
 }
 
 /* Left results, singles, right results, sums of left and right: one of these in a panel of diff_dst. */
-static sotto_status pack_left(void *arg, size_t item, int thread)
+static void pack_left(const struct conv_stride2 *c, const struct chunk *q, size_t item, int thread)
 {
     (void)thread;
-    const struct conv_stride2 *c = arg;
     const struct reads *r = &c->reads;
-    size_t K = c->desc.dst.channels, columns = bf16_panel(K), number = item / PARTS, n = chunk_images(c),
+    size_t K = c->desc.dst.channels, columns = bf16_panel(K), number = item / PARTS, n = q->images,
            pairs = half_pairs(c, n), singles = half_singles(c, n);
-    uint32_t *panel = c->left + number * left_room(c) * columns;
-    const uint16_t *in = c->diff_dst + c->at * count_of(c->desc.dst) + number * columns;
+    uint32_t *panel = q->left + number * left_room(c) * columns;
+    const uint16_t *in = c->diff_dst + q->first * count_of(c->desc.dst) + number * columns;
     if (item % PARTS == 0)
         c->kernels->pack_pixels(panel, in, r->pair_at, n * r->pairs, columns);
     else if (item % PARTS == 1)
@@ -401,7 +412,6 @@ static sotto_status pack_left(void *arg, size_t item, int thread)
     else
         c->kernels->pack_sums(panel + (2 * pairs + singles) * columns, in, r->pair_at, K, n * r->pairs,
                               columns);
-    return SOTTO_OK;
 }
 
 /* The pairs of pixels of a part in `right`, and where in `left` they begin. */
@@ -410,13 +420,13 @@ struct range {
 };
 
 /* Row `k` of the kernel, channels from `first` on. */
-static struct range pack_right(const struct conv_stride2 *c, uint32_t *to, size_t k, enum part part,
-                               size_t first)
+static struct range pack_right(const struct conv_stride2 *c, const struct chunk *q, uint32_t *to, size_t k,
+                               enum part part, size_t first)
 {
     const struct reads *r = &c->reads;
-    size_t C = c->desc.src.channels, columns = bf16_panel(C), n = chunk_images(c), pairs = half_pairs(c, n),
+    size_t C = c->desc.src.channels, columns = bf16_panel(C), n = q->images, pairs = half_pairs(c, n),
            singles = half_singles(c, n), all = k * c->chunk * r->pairs;
-    const uint16_t *in = c->in + c->at * count_of(c->desc.src) + first, *far = c->far + first;
+    const uint16_t *in = c->in + q->first * count_of(c->desc.src) + first, *far = q->far + first;
     void (*pack)(uint32_t *, const uint16_t *, const uint32_t *, size_t, size_t) = c->kernels->pack_pixels;
     if (part == OF_BOTH) {
         pack(to, in + 2 * C, r->first_at + all, n * r->pairs, columns);
@@ -437,41 +447,96 @@ static struct range pack_right(const struct conv_stride2 *c, uint32_t *to, size_
 }
 
 /* Part `i` of `n` of what the next chunk reads of a tensor of these images. */
-static struct bf16_ahead next_chunk(const struct conv_stride2 *c, const uint16_t *tensor, struct nn_shape s,
-                                    size_t i, size_t n)
+static struct bf16_ahead next_chunk(const struct conv_stride2 *c, const struct chunk *q,
+                                    const uint16_t *tensor, struct nn_shape s, size_t i, size_t n)
 {
-    size_t first = c->at + c->chunk, left = c->desc.batch > first ? c->desc.batch - first : 0,
+    size_t first = q->first + q->images, left = c->desc.batch > first ? c->desc.batch - first : 0,
            images = left < c->chunk ? left : c->chunk, values = images * count_of(s), from = values * i / n;
     return (struct bf16_ahead){tensor + first * count_of(s) + from,
                                (values * (i + 1) / n - from) * sizeof *tensor};
 }
 
 /* One part of one row of the kernel, for one panel of channels of src. */
-static sotto_status sum_item(void *arg, size_t item, int thread)
+static void sum_row(const struct conv_stride2 *c, const struct chunk *q, size_t item, int thread)
 {
-    const struct conv_stride2 *c = arg;
     const struct conv_desc *d = &c->desc;
     size_t C = d->src.channels, K = d->dst.channels, columns = bf16_panel(C), rows = bf16_panel(K),
            height = d->kernel_height, k = item / PARTS % height, first = item / PARTS / height * columns;
     enum part part = (enum part)(item % PARTS);
     uint32_t *right = c->right + (size_t)thread * right_room(c) * columns;
-    struct range range = pack_right(c, right, k, part, first);
+    struct range range = pack_right(c, q, right, k, part, first);
     size_t column = part == OF_LEFT ? 0 : part == OF_MIDDLE ? 1 : 2;
-    float *out = part == OF_BOTH ? c->sums + k * C : c->diff_weights + (k * STRIDE2_WIDE + column) * C;
+    float *out = part == OF_BOTH ? q->both + k * C : q->weights + (k * STRIDE2_WIDE + column) * C;
     size_t stride = (part == OF_BOTH ? height : c->taps) * C, calls = K / rows,
            all = C / columns * height * PARTS * calls;
     for (size_t i = 0; i < K; i += rows)
-        c->kernels->sum(
-            &(struct bf16_sum){.out = out + i * stride + first,
-                               .stride = stride,
-                               .rows = rows,
-                               .columns = columns,
-                               .left = c->left + i * left_room(c) + range.begin * rows,
-                               .right = right,
-                               .pairs = range.pairs,
-                               .add = c->at > 0,
-                               .ahead = {next_chunk(c, c->in, d->src, item * calls + i / rows, all),
-                                         next_chunk(c, c->diff_dst, d->dst, item * calls + i / rows, all)}});
+        c->kernels->sum(&(struct bf16_sum){
+            .out = out + i * stride + first,
+            .stride = stride,
+            .rows = rows,
+            .columns = columns,
+            .left = q->left + i * left_room(c) + range.begin * rows,
+            .right = right,
+            .pairs = range.pairs,
+            .add = q->add,
+            .ahead = {next_chunk(c, q, c->in, d->src, item * calls + i / rows, all),
+                      next_chunk(c, q, c->diff_dst, d->dst, item * calls + i / rows, all)}});
+}
+
+/* Work on a chunk. */
+struct work {
+    const struct conv_stride2 *c;
+    const struct chunk *q;
+    void (*run)(const struct conv_stride2 *c, const struct chunk *q, size_t item, int thread);
+};
+
+static sotto_status run_item(void *arg, size_t item, int thread)
+{
+    const struct work *w = arg;
+    w->run(w->c, w->q, item, w->q->thread + thread);
+    return SOTTO_OK;
+}
+
+/* Images from q->first to `end` - 1. */
+static void sum_images(const struct conv_stride2 *c, struct chunk *q, size_t end, int threads)
+{
+    const struct conv_desc *d = &c->desc;
+    const size_t runs = (d->src.height + FAR_ROWS - 1) / FAR_ROWS,
+                 left = d->dst.channels / bf16_panel(d->dst.channels) * PARTS,
+                 sums = d->src.channels / bf16_panel(d->src.channels) * d->kernel_height * PARTS;
+    for (; q->first < end && !par_stopped(d->stop); q->first += q->images, q->add = true) {
+        q->images = end - q->first < c->chunk ? end - q->first : c->chunk;
+        (void)par_shares(q->images * runs, threads, d->stop, run_item, &(struct work){c, q, make_far});
+        (void)par_shares(left, threads, d->stop, run_item, &(struct work){c, q, pack_left});
+        (void)par_shares(sums, threads, d->stop, run_item, &(struct work){c, q, sum_row});
+    }
+}
+
+/* A part of the batch, with sums of its own. */
+static sotto_status sum_part(void *arg, size_t part, int thread)
+{
+    const struct conv_stride2 *c = arg;
+    const struct conv_desc *d = &c->desc;
+    struct chunk q = {.first = batch_parts_begin(d->batch, part),
+                      .far = c->far + (size_t)thread * c->chunk * stride2_far(&c->forward),
+                      .left = c->left + (size_t)thread * left_room(c) * d->dst.channels,
+                      .weights = c->partial + part * part_floats(c),
+                      .thread = thread};
+    q.both = q.weights + c->taps * d->src.channels * d->dst.channels;
+    sum_images(c, &q, batch_parts_begin(d->batch, part + 1), 1);
+    return SOTTO_OK;
+}
+
+/* Of some kernels. */
+static sotto_status add_parts(void *arg, size_t item, int thread)
+{
+    (void)thread;
+    const struct conv_stride2 *c = arg;
+    const size_t C = c->desc.src.channels, all = BF16_GROUP * c->taps * C,
+                 both = BF16_GROUP * c->desc.kernel_height * C;
+    batch_parts_add(c->diff_weights + item * all, c->partial + item * all, part_floats(c), all);
+    batch_parts_add(c->sums + item * both, c->partial + c->taps * C * c->desc.dst.channels + item * both,
+                    part_floats(c), both);
     return SOTTO_OK;
 }
 
@@ -494,12 +559,14 @@ static sotto_status add_both(void *arg, size_t item, int thread)
 void conv_stride2_weights(struct conv_stride2 *c, float *diff_weights, const void *diff_dst, const void *src)
 {
     const struct conv_desc *d = &c->desc;
-    size_t C = d->src.channels, K = d->dst.channels, runs = (d->src.height + FAR_ROWS - 1) / FAR_ROWS;
+    const size_t groups = d->dst.channels / BF16_GROUP;
     c->diff_weights = diff_weights, c->diff_dst = diff_dst, c->in = src;
-    for (c->at = 0; c->at < d->batch && !par_stopped(d->stop); c->at += c->chunk) {
-        (void)par_shares(chunk_images(c) * runs, d->threads, d->stop, make_far, c);
-        (void)par_shares(K / bf16_panel(K) * PARTS, d->threads, d->stop, pack_left, c);
-        (void)par_shares(C / bf16_panel(C) * d->kernel_height * PARTS, d->threads, d->stop, sum_item, c);
+    if (c->parted) {
+        (void)par_shares(BATCH_PARTS, d->threads, d->stop, sum_part, c);
+        (void)par_shares(groups, d->threads, d->stop, add_parts, c);
+    } else {
+        struct chunk all = {.far = c->far, .left = c->left, .weights = diff_weights, .both = c->sums};
+        sum_images(c, &all, d->batch, d->threads);
     }
-    (void)par_shares(K / BF16_GROUP, d->threads, d->stop, add_both, c);
+    (void)par_shares(groups, d->threads, d->stop, add_both, c);
 }

@@ -44,12 +44,19 @@ static void add_f32(void *sum, const void *data, size_t n)
         y[i] += x[i];
 }
 
+INLINE void add_some(void *sum, const void *data, size_t i, size_t n)
+{
+    wide_put(sum, i, wide_get(sum, i, n, 1) + wide_get(data, i, n, 1), n, 1);
+}
+
 static void add_bf16(void *sum, const void *data, size_t n)
 {
-    bf16 *y = sum;
-    const bf16 *x = data;
-    for (size_t i = 0; i < n; i++)
-        y[i] = bf16_from_float(bf16_to_float(y[i]) + bf16_to_float(x[i]));
+    enum { WIDTH = VECTOR_BYTES / sizeof(float) };
+    size_t i = 0;
+    for (; i + WIDTH <= n; i += WIDTH)
+        add_some(sum, data, i, WIDTH);
+    if (i < n)
+        add_some(sum, data, i, n - i);
 }
 
 static void row_sums_f32(float *sums, const void *data, size_t rows, size_t columns)

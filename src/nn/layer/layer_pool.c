@@ -233,17 +233,20 @@ static sotto_status backward_pixels(void *arg, size_t image, int thread)
 
 /* ---- global: all pixels weigh the same, so whole pixels are summed and copied ---- */
 
+enum { WHOLE_CHANNELS = 2048 };
+
 static sotto_status forward_whole_image(void *arg, size_t image, int thread)
 {
     struct layer_run *run = arg;
     struct nn_shape s = run->src->shape;
-    if (run->src->dtype != NN_F32)
+    float sums[WHOLE_CHANNELS], area = (float)(s.height * s.width);
+    if (s.channels > WHOLE_CHANNELS)
         return forward_image(arg, image, thread);
-    float *mean = (float *)run->dst->data + image * s.channels, area = (float)(s.height * s.width);
-    run->kernels->row_sums[NN_F32](mean, (const float *)run->src->data + image * shape_count(s),
-                                   s.height * s.width, s.channels);
+    run->kernels->row_sums[run->src->dtype](
+        sums, (const char *)run->src->data + image * shape_count(s) * dtype_size(run->src->dtype),
+        s.height * s.width, s.channels);
     for (size_t c = 0; c < s.channels; c++)
-        mean[c] /= area;
+        put(run->dst, run->dst->data, image * s.channels + c, sums[c] / area);
     return SOTTO_OK;
 }
 

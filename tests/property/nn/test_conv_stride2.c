@@ -26,11 +26,19 @@ static const double COARSER = 1.5;
 struct shape {
     size_t batch, height, width, C, K, kernel_height, pad;
 };
-static const struct shape SHAPES[] = {{3, 15, 15, 128, 128, 3, 0}, {2, 7, 7, 64, 64, 3, 0},
-                                      {5, 11, 12, 16, 32, 3, 1},   {1, 47, 23, 32, 16, 3, 0},
-                                      {2, 16, 16, 64, 80, 3, 1},   {41, 6, 10, 16, 16, 3, 1},
-                                      {3, 3, 9, 48, 128, 1, 0},    {2, 8, 10, 32, 64, 5, 2},
-                                      {300, 5, 5, 16, 64, 3, 0},   {1, 9, 30, 96, 48, 2, 0}};
+static const struct shape SHAPES[] = {{3, 15, 15, 128, 128, 3, 0},
+                                      {2, 7, 7, 64, 64, 3, 0},
+                                      {5, 11, 12, 16, 32, 3, 1},
+                                      {1, 47, 23, 32, 16, 3, 0},
+                                      {2, 16, 16, 64, 80, 3, 1},
+                                      {41, 6, 10, 16, 16, 3, 1},
+                                      {3, 3, 9, 48, 128, 1, 0},
+                                      {2, 8, 10, 32, 64, 5, 2},
+                                      {300, 5, 5, 16, 64, 3, 0},
+                                      {1, 9, 30, 96, 48, 2, 0},
+                                      /* 16 parts of the batch, which are not equal */
+                                      {70, 16, 16, 16, 96, 3, 1},
+                                      {150, 9, 10, 32, 64, 3, 1}};
 enum { SHAPES_COUNT = sizeof SHAPES / sizeof *SHAPES };
 
 static struct conv_desc describe(const struct shape *s, bool finished)
