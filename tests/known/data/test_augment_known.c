@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "data/augment/augment.h"
 #include "augment_vectors.h"
 
@@ -17,7 +18,7 @@ static double farthest(const float *got, const float *expected)
 {
     double worst = 0;
     for (size_t i = 0; i < 3 * PIXELS; i++)
-        worst = fmax(worst, fabs((double)got[i] - (double)expected[i]));
+        worst = worse(worst, fabs((double)got[i] - (double)expected[i]));
     return worst;
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "dp/account/accountant.h"
 #include "sotto/compose.h"
 
@@ -87,7 +88,7 @@ static void discrete_laws_agree_with_sums(void **state)
                                      shifts[j], orders[a], r.lo, r.hi, renyi);
                         /* what the record says without knowing the step is never smaller */
                         const struct mechanism *m = mechanism_find(laws[l].name);
-                        if (m->delta(iv(t), epsilon).hi < (double)delta * (1 - 1e-12) - 1e-16)
+                        if (!(m->delta(iv(t), epsilon).hi >= (double)delta * (1 - 1e-12) - 1e-16))
                             fail_msg("%s h %g D %ld eps %g: any step %.17g, sum %.17Lg", m->name, h,
                                      shifts[j], epsilon, m->delta(iv(t), epsilon).hi, delta);
                         assert_true(isinf(renyi) ||
@@ -211,7 +212,7 @@ static void the_exponential_mechanism_is_as_bad_as_logistic_noise(void **state)
             double worst = 0;
             for (double x = -20; x < 20; x += 1e-3) { /* P(1) = sigmoid(x), Q(1) = sigmoid(x - t) */
                 double p = 1 / (1 + exp(-x)), q = 1 / (1 + exp(t - x));
-                worst = fmax(worst, p - exp(e) * q);
+                worst = worse(worst, p - exp(e) * q);
             }
             struct interval d = m->delta(iv(t), e);
             assert_true(worst <= d.hi && worst > d.lo - 1e-6);
@@ -279,7 +280,7 @@ static void permute_and_flip_is_pure_and_no_more(void **state)
                     worst[j >= 0] = fmax(worst[j >= 0], log(p / q));
                     apart += j < 0 ? fmax(0, p - q) : 0;
                 }
-            distance = fmax(distance, apart);
+            distance = worse(distance, apart);
         }
     assert_true(worst[0] <= 1 && worst[0] > .9);
     assert_true(worst[1] <= 1 && worst[1] > .9);

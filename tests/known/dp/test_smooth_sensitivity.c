@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "sotto/compose.h"
 #include "sotto/smooth.h"
 
@@ -71,7 +72,7 @@ static double local(const double *x, size_t n)
         for (size_t v = 0; v < LEVELS; v++) {
             memcpy(other, x, n * sizeof *x);
             other[i] = level(v);
-            most = fmax(most, fabs(median(other, n) - median(x, n)));
+            most = worse(most, fabs(median(other, n) - median(x, n)));
         }
     return most;
 }
@@ -138,7 +139,7 @@ static double largest_loss(double factor)
     double most = 0;
     for (int i = -400000; i <= 400000; i++) {
         const double x = i * 1e-4 * (1 + factor), a = x / factor, b = (x - 1) / factor;
-        most = fmax(most, fabs(log1p(a * a) - log1p(b * b)));
+        most = worse(most, fabs(log1p(a * a) - log1p(b * b)));
     }
     return most;
 }

@@ -8,6 +8,7 @@
 #include "dp/release/statistic.h"
 #include "sotto/io.h"
 #include "support/temporary_folder.h"
+#include "support/worse.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -177,7 +178,7 @@ static void chi_squares_move_as_proved(void **state)
                             (float)(((int)(2 * x[person * columns + j]) + step) % 3) / 2;
                     assert_int_equal(statistic(after, &other, &p, moved, n, columns), SOTTO_OK);
                     for (size_t j = 0; j < columns; j++)
-                        most = fmax(most, fabs(after[j] - before[j]));
+                        most = worse(most, fabs(after[j] - before[j]));
                 }
             near(most, known[i].most[s], 1e-12);
             assert_true(most * (double)columns <= r.sensitivity.l1);

@@ -138,7 +138,7 @@ static double cosine(const struct step *s)
 static void check_bf16(const struct step *s, const char *what)
 {
     double found = 1 - cosine(s), peer = 1 - scalar(s, "autocast.cosine");
-    if (fabs(s->loss - scalar(s, "loss")) >= 1e-2 || !(found <= 1.25 * peer))
+    if (!(fabs(s->loss - scalar(s, "loss")) < 1e-2) || !(found <= 1.25 * peer))
         fail_msg("%s: loss %.6g, expected %.6g; cosine %.6g, PyTorch's %.6g", what, s->loss,
                  scalar(s, "loss"), 1 - found, 1 - peer);
 }
@@ -201,7 +201,7 @@ static void check_resnet(const struct resnet_case *c, const struct nn_backend *b
     int deep = strcmp(c->model, "resnet18") == 0;
     double units = strcmp(nn_backend_name(backend), "winograd") == 0 ? 2 : 1;
     run_resnet(&s, c, backend, NN_F32);
-    if (fabs(s.loss - scalar(&s, "loss")) >= 1e-5)
+    if (!(fabs(s.loss - scalar(&s, "loss")) < 1e-5))
         fail_msg("%s: loss %.9g, expected %.9g", c->file, s.loss, scalar(&s, "loss"));
     check_gradients(&s, deep ? 5e-3 * units : 1e-4);
     update(&s, &(struct nn_optimizer_config){.name = "sgd", .momentum = .9, .weight_decay = 1e-4}, 0.1);

@@ -141,7 +141,7 @@ static void optimal_composition_is_exact(void **state)
                 assert_int_equal(
                     sotto_compose_optimal(&c, (struct sotto_dp){e, 0}, k, delta, SOTTO_ADD_REMOVE), SOTTO_OK);
                 double exact = epsilon_of(&p, &q, delta).upper;
-                if (fabs(c.epsilon.upper - exact) > 1e-11 * (1 + exact))
+                if (!(fabs(c.epsilon.upper - exact) <= 1e-11 * (1 + exact)))
                     fail_msg("eps %g k %zu delta %g: %.17g, exact %.17g", e, k, delta, c.epsilon.upper,
                              exact);
             }

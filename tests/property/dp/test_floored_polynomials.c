@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "dp/ball/ball_private.h"
 #include "dp/noise/floored_polynomials.h"
 
@@ -77,7 +78,7 @@ static double worst_error(const struct polynomial *p)
         add_tail(sum, p);
         struct interval error = ball_enclosure(sum);
         double weight = pow(p->end * (i + 1) / PIECES, p->power) * 1.000001;
-        worst = fmax(worst, fmax(-error.lo, error.hi) * weight * 0x1p53);
+        worst = worse(worst, worse(-error.lo, error.hi) * weight * 0x1p53);
     }
     ball_numbers_free(difference, TERMS);
     ball_numbers_free(scratch, 3);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/floored_words.h"
+#include "support/worse.h"
 #include "support/oracle_sweep.h"
 
 #include <math.h>
@@ -117,7 +118,7 @@ static double law_off(enum floored_law law, double m, ball_refinement *refine)
                 above[j]++;
         }
     for (int j = 1; j < REACH; j++)
-        off = fmax(off, fabs(above[j] - 2 * upper_tail(law, m, j) * ALL * (1 << MORE)));
+        off = worse(off, fabs(above[j] - 2 * upper_tail(law, m, j) * ALL * (1 << MORE)));
     return off;
 }
 

@@ -11,6 +11,7 @@
 #include "dp/mechanism/mechanism.h"
 #include "num/special.h"
 #include "support/oracle_sweep.h"
+#include "support/worse.h"
 
 #include <float.h>
 
@@ -55,7 +56,7 @@ static void functions_hold_the_truth(void **state)
                 fail_msg("%s(%.17g) in [%.17g, %.17g], the interval says [%.17g, %.17g]", subjects[i].name, x,
                          truth.lo, truth.hi, got.lo, got.hi);
             if (fabs(truth.lo) > 1e-290)
-                widest = fmax(widest, (got.hi - got.lo) / fabs(truth.lo));
+                widest = worse(widest, (got.hi - got.lo) / fabs(truth.lo));
         }
         print_message("%s: relative width up to %.2g\n", subjects[i].name, widest);
     }

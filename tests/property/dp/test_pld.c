@@ -73,7 +73,8 @@ static void sampled_pairs_agree_with_quadrature(void **state)
         pair.points(&p, pair.arg, &epsilon, 1);
         double value = epsilon >= 0 ? delta : delta + expm1(epsilon);
         double slope = exp(epsilon) * (epsilon >= 0 ? tail : 1 - tail);
-        if (fabs(p.value.hi - value) > 2e-7 || fabs(p.slope.hi - slope) > 2e-3 || p.value.lo > p.value.hi)
+        if (!(fabs(p.value.hi - value) <= 2e-7 && fabs(p.slope.hi - slope) <= 2e-3 &&
+              p.value.lo <= p.value.hi))
             fail_msg("%s t %g q %g way %d eps %g: value %g against %g, slope %g against %g",
                      s.mechanism->name, s.shift, s.rate, s.direction, epsilon, p.value.hi, value, p.slope.hi,
                      slope);

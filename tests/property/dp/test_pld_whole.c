@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "base/memory.h"
 #include "dp/account/account_pld.h"
 #include "dp/account/accountant.h"
@@ -194,8 +195,8 @@ static void the_lower_end_of_a_vector_is_reached(void **state)
             struct sotto_account a = account(names[i], 3, NAN, 2, 4, 1e-5, k);
             struct sotto_account far = account(names[i], 3, 2, 2, 1, 1e-5, k);
             struct sotto_account wide = account(names[i], 3, 1, 1, 1, 1e-5, 4 * k);
-            double most = fmax(far.epsilon.lower, wide.epsilon.lower);
-            if (fabs(a.epsilon.lower - most) > 1e-9 || a.epsilon.upper < most)
+            double most = worse(far.epsilon.lower, wide.epsilon.lower);
+            if (!(fabs(a.epsilon.lower - most) <= 1e-9 && a.epsilon.upper >= most))
                 fail_msg("%s %zu times: [%.12g, %.12g], its parts reach %.12g", names[i], k, a.epsilon.lower,
                          a.epsilon.upper, most);
         }

@@ -40,13 +40,13 @@ static void calibration_never_overshoots_and_wastes_nothing(void **state)
                     assert_int_equal(status, SOTTO_OK);
                     assert_int_equal(sotto_account_release(&a, name, scale, &kinds[k], deltas[d], 1, NULL),
                                      SOTTO_OK);
-                    if (a.epsilon.upper > target.epsilon || a.epsilon.lower > a.epsilon.upper)
+                    if (!(a.epsilon.upper <= target.epsilon && a.epsilon.lower <= a.epsilon.upper))
                         fail_msg("%s kind %d: epsilon [%.17g, %.17g] for a target of %g at %g", name, k,
                                  a.epsilon.lower, a.epsilon.upper, target.epsilon, target.delta);
                     assert_int_equal(
                         sotto_account_release(&a, name, scale * (1 - 1e-7), &kinds[k], deltas[d], 1, NULL),
                         SOTTO_OK);
-                    if (a.epsilon.upper <= target.epsilon)
+                    if (!(a.epsilon.upper > target.epsilon))
                         fail_msg("%s kind %d: scale %g for (%g, %g) is larger than needed", name, k, scale,
                                  target.epsilon, target.delta);
                     checked++;
@@ -82,7 +82,7 @@ static void calibration_never_overshoots_for_any_mechanism(void **state)
                         continue;
                     assert_int_equal(
                         sotto_account_release(&a, row->name, scale, &s, deltas[d], compose, NULL), SOTTO_OK);
-                    if (a.epsilon.upper > target.epsilon || a.epsilon.lower > a.epsilon.upper)
+                    if (!(a.epsilon.upper <= target.epsilon && a.epsilon.lower <= a.epsilon.upper))
                         fail_msg("%s %zu times: epsilon [%.17g, %.17g] for a target of %g at %g", row->name,
                                  compose, a.epsilon.lower, a.epsilon.upper, target.epsilon, target.delta);
                     checked++;
@@ -124,7 +124,7 @@ static void closed_forms_agree_with_quadrature(void **state)
             by_quadrature(m, t, epsilon, 2.5, &delta, &renyi);
             assert_true(fabs(m->delta(iv(t), epsilon).hi - delta) < 2e-7);
             double formula = m->renyi(iv(t), 2.5).hi;
-            if (fabs(formula - renyi) > 1e-6 * formula)
+            if (!(fabs(formula - renyi) <= 1e-6 * formula))
                 fail_msg("%s t=%g: Renyi %.12g, quadrature %.12g", m->name, t, formula, renyi);
             /* epsilon(delta) inverts delta(epsilon) */
             struct interval back = m->epsilon(iv(t), m->delta(iv(t), epsilon).hi);

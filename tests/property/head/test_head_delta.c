@@ -9,6 +9,7 @@
 #include "head/many/head_block.h"
 #include "head/train/head_plain.h"
 #include "support/head_blobs.h"
+#include "support/worse.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static double worst_error(const struct world *w, size_t shift)
         head_block_export(&b, h, near);
         double change = distance(alone, everyone, count);
         assert_true(change > 0);
-        worst = fmax(worst, (distance(near, alone, count) - rounding) / change);
+        worst = worse(worst, (distance(near, alone, count) - rounding) / change);
     }
     head_block_clear(&b);
     head_plain_clear(&t);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "support/exercise.h"
+#include "support/worse.h"
 #include "head/private/moments.h"
 #include "rng/rng.h"
 #include "support/temporary_folder.h"
@@ -160,8 +161,8 @@ static void the_worst_neighbours_reach_it(void **state)
                         float x[N * D] = {1}, other[D] = {(float)cos(angle), (float)sin(angle)};
                         int64_t y[N] = {0};
                         struct head_data data = {x, y, N, D, k};
-                        most = fmax(most, move(t, &recipe, data, other, 0).l2);
-                        most = fmax(most, move(t, &recipe, data, other, 1).l2);
+                        most = worse(most, move(t, &recipe, data, other, 0).l2);
+                        most = worse(most, move(t, &recipe, data, other, 1).l2);
                     }
                     assert_true(most <= bound.l2 && most > 0.999 * bound.exact_l2);
                 }
@@ -263,7 +264,7 @@ static void heads_solve_their_equations(void **state)
                         answer += (double)w[k * D + c] * (double)x[n * D + c];
                     sum += (answer / K - (y[n] == (int64_t)k) + 1.0 / K) * (j < D ? (double)x[n * D + j] : 1);
                 }
-                residual = fmax(residual, fabs(sum));
+                residual = worse(residual, fabs(sum));
             }
         assert_true(residual < 0.05); /* of sums of size 500 stored in float32 */
         assert_int_equal(sotto_head_accuracy(&accuracy, h, x, y, MANY, D, NULL), SOTTO_OK);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "head/private/head_objective.h"
 #include "rng/rng.h"
 
@@ -129,8 +130,8 @@ static struct worst find_worst(const struct objective_plan *plan, uint64_t seed)
         for (size_t e = 0; e < plan->dimension; e++)
             v[e] = pair % 10 ? size * rng_normal(&r) : 0;
         const struct density a = density_at(plan, v, x[0], y[0]), b = density_at(plan, v, x[1], y[1]);
-        worst.noise = fmax(worst.noise, fabs(a.noise - b.noise) / plan->sensitivity);
-        worst.hessian = fmax(worst.hessian, fabs(a.hessian - b.hessian) / jacobian);
+        worst.noise = worse(worst.noise, fabs(a.noise - b.noise) / plan->sensitivity);
+        worst.hessian = worse(worst.hessian, fabs(a.hessian - b.hessian) / jacobian);
         const double loss = (b.noise - a.noise) / plan->weights.inside.scale + a.hessian - b.hessian;
         worst.both =
             fmax(worst.both, fabs(loss) / (plan->sensitivity / plan->weights.inside.scale + jacobian));

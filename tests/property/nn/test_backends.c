@@ -324,7 +324,7 @@ static void networks_agree(void **state)
         return;
     one_step(&half, fast, NN_BF16);
     one_step(&again, fast, NN_BF16);
-    if (fabs(half.loss - ref.loss) > 1e-2)
+    if (!(fabs(half.loss - ref.loss) <= 1e-2))
         fail_msg("loss %g in bf16, %g in f32", half.loss, ref.loss);
     agree(half.diffs, ref.diffs, ref.count, 1, "network gradient in bf16", 0);
     assert_memory_equal(again.diffs, half.diffs, half.count * sizeof(float));

@@ -53,7 +53,7 @@ static void check_span(const struct problem *p, double *x, const double *diff, s
         x[i] = saved - 0.5;
         double down = loss(p);
         x[i] = saved;
-        if (fabs(up - down - diff[i]) > 1e-6 * (1 + fabs(diff[i])))
+        if (!(fabs(up - down - diff[i]) <= 1e-6 * (1 + fabs(diff[i]))))
             fail_msg("%s[%zu]: gradient %.12g, difference %.12g", what, i, diff[i], up - down);
     }
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "support/machine.h"
+#include "support/worse.h"
 #include "nn/model/model.h"
 #include "nn/plan/leaves.h"
 #include "rng/rng.h"
@@ -130,11 +131,11 @@ static double difference(size_t network, uint64_t seed)
     for (uint64_t s = 0; s < 2; s++) {
         step(&whole, s);
         step(&cut, s);
-        most = fmax(most, distance(cut.model->diffs, whole.model->diffs, whole.model->trainable));
-        most = fmax(most, distance(leaves_output(cut.leaves), leaves_output(whole.leaves),
-                                   whole.views * RECORDS * whole.width));
+        most = worse(most, distance(cut.model->diffs, whole.model->diffs, whole.model->trainable));
+        most = worse(most, distance(leaves_output(cut.leaves), leaves_output(whole.leaves),
+                                    whole.views * RECORDS * whole.width));
         if (whole.model->statistic_count)
-            most = fmax(
+            most = worse(
                 most, distance(cut.model->statistics, whole.model->statistics, whole.model->statistic_count));
     }
     close_world(&whole);

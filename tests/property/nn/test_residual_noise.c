@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "nn/kernel/bf16.h"
 #include "nn/plan/plan.h"
 #include "nn/layer/residual_noise.h"
@@ -41,7 +42,7 @@ static double distance_to_normal(float *z, size_t n, double deviation)
     qsort(z, n, sizeof *z, ascending);
     for (size_t i = 0; i < n; i++) {
         double at = 0.5 * erfc(-(double)z[i] / deviation / sqrt(2));
-        worst = fmax(worst, fmax(at - (double)i / (double)n, (double)(i + 1) / (double)n - at));
+        worst = worse(worst, worse(at - (double)i / (double)n, (double)(i + 1) / (double)n - at));
     }
     return worst * sqrt((double)n);
 }
@@ -92,7 +93,7 @@ static void the_smallest_word_and_all_turns_are_finite(void **state)
         size_t at = i % 32 % 16, group = i / 32 * 32;
         double turn = 2 * M_PI * words[group + 16 + at] / 4294967296.0, radius = at < 8 ? longest : 0;
         double expected = radius * (i % 32 < 16 ? cos(turn) : sin(turn));
-        if (fabs((double)z[i] - expected) > 2e-5)
+        if (!(fabs((double)z[i] - expected) <= 2e-5))
             fail_msg("number %zu is %g, expected %g", i, (double)z[i], expected);
     }
 }
@@ -225,7 +226,7 @@ static double gradient_error(const struct nn_model_config *config, uint64_t step
             size = fmax(size, fabs(numeric));
         }
         memcpy(p->value, saved, p->count * sizeof *saved);
-        worst = fmax(worst, nearest);
+        worst = worse(worst, nearest);
         base_free(saved);
         base_free(way);
     }
@@ -432,10 +433,10 @@ static void an_ensemble_is_its_members(void **state)
             const struct tensor *a = &own->items[t], *b = &of->items[k * own->count + t];
             double worst = 0, size = 1e-6;
             for (size_t i = 0; i < a->count; i++) {
-                worst = fmax(worst, fabs((double)a->grad[i] - (double)b->grad[i]));
+                worst = worse(worst, fabs((double)a->grad[i] - (double)b->grad[i]));
                 size = fmax(size, fabs((double)a->grad[i]));
             }
-            if (worst > 1e-4 * size)
+            if (!(worst <= 1e-4 * size))
                 fail_msg("member %zu, %s: gradients differ by %g of %g", k, a->name, worst, size);
         }
         close_bench(&m[k]);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "rng/rng.h"
 #include "sotto/ssl.h"
 #include "ssl/scattering.h"
@@ -144,7 +145,7 @@ static void distances_never_grow(void **state)
                     double d = ((double)images[a * PIXELS + from] - images[b * PIXELS + from]) / 255;
                     pixels += d * d;
                 }
-            largest = fmax(largest, 16 * distance(features + a * WIDTH, features + b * WIDTH) / pixels);
+            largest = worse(largest, 16 * distance(features + a * WIDTH, features + b * WIDTH) / pixels);
         }
     scatter_plan_clear(&plan);
     assert_true(largest <= 1);
@@ -171,7 +172,7 @@ static void filters_have_no_gain(void **state)
                            b = coarse[t * N * N + (side ? here : there)];
                     sum += (a * a + b * b) / 2;
                 }
-            most = fmax(most, sum);
+            most = worse(most, sum);
             least = fmin(least, y * y + x * x < M_PI * M_PI ? sum : 1);
         }
     assert_true(most <= 1 + 1e-3); /* 1e-3: aliases of the low pass, which the closed form here leaves out */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/pretrained_world.h"
+#include "support/worse.h"
 #include "base/memory.h"
 #include "dp/certificate/certificate.h"
 #include "nn/model/model.h"
@@ -208,7 +209,7 @@ static void a_standardised_network_is_a_head_on_standardised_embeddings(void **s
                     double z = (double)bias[k];
                     for (size_t j = 0; j < WIDTH; j++)
                         z += (double)weight[k * WIDTH + j] * (double)x[i * WIDTH + j];
-                    answers = fmax(answers, fabs(z - (double)found[i * CLASSES + k]));
+                    answers = worse(answers, fabs(z - (double)found[i * CLASSES + k]));
                 }
             assert_true(standardised == (apart <= 0.05 * largest));
             assert_true(standardised == (answers <= 1e-4));

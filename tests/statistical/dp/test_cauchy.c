@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "dp/noise/cauchy.h"
 #include "dp/release/release_median.h"
 
@@ -77,7 +78,7 @@ static double largest_loss(const struct median_plan *a, const struct median_plan
         const double x = (double)a->median + sinh(i * 0.008) * a->width;
         const double u = (x - (double)a->median) / (shrink * a->width),
                      v = (x - (double)b->median) / (shrink * b->width);
-        most = fmax(most, fabs(log(b->width / a->width) + log1p(v * v) - log1p(u * u)));
+        most = worse(most, fabs(log(b->width / a->width) + log1p(v * v) - log1p(u * u)));
     }
     return most;
 }
@@ -99,7 +100,7 @@ static void neighbours_differ_by_epsilon_at_most(void **state)
                     memcpy(y, x, sizeof y);
                     y[i] = v / 2.0;
                     assert_int_equal(median_plan(&b, y, N, 0, 1, epsilon, NULL), SOTTO_OK);
-                    worst = fmax(worst, largest_loss(&a, &b, 1));
+                    worst = worse(worst, largest_loss(&a, &b, 1));
                     quartered = fmax(quartered, largest_loss(&a, &b, 0.25));
                 }
         }

@@ -51,7 +51,7 @@ static double law_z(const struct mechanism *m, double scale)
 static void must_follow(const struct mechanism *m, double scale, const char *call)
 {
     double z = law_z(m, scale);
-    if (fabs(z) > 4)
+    if (!(fabs(z) <= 4))
         fail_msg("%s, %s: z = %g", call, m->name, z);
     z = law_z(m, scale * 1.03);
     if (!(z > 5))

@@ -103,7 +103,7 @@ static void a_radius_exceeds_the_truth_in_at_most_alpha_of_the_runs(void **state
                          settings[s].truth;
             }
             sotto_target_close(t);
-            if (surprise(failed, alpha) < 1e-5)
+            if (!(surprise(failed, alpha) >= 1e-5))
                 fail_msg("setting %zu: %zu of %d radii exceed the true one at alpha %g", s, failed, RUNS,
                          alpha);
             if (!strict && failed < 100) /* the test can see failures */

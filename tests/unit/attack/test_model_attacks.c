@@ -106,9 +106,9 @@ static void every_attack_finds_a_leak_and_no_other(void **state)
             continue; /* has tests of its own */
         struct sotto_estimate leak = area(name, &member, &nonmember, &decides),
                               none = area(name, &nonmember, &third, &decides);
-        if (leak.lower <= 0.55)
+        if (!(leak.lower > 0.55))
             fail_msg("%s: area %g, lower end %g on a planted leak", name, leak.estimate, leak.lower);
-        if (none.lower > 0.5 || none.upper < 0.5)
+        if (!(none.lower <= 0.5 && none.upper >= 0.5))
             fail_msg("%s: area %g [%g, %g] where there is no leak", name, none.estimate, none.lower,
                      none.upper);
         assert_int_equal(decides, strncmp(name, "lira", 4) != 0 && strncmp(name, "rmia", 4) != 0);

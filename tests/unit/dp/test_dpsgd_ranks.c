@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "support/exercise.h"
+#include "support/worse.h"
 #include "support/simulated_ranks.h"
 #include "support/temporary_folder.h"
 
@@ -167,7 +168,7 @@ static double distance_from_normal(const double *sorted, size_t n, double deviat
     double most = 0;
     for (size_t i = 0; i < n; i++) {
         const double law = erfc(-sorted[i] / deviation / sqrt(2)) / 2;
-        most = fmax(most, fmax(law - (double)i / (double)n, (double)(i + 1) / (double)n - law));
+        most = worse(most, worse(law - (double)i / (double)n, (double)(i + 1) / (double)n - law));
     }
     return most;
 }

@@ -98,7 +98,7 @@ static void different_releases_compose_tightly(void **state)
         {.mechanism = "logistic", .count = 5, .scale = 5, .l1 = 1, .l2 = 1, .dimension = 1}};
     struct sotto_account want, got = proved_at(1e-5);
     assert_int_equal(sotto_account_events(&want, events, 2, 1e-5, SOTTO_REPLACE_ONE, NULL), SOTTO_OK);
-    if (fabs(got.epsilon.upper - want.epsilon.upper) > 2e-3 * want.epsilon.upper)
+    if (!(fabs(got.epsilon.upper - want.epsilon.upper) <= 2e-3 * want.epsilon.upper))
         fail_msg("%.17g, expected %.17g", got.epsilon.upper, want.epsilon.upper);
     assert_true(got.epsilon.lower > 0.9 * got.epsilon.upper);
 }

@@ -44,7 +44,7 @@ static void fill(float *x, size_t n, uint64_t index)
 static void assert_near(const float *a, const float *b, size_t n, double tolerance)
 {
     for (size_t i = 0; i < n; i++)
-        if (fabs((double)a[i] - (double)b[i]) > tolerance * (1 + fabs((double)b[i])))
+        if (!(fabs((double)a[i] - (double)b[i]) <= tolerance * (1 + fabs((double)b[i]))))
             fail_msg("position %zu: %g against %g", i, (double)a[i], (double)b[i]);
 }
 
