@@ -135,7 +135,8 @@ static void put_overview(FILE *out, const struct verb *const *verbs, size_t coun
     }
     fputs(".SH EXIT STATUS\n0: success.\n1: a claim or bound that was tested does not hold.\n"
           "64: wrong use of options.\n65: values or files that are not valid.\n66: an input does not exist.\n"
-          "69: not built in, or not possible on this machine.\n70: a defect of sotto.\n71: out of memory.\n"
+          "69: not built in, or not possible on this machine.\n70: a defect of sotto, or a training that "
+          "ends in its first step at each resume.\n71: out of memory.\n"
           "73, 74: an output cannot be created or written.\n75: a lock is held by another process.\n"
           "77: the privacy budget would be exceeded.\n78: an error in a configuration file.\n"
           "130, 143: stopped by a signal.\n",

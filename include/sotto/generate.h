@@ -55,6 +55,7 @@ struct sotto_generator_result {
  *  Returns: EINVAL     an option does not fit the data, or the checkpoint was made with other options or other data
  *           EDIVERGED  the loss became NaN or infinite
  *           EAGAIN     another run continues this checkpoint
+ *           ESTUCK     the last resumes of this checkpoint ended before they had finished one step
  *           ESTOPPED   the checkpoint was written, and the same call continues from it */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_generator_train(struct sotto_generator **out,
                                                               struct sotto_generator_result *result,

@@ -129,6 +129,7 @@ struct sotto_pretrain_result {
  *           EDIVERGED  the loss became NaN or infinite
  *           ENOTSUP    dtype "bf16" without hardware for it, or a backend that was not built
  *           EAGAIN     another run continues this checkpoint
+ *           ESTUCK     the last resumes of this checkpoint ended before they had finished one step
  *           ESTOPPED   the checkpoint was written, and the same call continues from it */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_pretrain(struct sotto_encoder **out,
                                                        struct sotto_pretrain_result *result,

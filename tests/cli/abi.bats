@@ -33,7 +33,7 @@ after() {
   [[ "$output" == *'[D]'*sotto_abi_version* ]]
   after base.h 's/sotto_abi_version(void)/sotto_abi_version(int which)/'
   [ "$status" -eq 1 ]
-  after base.h 's/SOTTO_EGATE = 16/SOTTO_EGATE = 18/'
+  after base.h 's/SOTTO_ESTUCK = 17/SOTTO_ESTUCK = 19/'
   [ "$status" -eq 1 ]
   after train.h "${room}uint64_t reserved[4]; double more/"
   [ "$status" -eq 1 ]
@@ -41,7 +41,7 @@ after() {
   [ "$status" -eq 1 ]
   after base.h "$removed; $raised"
   [ "$status" -eq 0 ]
-  after base.h 's/SOTTO_EGATE = 16/&, SOTTO_ENEW = 17/'
+  after base.h 's/SOTTO_ESTUCK = 17/&, SOTTO_ENEW = 18/'
   [ "$status" -eq 0 ]
   after base.h 's/^SOTTO_API int sotto_abi_version(void);/&\nSOTTO_API int sotto_new(void);/'
   [ "$status" -eq 0 ]

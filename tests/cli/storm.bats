@@ -34,9 +34,12 @@ refused() {
   run "$SOTTO" "$@"
   [ "$status" -eq 70 ] || { echo "$status $output"; return 1; }
   [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ]
-  [[ "$output" == *"sotto: error: $file.checkpoint: 3 resumes in a row ended before they had finished one step; this one stops before it trains or charges anything"* ]]
+  [[ "$output" == *"sotto: error: $file.checkpoint: 3 resumes in a row ended before they had finished one step; expected a step, so this one stops before it trains or charges anything"* ]]
   [[ "$output" == *"hint: find out what ends them"*"then remove $file.checkpoint.resumes to continue, or give --fresh to start again at step 0"* ]]
   [ ! -e "$file" ]
+  run "$SOTTO" "$@" --json
+  [ "$status" -eq 70 ]
+  [[ "$output" == *'"status": "ESTUCK", "exit_code": 70}' ]] || { echo "$output"; return 1; }
 }
 
 # begun FILE COMMAND...: a first run, killed once its checkpoint of step 0 is there

@@ -48,6 +48,10 @@ class GateFailed(SottoError):
     result: object = None
 
 
+class Stuck(SottoError):
+    """A training was resumed again and again and never finished one step (ESTUCK). Nothing was trained or charged this time."""
+
+
 class InternalError(SottoError):
     """A bug in sotto (EINTERNAL)."""
 
@@ -60,7 +64,7 @@ CLASSES: dict[str, type[SottoError]] = {
     "EUSAGE": InvalidArgument, "EINVAL": InvalidArgument, "EDOMAIN": InvalidArgument, "EFORMAT": InvalidArgument,
     "ECONFIG": InvalidArgument, "ENOENT": NotFound, "ECREATE": FileError, "EIO": FileError, "EAGAIN": Locked,
     "ENOMEM": OutOfMemory, "ENOTSUP": NotSupported, "EBUDGET": BudgetExceeded, "EDIVERGED": Diverged, "EGATE": GateFailed,
-    "EINTERNAL": InternalError,
+    "ESTUCK": Stuck, "EINTERNAL": InternalError,
 }
 
 

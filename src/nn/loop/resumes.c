@@ -44,11 +44,11 @@ sotto_status resumes_count(const char *checkpoint)
     TRY(name_file(&path, checkpoint));
     TRY(read_count(&count, path));
     if (count == RESUMES_MOST) {
-        status =
-            status_fail(SOTTO_EINTERNAL,
-                        "%s: %d resumes in a row ended before they had finished one step; this one stops "
-                        "before it trains or charges anything",
-                        checkpoint, RESUMES_MOST);
+        status = status_fail(
+            SOTTO_ESTUCK,
+            "%s: %d resumes in a row ended before they had finished one step; expected a step, so this one "
+            "stops before it trains or charges anything",
+            checkpoint, RESUMES_MOST);
         status_hint(
             "find out what ends them (too little memory, or a time limit that no step fits in), then remove "
             "%s to continue, or give --fresh to start again at step 0",

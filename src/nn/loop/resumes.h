@@ -9,7 +9,7 @@
 #include "base/memory.h"
 
 enum { RESUMES_MOST = 3 };
-/** At a resume, before anything is charged: one more. Returns: EINTERNAL (exit code 70): there were RESUMES_MOST, and it stays at that;
+/** At a resume, before anything is charged: one more. Returns: ESTUCK: there were RESUMES_MOST, and it stays at that;
  *  EFORMAT: the file is no count; errors of writing. */
 sotto_status resumes_count(const char *checkpoint);
 /** A step was finished, or this is a fresh start: none. EIO: the file cannot be removed. */

@@ -29,7 +29,7 @@ static void the_fourth_is_refused_until_a_step_is_finished(void **state)
             expect_text((const char[]){(char)('0' + i), '\n', '\0'});
         }
         for (int again = 0; again < 2; again++) {
-            assert_int_equal(resumes_count(path_of("c")), SOTTO_EINTERNAL);
+            assert_int_equal(resumes_count(path_of("c")), SOTTO_ESTUCK);
             assert_non_null(strstr(sotto_error_text(), "c: 3 resumes in a row ended before"));
             assert_non_null(strstr(sotto_error_hint(), "c.resumes to continue"));
             expect_text("3\n");
