@@ -110,6 +110,15 @@ static int report_failure(sotto_status status, int json, const struct options *o
     return exit_code(status);
 }
 
+/* Wrong arguments. They are those of all ranks, unless a launcher gave each its own: rank 0 says it. */
+static int report_usage(int json, const struct options *o, bool alone)
+{
+    const struct launched own = {.rank = alone ? 0 : launcher_rank()};
+    if (own.rank > 0)
+        launcher_name_rank(&own, SOTTO_EUSAGE);
+    return report_failure(SOTTO_EUSAGE, json, o);
+}
+
 static void print_synopsis(FILE *out)
 {
     fprintf(out, "sotto %s: private self-supervised learning\n\n", sotto_version());
@@ -209,10 +218,13 @@ static int run_verb(const char *name, int argc, char **argv)
 {
     const struct verb_row *row = find_verb(name);
     int json = 0;
-    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+    bool alone = false;
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         json |= strcmp(argv[i], "--json") == 0;
+        alone |= strcmp(argv[i], "--alone") == 0;
+    }
     if (!row)
-        return report_failure(SOTTO_EUSAGE, json, NULL);
+        return report_usage(json, NULL, alone);
     const struct verb *verb = row->verb;
     struct options *options = calloc(1, sizeof *options);
     if (!options)
@@ -228,6 +240,12 @@ static int run_verb(const char *name, int argc, char **argv)
     int common_isa = 0;
     if (status == SOTTO_OK)
         status = launcher_isa(&common_isa, options);
+    if (status == SOTTO_EUSAGE) {
+        const int code = report_usage(json, options, alone);
+        options_clear(options);
+        free(options);
+        return code;
+    }
     if (status == SOTTO_OK && !option_flag(options, "alone"))
         status = launcher_check(&launched, row->ranks);
     if (status == SOTTO_OK)
@@ -259,6 +277,8 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
+        if (launcher_rank() > 0)
+            launcher_wait();
         print_synopsis(stderr);
         return 64;
     }

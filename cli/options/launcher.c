@@ -122,12 +122,26 @@ sotto_status launcher_time(unsigned *seconds, const struct options *o)
     return SOTTO_OK;
 }
 
-void launcher_name_rank(const struct launched *l, sotto_status status)
+long launcher_rank(void)
+{
+    const char *text = NULL;
+    for (size_t i = 0; !text && i < sizeof launchers / sizeof *launchers; i++)
+        text = variable(launchers[i].rank);
+    const long rank = text ? strtol(text, NULL, 10) : 0;
+    return rank > 0 ? rank : 0;
+}
+
+void launcher_wait(void)
 {
     enum { WAIT = 2 };
-    char host[65] = "", text[1000];
     signal(SIGTERM, SIG_DFL);
     sleep(WAIT);
+}
+
+void launcher_name_rank(const struct launched *l, sotto_status status)
+{
+    char host[65] = "", text[1000];
+    launcher_wait();
     if (gethostname(host, sizeof host - 1) != 0)
         snprintf(host, sizeof host, "unknown host");
     snprintf(text, sizeof text, "%s", cli_error_text());

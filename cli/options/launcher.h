@@ -29,8 +29,11 @@ sotto_status launcher_check(struct launched *out, enum ranks ranks);
 /* *seconds until this process should stop, so that --time-left is left of the scheduler's time; 0: it need not. Only work that goes on
  * when it is run again is stopped. EUSAGE: the option was given, but no scheduler says when the job ends. */
 sotto_status launcher_time(unsigned *seconds, const struct options *o);
-/* The failure of a worker but the first is told with its rank. What all ranks have alike, of the options for instance, rank 0 says:
- * a launcher then ends the others, for which they wait here. */
+/* The rank by the variables of the launcher that comes first, unchecked; 0 where none says it. */
+long launcher_rank(void);
+/* What all ranks have alike, of the options for instance, rank 0 says: a launcher then ends the others, for which they wait here. */
+void launcher_wait(void);
+/* The failure of another rank than 0 that no message can tell the others: behind that wait it is told with the rank. */
 void launcher_name_rank(const struct launched *l, sotto_status status);
 /* Of verbs with --isa. EUSAGE. */
 sotto_status launcher_isa(int *common, const struct options *o);

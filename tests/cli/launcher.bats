@@ -186,6 +186,32 @@ ranks_refused() {
   refused "rank 3 of 8" "Open MPI" OMPI_COMM_WORLD_SIZE=8 OMPI_COMM_WORLD_RANK=3 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 -- "${pretrain[@]}"
 }
 
+@test "wrong arguments: rank 0 says so, another rank only if the launcher does not end it" {
+  for arguments in "verison" "train --no-such-option" "train --isa fastest" "account --threads 0" "head --quiet --quiet"; do
+    run "$SOTTO" $arguments
+    [ "$status" -eq 64 ]
+    alone=$output
+    run env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 PMIX_RANK=0 "$SOTTO" $arguments
+    [ "$status" -eq 64 ]
+    [ "$output" = "$alone" ]
+  done
+  for variables in "OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=2 PMIX_RANK=2" "PMI_SIZE=3 PMI_RANK=2" "SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=2" "PMIX_RANK=2"; do
+    run env $variables "$SOTTO" train --no-such-option
+    [ "$status" -eq 64 ]
+    [ "$output" = "sotto: error: rank 2 ($(hostname)): train: unknown option '--no-such-option'; see 'sotto train --help'" ] || { echo "$output"; return 1; }
+    run env $variables "$SOTTO" train --no-such-option --alone # a run of its own
+    [ "$output" = "sotto: error: train: unknown option '--no-such-option'; see 'sotto train --help'" ] || { echo "$output"; return 1; }
+    env $variables "$SOTTO" train --no-such-option > said 2>&1 & # as a launcher does once rank 0 has ended
+    rank=$!
+    sleep 0.5
+    kill -TERM $rank
+    code=0
+    wait $rank || code=$?
+    [ $code -eq 143 ]
+    [ ! -s said ]
+  done
+}
+
 @test "malformed variables: refused, for every verb" {
   size="OMPI_COMM_WORLD_SIZE is" range="expected a whole number from 1 to 1073741824"
   for value in 0 -2 4x many 1.5 99999999999999999999; do

@@ -168,6 +168,22 @@ different() {
   [ -z "$(find . -name 'x.st*')" ]
 }
 
+@test "wrong arguments of all ranks: one text; of one rank: its text" {
+  for arguments in "verison" "train --no-such-option" "pretrain --threads 0"; do
+    run "$SOTTO" $arguments
+    alone=$output
+    run ranks -n 3 "$SOTTO" $arguments
+    [ "$status" -eq 64 ] || { echo "$status $output"; return 1; }
+    [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ] || { echo "$output"; return 1; }
+    [ "$(grep 'sotto: error' <<<"$output")" = "$alone" ] || { echo "$output"; return 1; }
+  done
+  run ranks -n 1 "$SOTTO" pretrain "${images[@]}" --epochs 1 -o x.st : -n 1 "$SOTTO" pretrain "${images[@]}" --epochs one -o x.st
+  [ "$status" -eq 64 ] || { echo "$status $output"; return 1; }
+  [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"sotto: error: rank 1 ("*"): --epochs: 'one' is not a whole number >= 0"* ]] || { echo "$output"; return 1; }
+  [ -z "$(find . -name 'x.st*')" ]
+}
+
 @test "ranks that do not make the same run: one text, and nothing is written" {
   different "lr is 0.5, but 0.001 on rank 0; start all ranks with the same options" 65 "${images[@]}" --lr 0.5
   different "data with SHA-256 " 65 "${images[@]/n40/n41}"
