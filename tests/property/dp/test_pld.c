@@ -132,7 +132,7 @@ static void a_replaced_record_is_worst_when_opposite(void **state)
             found = replaced(s.mechanism, s.rate, g, h, epsilon);
         }
         double most = delta_of(&pair, epsilon, &width);
-        if (found > most + 2e-5 * s.rate)
+        if (!(found <= most + 2e-5 * s.rate))
             fail_msg("%s t %g q %g eps %g: delta %.9g of %g and %g, above %.9g", s.mechanism->name, t, s.rate,
                      epsilon, found, g, h, most);
         close += i % 3 == 0 && found > most - 2e-5 * s.rate;
@@ -184,7 +184,7 @@ static void curves_lie_on_their_sides(void **state)
                 epsilon = 0;
             double delta = delta_of(&pair, epsilon, &width), slack = width + 1e-15 * fabs(delta);
             struct interval above = pld_delta(&b.upper, epsilon), below = pld_delta(&b.lower, epsilon);
-            if (above.hi < delta - slack || below.lo > delta + slack)
+            if (!(above.hi >= delta - slack && below.lo <= delta + slack))
                 fail_msg("%s t %g q %g way %d eps %g: delta %.17g, upper %.17g, lower %.17g",
                          s.mechanism->name, s.shift, s.rate, s.direction, epsilon, delta, above.hi, below.lo);
             tight += delta > 0.01 && above.hi < 1.1 * delta && below.lo > 0.9 * delta;
