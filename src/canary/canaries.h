@@ -63,8 +63,8 @@ sotto_status canary_displaced(bool *out, const struct sotto_canary_request *requ
 
 /** Has every rank of the request's team the same number, kind and relation? Called by all. EINVAL, with the same text on all. */
 sotto_status canary_ranks_compare(const struct sotto_canary_request *request);
-/** Salt, coins (count, of the same number on all) and how they were tossed: rank 0's, on all. In: status: of rank 0's coins. Errors: that
- * of any rank, on all; ENOMEM. */
+/** Salt, coins (count, of the same number on all) and how they were tossed: rank 0's, on all. In: status: how far this rank
+ * has come. Errors: that of any rank, on all; ENOMEM. */
 sotto_status canary_ranks_share(struct canary_coins *c, const struct sotto_team *team, sotto_status status);
 
 /* --- for trainers; all but the first are harmless on canaries that are records, and on NULL --- */

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "canary/canaries.h"
 #include "rng/rng.h"
-#include "sotto/team.h"
+#include "par/ranks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -200,10 +200,10 @@ done:
     return status;
 }
 
-static sotto_status make(struct sotto_canaries *c, const struct sotto_canary_request *r)
+/* What needs no other rank: the canaries, in the places of `rows` (n), which it sets. */
+static sotto_status prepare(struct sotto_canaries *c, const struct sotto_canary_request *r, int64_t *rows)
 {
     sotto_status status = SOTTO_OK;
-    int64_t *rows = NULL;
     const struct sotto_dataset *d = r->data;
     c->kind = r->options.kind, c->relation = r->relation, c->seed = r->options.seed ? r->options.seed : 1;
     c->data.images = d->images;
@@ -212,17 +212,39 @@ static sotto_status make(struct sotto_canaries *c, const struct sotto_canary_req
     snprintf(c->coins.kind, sizeof c->coins.kind, "%s", canary_kind_name(c->kind));
     snprintf(c->coins.relation, sizeof c->coins.relation, "%s", canary_relation_name(c->relation));
     TRY(canary_path(c->output, r->output, ""));
-    NEW(rows, r->n);
     order_rows(rows, r);
     TRY(make_records(c, r, rows));
     NEW(c->black_box, r->options.count);
     hash_records(c, r->n);
     if (sotto_team_rank(r->team) == 0)
-        status = find_coins(c, r);
-    TRY(canary_ranks_share(&c->coins, r->team, status));
-    canary_coins_commitment(c->commitment, &c->coins);
-    TRY(make_set(c, r, rows));
+        TRY(find_coins(c, r));
 done:
+    return status;
+}
+
+static sotto_status begin(struct sotto_canaries **c, int64_t **rows, const struct sotto_canary_request *r)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(check(r));
+    NEW(*c, 1);
+    NEW(*rows, r->n);
+done:
+    return status;
+}
+
+static sotto_status make(struct sotto_canaries **out, const struct sotto_canary_request *r)
+{
+    sotto_status status = SOTTO_OK;
+    struct sotto_canaries *c = NULL;
+    int64_t *rows = NULL;
+    TRY(team_agree(r->team, begin(&c, &rows, r)));
+    TRY(canary_ranks_share(&c->coins, r->team, prepare(c, r, rows)));
+    canary_coins_commitment(c->commitment, &c->coins);
+    TRY(team_agree(r->team, make_set(c, r, rows)));
+    *out = c;
+    c = NULL;
+done:
+    sotto_canaries_free(c);
     base_free(rows);
     return status;
 }
@@ -230,17 +252,11 @@ done:
 sotto_status sotto_canaries_make(struct sotto_canaries **out, const struct sotto_canary_request *r)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_canaries *c = NULL;
+    *out = NULL;
     TRY(canary_ranks_compare(r));
-    if (!r->team || r->options.count > 0) {
-        TRY(check(r));
-        NEW(c, 1);
-        TRY(make(c, r));
-    }
-    *out = c;
-    c = NULL;
+    if (!r->team || r->options.count > 0)
+        TRY(make(out, r));
 done:
-    sotto_canaries_free(c);
     return status;
 }
 

@@ -66,7 +66,7 @@ done:
 
 sotto_status canary_ranks_share(struct canary_coins *c, const struct sotto_team *team, sotto_status status)
 {
-    if (sotto_team_rank(team) > 0)
+    if (status == SOTTO_OK && sotto_team_rank(team) > 0)
         status = make_room(c);
     TRY(team_agree(team, status));
     TRY(team_broadcast(team, c->salt, sizeof c->salt));

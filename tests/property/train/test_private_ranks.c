@@ -255,6 +255,7 @@ struct canary_plan {
     char output[128];
     uint64_t seed;         /* of the coins */
     bool apart, unwatched; /* the last rank makes its set alone; it does not say that there are canaries */
+    bool few;              /* it knows of one class */
     const char *text;      /* of the failure; NULL: none is expected */
 };
 
@@ -269,7 +270,7 @@ static sotto_status train_with_canaries(const struct canary_plan *p, const struc
     const bool last = ctx->team && sotto_team_rank(ctx->team) + 1 == sotto_team_size(ctx->team);
     const struct sotto_canary_request wanted = {.data = r.data,
                                                 .n = r.data->n,
-                                                .classes = r.data->classes,
+                                                .classes = last && p->few ? 1 : r.data->classes,
                                                 .options = {.count = 5, .kind = p->kind, .seed = 4},
                                                 .relation = SOTTO_CANARY_ONE_OF_TWO,
                                                 .output = p->output,
@@ -361,6 +362,10 @@ static void ranks_with_other_coins_charge_nothing(void **state)
     p.apart = false, p.unwatched = true;
     p.text = "canaries is none, but ";
     simulated_ranks(2, 0, canaries_on_rank, &p);
+    p.unwatched = false, p.few = true, p.kind = SOTTO_CANARY_RANDOM; /* the others do not wait for it */
+    p.text = "at least 2 classes";
+    snprintf(p.output, sizeof p.output, "%s", path_of("few"));
+    simulated_ranks(3, 0, canaries_on_rank, &p);
     assert_int_equal(entries(), 0);
 }
 
