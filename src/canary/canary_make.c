@@ -5,6 +5,7 @@
 #include "rng/rng.h"
 #include "par/ranks.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +74,20 @@ done:
     return status;
 }
 
+/* A record that a private trainer cannot use adds nothing and has no class; so the trained model must not refuse to answer it either,
+ * as that would tell of it. */
+static void silence(struct sotto_canaries *c, int k, size_t i)
+{
+    float *row = (float *)(void *)(c->values[k] + i * c->width);
+    bool finite = true;
+    for (size_t j = 0; j < c->width / sizeof *row; j++)
+        finite &= isfinite(row[j]) != 0;
+    if (finite)
+        return;
+    memset(row, 0, c->width);
+    c->labels[k][i] = -1;
+}
+
 static sotto_status make_records(struct sotto_canaries *c, const struct sotto_canary_request *r,
                                  const int64_t *rows)
 {
@@ -96,6 +111,8 @@ static sotto_status make_records(struct sotto_canaries *c, const struct sotto_ca
             from.label[k] = r->data->labels[row];
         }
         canary_fill(c, i, r->classes, &from);
+        for (int k = 0; k < 2 && !c->data.images && c->relation != SOTTO_CANARY_IN_OR_OUT; k++)
+            silence(c, k, i);
     }
 done:
     base_free(directions);

@@ -143,3 +143,34 @@ refused() { # code, text, command
   refused 65 "c.coins.json" audit --coin-file c.coins.json --scores y.csv
   refused 65 "expected at most" "$SOTTO" audit --coin-file c.coins.json --scores y.csv --one-run 101
 }
+
+# Such a record has no class, so the observer of dirac canaries must not take its gradient either.
+@test "a record that counts as nothing is in no score of an observer" {
+  sed -i '12s/.*/12/' y.csv
+  for v in a b; do
+    [ $v = a ] || sed -i '12s/^[^,]*,[^,]*,/50,-20,/' x.csv
+    seeded=(--classes 10 --noise-multiplier 2 --delta 1e-3 --insecure-noise-seed 4 --canaries 20 --canary-kind dirac --threads 1 --quiet)
+    XDG_DATA_HOME=$dir/head-$v "$SOTTO" head --features x.csv --labels y.csv --dataset-id toy --trainer dp-sgd --batch 180 --epochs 3 "${seeded[@]}" --ledger h$v.jsonl -o h$v
+    export XDG_DATA_HOME=$dir/network-$v
+    "$SOTTO" data import x.csv:y.csv --name toy --quiet > /dev/null
+    "$SOTTO" train --data toy --model mlp --hidden 4 --batch 180 --steps 4 --dtype f32 --backend ref --dp-sgd "${seeded[@]}" --ledger n$v.jsonl -o n$v
+  done
+  for f in h n; do
+    cmp ${f}a.canaries.npz ${f}b.canaries.npz
+    cmp ${f}a.coins.json ${f}b.coins.json
+  done
+}
+
+@test "a canary that is not finite, or has no class, ends no training" {
+  sed -i '12s/^[^,]*,/nan,/; 13s/^[^,]*,/1e300,/' x.csv
+  sed -i '14s/.*/12/' y.csv
+  few=(head "${plain[@]}" --dataset-id toy --trainer dp-sgd --batch 1 --epochs 1 --noise-multiplier 2 --delta 1e-3 --ledger l.jsonl)
+  for adjacency in zero-out replace-one; do
+    for kind in in-distribution mislabelled; do
+      k=99; [ $adjacency-$kind != zero-out-in-distribution ] || k=199 # nearly all records are canaries
+      [ $kind != mislabelled ] || k=199
+      "$SOTTO" "${few[@]}" --canaries $k --canary-kind $kind --adjacency $adjacency -o $kind-$adjacency
+      python3 -c 'import numpy, sys; s = numpy.load(sys.argv[1])["black_box"]; assert numpy.isfinite(s).all() and (s == 0).sum() < 5 < (s != 0).sum(), s' $kind-$adjacency.canaries.npz
+    done
+  done
+}

@@ -119,6 +119,24 @@ every=(huge label beyond repeated replaced order)
   same 0 "${private[@]}" --adjacency zero-out --insecure-noise-seed 3
 }
 
+# The scores are no release (docs/PRIVACY.md): of OUT.canaries.npz name and size are compared.
+@test "train --dp-sgd with canaries on 2 ranks leaves the same for neighbouring data" {
+  train
+  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --batch 12)
+  if [ $whole = no ]; then sets features huge beyond order; else sets features "${every[@]}"; fi
+  same 0 "${private[@]}" --canaries 4 --canary-kind dirac
+  grep -q ' ./m.safetensors.canaries.npz$' case-base.outcome # what is compared is all there
+  grep -q ' ./m.safetensors.coins.json$' case-base.outcome
+  grep -q '"purpose":"4 canaries (dirac, one of two), coins HASH"' case-base.outcome
+  same 0 "${private[@]}" --canary-kind mislabelled --canaries 12 --quiet
+  [ $whole = yes ] || return 0
+  for adjacency in zero-out replace-one; do
+    for kind in dirac random in-distribution mislabelled; do
+      same 0 "${private[@]}" --canaries 11 --canary-kind $kind --adjacency $adjacency --json
+    done
+  done
+}
+
 @test "train --dp-sgd of images on 2 ranks leaves the same for neighbouring data" {
   [ $whole = yes ] || skip "make check-slow"
   train

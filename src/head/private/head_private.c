@@ -244,7 +244,7 @@ static void sum_reference(struct private_trainer *t, double rate, size_t step, d
 {
     const size_t count = canary_own_sample(t->rows, t->canaries, rate, step);
     memcpy(t->reference, t->vector, t->count * sizeof *t->vector);
-    sum_gradients(t, count, norm);
+    sum_gradients(t, drop_nothing(t->rows, count, t->network.data->y), norm);
     for (size_t i = 0; i < t->count; i++) {
         const double own = t->vector[i];
         t->vector[i] = t->reference[i];

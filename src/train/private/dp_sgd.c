@@ -99,22 +99,29 @@ static struct sotto_canaries *observed(const struct private_run *r)
     return sotto_team_rank(r->t.team) == 0 ? r->p.canaries : NULL;
 }
 
+/* The first of the sample and their rows, without those that count as nothing: their part in a sum is 0, and they have no class. */
+static size_t keep_counted(struct private_run *r, size_t drawn)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < drawn; i++) {
+        r->sample[kept] = r->sample[i];
+        r->rows[kept] = r->t.rows[r->sample[i]];
+        kept += r->records.labels[r->rows[kept]] != SILENT_NOTHING;
+    }
+    return kept;
+}
+
 static sotto_status draw(const int64_t **rows, size_t *n, void *state, uint64_t step)
 {
     sotto_status status = SOTTO_OK;
     struct private_run *r = state;
     if (sotto_dpsgd_session_used(r->reserved) == r->p.reserve)
         TRY(reserve(r, step));
-    size_t drawn, kept = 0;
+    size_t drawn;
     TRY(dpsgd_ranks_sample(r->reserved, r->sample, &drawn, r->t.n));
     canary_note(observed(r), r->sample, drawn);
-    for (size_t i = 0; i < drawn; i++) { /* of one that counts as nothing the part in the sum is 0 */
-        r->sample[kept] = r->sample[i];
-        r->rows[kept] = r->t.rows[r->sample[i]];
-        kept += r->records.labels[r->rows[kept]] != SILENT_NOTHING;
-    }
     *rows = r->rows;
-    *n = kept;
+    *n = keep_counted(r, drawn);
 done:
     return status;
 }
@@ -175,9 +182,7 @@ static sotto_status sum_reference(struct private_run *r, const struct nn_clip *c
                                   uint64_t step)
 {
     struct example_counts counts;
-    size_t n = canary_own_sample(r->sample, r->p.canaries, rate, step);
-    for (size_t i = 0; i < n; i++)
-        r->rows[i] = r->t.rows[r->sample[i]];
+    const size_t n = keep_counted(r, canary_own_sample(r->sample, r->p.canaries, rate, step));
     sotto_status status = example_sums_take(r->reference, &counts, r->sums, r->sample, n, clip, step);
     TRY(team_agree(r->t.team, status));
     TRY(gather_reference(r));
