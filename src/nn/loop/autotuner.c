@@ -1,6 +1,7 @@
 /* What is asked for by name is taken; else the checkpoint's choice, else what was or is measured. */
 #include "nn/loop/autotuner.h"
 
+#include "nn/conv/conv_phases.h"
 #include "nn/conv/conv_stride2.h"
 #include "nn/conv/conv_winograd.h"
 #include "nn/loop/checkpoint.h"
@@ -87,7 +88,8 @@ static bool has_winograd(const struct nn_model *m, enum nn_dtype dtype)
                                     .pad = s->pad,
                                     .src_dtype = dtype,
                                     .dst_dtype = dtype};
-        if (s->layer == &layer_conv && (conv_winograd_fits(&d) || conv_stride2_fits(&d)))
+        if (s->layer == &layer_conv &&
+            (conv_winograd_fits(&d) || conv_stride2_fits(&d) || conv_phases_fits(&d)))
             return true;
     }
     return false;

@@ -1,0 +1,446 @@
+/* Forward, a thread takes a block of images at a time, so that their points stay in its cache between the transforms and
+ * the products. Backward, all threads share a block: the transforms are cut by images, the products of both passes, which
+ * read the same points of diff_dst, by classes and panels of results. So they are forward with many channels, as the
+ * weights of one class fill the cache then.
+ *
+ * A result is one chain over channels for each point, and a weight's sum one chain over the images of a block and then from
+ * block to block: no bit depends on the threads. */
+#include "nn/conv/conv_phases.h"
+
+#include "nn/conv/phases_kernels.h"
+#include "nn/conv/winograd_kernels.h"
+#include "par/par.h"
+
+#include <string.h>
+
+/* WEIGHTS_LEAST: with fewer, transforms take what products save (measured: 16 to 32 and 32 to 64 channels). FEW: up to so many weights of a tap a thread has blocks of its own forward. BLOCK, SHARED_BLOCK: floats of the points of
+ * such a block, source and result. */
+enum {
+    TAPS = 9,
+    FEW = 128 * 128,
+    WEIGHTS_LEAST = 64 * 64,
+    WEIGHTS_MAX = 512 * 512,
+    BLOCK = 1 << 18,
+    SHARED_BLOCK = 1 << 20
+};
+
+/* How the points of a block of images lie. */
+struct lie {
+    size_t images, rows;
+    size_t begin[PHASES_CLASSES];
+    struct phases_place *place;
+};
+struct conv_phases {
+    struct conv_desc desc;
+    const struct phases_kernels *kernels;
+    const struct winograd_kernels *products;
+    struct phases_axis down, across;
+    size_t count[PHASES_CLASSES]; /* points of an image */
+    size_t points;                /* all of these */
+    struct lie own, shared;       /* blocks of a thread, and of all threads */
+    struct arena memory;          /* of the places */
+    float *weights_points;        /* (36, depth, results) */
+    float *src_points, *dst_points, *diff_points;
+    float *sums; /* (36, K, C) */
+    /* of the running call */
+    bool back;
+    size_t at; /* first image of the shared block */
+    struct phases_images src, dst, diff_src;
+    const float *weights;
+    float *diff_weights; /* NULL: not wanted */
+};
+
+static struct phases_axis axis(size_t pixels, size_t pad, size_t results)
+{
+    return (struct phases_axis){pixels, pad, results, (results + PHASES_TILE - 1) / PHASES_TILE};
+}
+
+int conv_phases_fits(const struct conv_desc *d)
+{
+    size_t weights = d->src.channels * d->dst.channels;
+    return phases_kernels_best()->from_source && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
+           d->kernel_height == 3 && d->kernel_width == 3 && d->stride == 2 && d->pad <= 1 &&
+           d->dst.height > 1 && d->dst.width > 1 && !d->single_examples &&
+           d->src.channels % WINOGRAD_VECTOR == 0 && d->dst.channels % WINOGRAD_VECTOR == 0 &&
+           weights >= WEIGHTS_LEAST && weights <= WEIGHTS_MAX;
+}
+
+/* ---- planning ---- */
+
+/* Points of a side that are of this sort: numbers, infinity, odd pixels. */
+static size_t count_of(const struct phases_axis *a, size_t sort)
+{
+    if (sort == PHASES_TILE)
+        return a->tiles;
+    if (sort > PHASES_TILE)
+        return a->results;
+    return sort < a->results / a->tiles    ? a->tiles
+           : sort == a->results / a->tiles ? a->results % a->tiles
+                                           : 0;
+}
+
+/* Sort and number of point i of tile t. */
+static size_t sort_of(const struct phases_axis *a, size_t t, size_t i, size_t *number)
+{
+    size_t n = phases_size(a, t);
+    *number = i <= n ? t : phases_start(a, t) + i - n - 1;
+    return i < n ? i : i == n ? PHASES_TILE : PHASES_TILE + 1;
+}
+
+/* A product writes whole groups of rows. One more row, as the classes must not all begin at the same place of a way of the
+ * first-level cache. */
+static void begin(const struct conv_phases *c, struct lie *l)
+{
+    l->rows = 0;
+    for (size_t k = 0; k < PHASES_CLASSES; k++) {
+        l->begin[k] = l->rows;
+        l->rows += (c->count[k] * l->images + WINOGRAD_ROWS - 1) / WINOGRAD_ROWS * WINOGRAD_ROWS + 1;
+    }
+}
+
+static void fill(const struct conv_phases *c, const struct lie *l)
+{
+    const struct phases_axis *h = &c->down, *w = &c->across;
+    struct phases_place *p = l->place;
+    for (size_t y = 0; y < h->tiles; y++)
+        for (size_t i = 0; i < 2 * phases_size(h, y) + 1; i++)
+            for (size_t x = 0; x < w->tiles; x++)
+                for (size_t j = 0; j < 2 * phases_size(w, x) + 1; j++) {
+                    size_t row, column, down = sort_of(h, y, i, &row), across = sort_of(w, x, j, &column),
+                                        k = down * PHASES_SORTS + across;
+                    *p++ = (struct phases_place){
+                        .first = (uint32_t)(l->begin[k] + row * count_of(w, across) + column),
+                        .step = (uint32_t)c->count[k]};
+                }
+}
+
+static void place(struct conv_phases *c)
+{
+    c->own.place = arena_take(&c->memory, c->points, sizeof *c->own.place);
+    c->shared.place = arena_take(&c->memory, c->points, sizeof *c->shared.place);
+}
+
+static size_t images_of(const struct conv_phases *c, size_t floats)
+{
+    const struct conv_desc *d = &c->desc;
+    size_t images = floats / (c->points * (d->src.channels + d->dst.channels));
+    images = images ? images : 1;
+    return images < d->batch ? images : d->batch;
+}
+
+static bool is_shared(const struct conv_phases *c)
+{
+    return c->desc.src.channels * c->desc.dst.channels > FEW;
+}
+
+sotto_status conv_phases_create(struct conv_phases **out, const struct conv_desc *d)
+{
+    sotto_status status = SOTTO_OK;
+    struct conv_phases *c = NULL;
+    NEW(c, 1);
+    c->desc = *d;
+    c->kernels = phases_kernels_best();
+    c->products = winograd_kernels_best();
+    c->down = axis(d->src.height, d->pad, d->dst.height);
+    c->across = axis(d->src.width, d->pad, d->dst.width);
+    c->points = phases_points_of(&c->down) * phases_points_of(&c->across);
+    for (size_t k = 0; k < PHASES_CLASSES; k++)
+        c->count[k] = count_of(&c->down, k / PHASES_SORTS) * count_of(&c->across, k % PHASES_SORTS);
+    c->own.images = images_of(c, BLOCK);
+    c->shared.images = images_of(c, SHARED_BLOCK);
+    begin(c, &c->own);
+    begin(c, &c->shared);
+    place(c);
+    TRY(arena_reserve(&c->memory, "convolution"));
+    place(c);
+    fill(c, &c->own);
+    fill(c, &c->shared);
+    *out = c;
+    c = NULL;
+done:
+    conv_phases_free(c);
+    return status;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t weights_plane(const struct conv_phases *c)
+{
+    return c->desc.src.channels * c->desc.dst.channels + WINOGRAD_VECTOR;
+}
+
+void conv_phases_layout(struct conv_phases *c, struct arena *scratch)
+{
+    const struct conv_desc *d = &c->desc;
+    size_t C = d->src.channels, K = d->dst.channels, weights = PHASES_CLASSES * weights_plane(c),
+           rows = is_shared(c) ? c->shared.rows : (size_t)d->threads * c->own.rows;
+    rows = d->training ? larger(rows, c->shared.rows) : rows;
+    c->weights_points = arena_take(scratch, weights, sizeof(float));
+    c->src_points = arena_take(scratch, rows * C, sizeof(float));
+    c->dst_points = arena_take(scratch, rows * K, sizeof(float));
+    if (!d->training)
+        return;
+    if (d->diff_src)
+        c->diff_points = arena_take(scratch, c->shared.rows * C, sizeof(float));
+    c->sums = arena_take(scratch, weights, sizeof(float));
+}
+
+void conv_phases_free(struct conv_phases *c)
+{
+    if (!c)
+        return;
+    arena_clear(&c->memory);
+    base_free(c);
+}
+
+/* ---- steps of a block ---- */
+
+static size_t panel_of(const struct conv_phases *c, size_t channels)
+{
+    return winograd_panel(channels, c->products->panel);
+}
+
+static size_t panels_of(const struct conv_phases *c, size_t channels)
+{
+    return channels / panel_of(c, channels);
+}
+
+/* Sixteen results of the weights. */
+static sotto_status transform_weights(void *arg, size_t group, int thread)
+{
+    (void)thread;
+    const struct conv_phases *c = arg;
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels, first = group * WINOGRAD_VECTOR,
+           depth = c->back ? K : C, panel = panel_of(c, c->back ? C : K);
+    float *to = c->weights_points + first / panel * depth * panel + first % panel;
+    if (c->back)
+        c->kernels->from_weights(to, weights_plane(c), panel, c->weights + first, 1, TAPS * C, C, K);
+    else
+        c->kernels->from_weights(to, weights_plane(c), panel, c->weights + first * TAPS * C, TAPS * C, 1, C,
+                                 C);
+    return SOTTO_OK;
+}
+
+static struct phases_points points(const struct conv_phases *c, const struct lie *l, float *at,
+                                   size_t channels)
+{
+    return (struct phases_points){at, l->rows, panel_of(c, channels), l->place};
+}
+
+/* The points that a product reads, and those of its results. */
+struct side {
+    float *at;
+    size_t channels;
+};
+
+/* One panel of one class of `to`. */
+static void filter(const struct conv_phases *c, const struct lie *l, size_t images, struct side to,
+                   struct side from, size_t k, size_t panel)
+{
+    size_t left = panel_of(c, from.channels), columns = panel_of(c, to.channels);
+    if (c->count[k] == 0)
+        return;
+    c->products->multiply(&(struct winograd_product){
+        .out = to.at + (panel * l->rows + l->begin[k]) * columns,
+        .left = from.at + l->begin[k] * left,
+        .right = c->weights_points + k * weights_plane(c) + panel * from.channels * columns,
+        .rows = c->count[k] * images,
+        .columns = columns,
+        .depth = left,
+        .panels = from.channels / left,
+        .left_row = left,
+        .left_depth = 1,
+        .left_panel = l->rows * left,
+    });
+}
+
+/* sums (K, C) (+)= diff_dst' * src. */
+static void sum(const struct conv_phases *c, const struct lie *l, size_t images, size_t k, size_t panel)
+{
+    size_t K = c->desc.dst.channels, rows = panel_of(c, K), columns = panel_of(c, c->desc.src.channels);
+    if (c->count[k] == 0)
+        return;
+    for (size_t first = 0; first < K; first += rows)
+        c->products->multiply(&(struct winograd_product){
+            .out = c->sums + k * weights_plane(c) + (panel * K + first) * columns,
+            .left = c->dst_points + (first / rows * l->rows + l->begin[k]) * rows,
+            .right = c->src_points + (panel * l->rows + l->begin[k]) * columns,
+            .rows = rows,
+            .columns = columns,
+            .depth = c->count[k] * images,
+            .panels = 1,
+            .left_row = 1,
+            .left_depth = rows,
+            .add = c->at > 0,
+        });
+}
+
+/* ---- a block a thread, forward ---- */
+
+static sotto_status forward_block(void *arg, size_t block, int thread)
+{
+    const struct conv_phases *c = arg;
+    const struct lie *l = &c->own;
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels, first = block * l->images,
+           left = c->desc.batch - first, images = left < l->images ? left : l->images,
+           own = (size_t)thread * l->rows;
+    struct phases_points src = points(c, l, c->src_points + own * C, C),
+                         dst = points(c, l, c->dst_points + own * K, K);
+    for (size_t i = 0; i < images; i++)
+        c->kernels->from_source(&src, &c->src, &(struct phases_part){first + i, i, 0, panels_of(c, C)});
+    for (size_t p = 0; p < panels_of(c, K); p++)
+        for (size_t k = 0; k < PHASES_CLASSES; k++)
+            filter(c, l, images, (struct side){dst.at, K}, (struct side){src.at, C}, k, p);
+    for (size_t i = 0; i < images; i++)
+        c->kernels->to_result(&dst, &c->dst, &(struct phases_part){first + i, i, 0, panels_of(c, K)});
+    return SOTTO_OK;
+}
+
+/* ---- a block on all threads ---- */
+
+static size_t block_images(const struct conv_phases *c)
+{
+    size_t left = c->desc.batch - c->at;
+    return left < c->shared.images ? left : c->shared.images;
+}
+
+/* An image is cut into parts by its panels where there are few images for the threads. */
+static size_t parts(const struct conv_phases *c, size_t channels)
+{
+    return c->shared.images < 2 * (size_t)c->desc.threads ? panels_of(c, channels) : 1;
+}
+
+static struct phases_part part_of(const struct conv_phases *c, size_t channels, size_t item)
+{
+    size_t image = item % block_images(c), part = item / block_images(c), n = parts(c, channels),
+           panels = panels_of(c, channels);
+    return (struct phases_part){c->at + image, image, panels * part / n, panels * (part + 1) / n};
+}
+
+/* An image of diff_dst or, behind these, of the source. */
+static sotto_status load_item(void *arg, size_t item, int thread)
+{
+    (void)thread;
+    const struct conv_phases *c = arg;
+    const struct lie *l = &c->shared;
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels,
+           before = c->back ? block_images(c) * parts(c, K) : 0;
+    struct phases_points src = points(c, l, c->src_points, C), dst = points(c, l, c->dst_points, K);
+    struct phases_part part = item < before ? part_of(c, K, item) : part_of(c, C, item - before);
+    if (item < before)
+        c->kernels->from_result(&dst, &c->dst, &part);
+    else
+        c->kernels->from_source(&src, &c->src, &part);
+    return SOTTO_OK;
+}
+
+/* One panel of one class, of the images' results and, behind these, of the weights' sums. The last classes are the
+ * largest. */
+static sotto_status product_item(void *arg, size_t item, int thread)
+{
+    (void)thread;
+    const struct conv_phases *c = arg;
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels, images = block_images(c),
+           panels = c->back ? (c->diff_src.at ? panels_of(c, C) : 0) : panels_of(c, K),
+           all = panels + (c->diff_weights ? panels_of(c, C) : 0), k = PHASES_CLASSES - 1 - item / all,
+           panel = item % all;
+    struct side src = {c->src_points, C}, dst = {c->dst_points, K}, diff = {c->diff_points, C};
+    if (panel >= panels)
+        sum(c, &c->shared, images, k, panel - panels);
+    else if (c->back)
+        filter(c, &c->shared, images, diff, dst, k, panel);
+    else
+        filter(c, &c->shared, images, dst, src, k, panel);
+    return SOTTO_OK;
+}
+
+static sotto_status store_item(void *arg, size_t item, int thread)
+{
+    (void)thread;
+    const struct conv_phases *c = arg;
+    const struct lie *l = &c->shared;
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels;
+    struct phases_points diff = points(c, l, c->diff_points, C), dst = points(c, l, c->dst_points, K);
+    struct phases_part part = part_of(c, c->back ? C : K, item);
+    if (c->back)
+        c->kernels->to_source(&diff, &c->diff_src, &part);
+    else
+        c->kernels->to_result(&dst, &c->dst, &part);
+    return SOTTO_OK;
+}
+
+static void run_shared(struct conv_phases *c)
+{
+    const int threads = c->desc.threads;
+    struct par_stop *stop = c->desc.stop;
+    const bool data = !c->back || c->diff_src.at, sums = c->diff_weights != NULL;
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels, results = c->back ? C : K,
+           load = (c->back ? parts(c, K) : 0) + (sums || !c->back ? parts(c, C) : 0),
+           panels = (data ? panels_of(c, results) : 0) + (sums ? panels_of(c, C) : 0),
+           store = data ? parts(c, results) : 0;
+    for (c->at = 0; c->at < c->desc.batch && !par_stopped(stop); c->at += c->shared.images) {
+        (void)par_shares(block_images(c) * load, threads, stop, load_item, c);
+        (void)par_chunks(PHASES_CLASSES * panels, threads, product_item, c);
+        (void)par_shares(block_images(c) * store, threads, stop, store_item, c);
+    }
+}
+
+/* ---- calls ---- */
+
+static struct phases_images images(const struct conv_phases *c, const float *at, size_t channels)
+{
+    return (struct phases_images){
+        .at = (float *)(uintptr_t)at, .down = c->down, .across = c->across, .channels = channels};
+}
+
+void conv_phases_forward(struct conv_phases *c, float *dst, const float *src, const float *weights,
+                         const float *bias)
+{
+    const struct conv_desc *d = &c->desc;
+    c->back = false;
+    c->weights = weights, c->diff_weights = NULL;
+    c->src = images(c, src, d->src.channels);
+    c->dst = images(c, dst, d->dst.channels);
+    c->dst.bias = bias, c->dst.relu = d->relu;
+    (void)par_shares(d->dst.channels / WINOGRAD_VECTOR, d->threads, d->stop, transform_weights, c);
+    if (is_shared(c))
+        run_shared(c);
+    else
+        (void)par_shares((d->batch + c->own.images - 1) / c->own.images, d->threads, d->stop, forward_block,
+                         c);
+}
+
+/* The gradient of one output channel's weights. */
+static sotto_status add_up(void *arg, size_t output, int thread)
+{
+    (void)thread;
+    const struct conv_phases *c = arg;
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels, panel = panel_of(c, C);
+    for (size_t i = 0; i < C; i += WINOGRAD_VECTOR)
+        c->kernels->to_weights(c->diff_weights + output * TAPS * C + i, C,
+                               c->sums + (i / panel * K + output) * panel + i % panel, weights_plane(c));
+    return SOTTO_OK;
+}
+
+void conv_phases_backward(struct conv_phases *c, float *diff_src, float *diff_weights, const float *diff_dst,
+                          const float *src, const float *weights)
+{
+    const struct conv_desc *d = &c->desc;
+    c->back = true;
+    c->weights = weights, c->diff_weights = diff_weights;
+    c->src = images(c, src, d->src.channels);
+    c->dst = images(c, diff_dst, d->dst.channels);
+    c->diff_src = images(c, diff_src, d->src.channels);
+    c->diff_src.mask = d->mask_src ? src : NULL;
+    for (size_t k = 0; diff_weights && k < PHASES_CLASSES; k++)
+        if (c->count[k] == 0)
+            memset(c->sums + k * weights_plane(c), 0, weights_plane(c) * sizeof *c->sums);
+    if (diff_src)
+        (void)par_shares(d->src.channels / WINOGRAD_VECTOR, d->threads, d->stop, transform_weights, c);
+    run_shared(c);
+    if (diff_weights)
+        (void)par_shares(d->dst.channels, d->threads, d->stop, add_up, c);
+}
