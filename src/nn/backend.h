@@ -38,6 +38,10 @@ struct nn_backend {
      * neither they nor diff_bias are. diff_dst is already masked by the layer's own ReLU. */
     void (*conv_backward)(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
                           const void *diff_dst, const void *src, const float *weights);
+    /** Can conv_backward() add to diff_src? NULL: no. */
+    int (*conv_adds)(const struct conv *c);
+    /** From now on it does. */
+    void (*conv_add)(struct conv *c);
     /** Of gradients of single examples: only the first `images` matter from now on. NULL: all are computed. */
     void (*conv_use)(struct conv *c, size_t images);
     void (*conv_free)(struct conv *c);

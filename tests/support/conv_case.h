@@ -54,6 +54,7 @@ struct tensors {
     struct tensor of[TENSORS];
     size_t counts[PASSES];
     void *dst, *diff_src; /* f32, or bf16 where the plan says so */
+    bool add;             /* direct() adds to what diff_src has */
     float *diff_weights;
 };
 
@@ -115,7 +116,7 @@ static inline void direct(const struct conv_desc *d, size_t images, struct tenso
     conv_bf16_forward(c, images, t->dst, t->of[SRC].bits, t->of[WEIGHTS].values,
                       d->bias ? t->of[BIAS].values : NULL);
     if (d->diff_src)
-        conv_bf16_backward_data(c, images, t->diff_src, t->of[DIFF_DST].bits, t->of[SRC].bits,
+        conv_bf16_backward_data(c, images, t->diff_src, t->add, t->of[DIFF_DST].bits, t->of[SRC].bits,
                                 t->of[WEIGHTS].values);
     conv_bf16_weights(c, t->diff_weights, t->of[DIFF_DST].bits, t->of[SRC].bits);
     conv_bf16_free(c);

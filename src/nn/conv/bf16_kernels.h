@@ -40,6 +40,8 @@ struct bf16_results {
     void *out; /* f32, or bf16 if `narrow` */
     bool narrow;
     bool stream;              /* past the caches: narrow, whole lines of 64 bytes, more than they hold */
+    bool add;                 /* to what out has: narrow */
+    bool scattered;           /* one tap of pixels that lie apart, each of which is fetched before its turn */
     const uint16_t *in, *far; /* taps from number `near` on read `far` */
     size_t near;
     const float *start;     /* (rows, columns): what is added to; NULL: nothing */

@@ -21,19 +21,25 @@ INLINE __m512bh pairs_all(const void *pair)
     return (__m512bh)_mm512_set1_epi32(x);
 }
 
-INLINE void finish(__m512 value, const struct bf16_results *r, size_t at, size_t column)
+/* 16 values, widened. */
+INLINE __m512 wide(const uint16_t *x)
+{
+    __m256i bits = _mm256_loadu_si256((const void *)x);
+    return (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16);
+}
+
+/* `add` is a constant at each call, here and below. */
+INLINE void finish(__m512 value, const struct bf16_results *r, bool add, size_t at, size_t column)
 {
     if (r->bias)
         value = _mm512_add_ps(value, _mm512_loadu_ps(r->bias + column));
     if (r->relu)
         value = _mm512_max_ps(value, _mm512_setzero_ps());
-    if (r->mask) {
-        __m256i bits = _mm256_loadu_si256((const void *)(r->mask + at));
-        value =
-            _mm512_maskz_mov_ps(_mm512_cmp_ps_mask((__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16),
-                                                   _mm512_setzero_ps(), _CMP_GT_OQ),
-                                value);
-    }
+    if (r->mask)
+        value = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(wide(r->mask + at), _mm512_setzero_ps(), _CMP_GT_OQ),
+                                    value);
+    if (add)
+        value = _mm512_add_ps(value, wide((const uint16_t *)r->out + at));
     if (r->stream)
         _mm256_stream_si256((void *)((uint16_t *)r->out + at), (__m256i)_mm512_cvtneps_pbh(value));
     else if (r->narrow)
@@ -63,11 +69,24 @@ INLINE void fetch_line(const struct bf16_results *r, const size_t *row, size_t i
         __builtin_prefetch(r->mask + at);
 }
 
+/* What the tile after the next reads and writes. */
+INLINE void fetch_pixels(const struct bf16_results *r, size_t first, size_t rows)
+{
+    const size_t size = r->narrow ? sizeof(uint16_t) : sizeof(float);
+    for (size_t i = first + 2 * rows; i < first + 3 * rows && i < r->rows; i++) {
+        __builtin_prefetch((const char *)r->out + size * r->out_at[i], 1);
+        if (r->taps)
+            __builtin_prefetch(r->in + r->in_at[i]);
+    }
+}
+
 /* `rows` and `vectors` are constants at each call. Rows after the last are the last one again. */
-INLINE void results_tile(size_t rows, size_t vectors, const struct bf16_results *r, size_t first)
+INLINE void results_tile(size_t rows, size_t vectors, bool add, const struct bf16_results *r, size_t first)
 {
     size_t row[8];
     __m512 sum[8][4];
+    if (r->scattered)
+        fetch_pixels(r, first, rows);
     fetch(&r->ahead, first, first + rows < r->rows ? rows : r->rows - first, r->rows);
 #pragma GCC unroll 8
     for (size_t i = 0; i < rows; i++) {
@@ -104,30 +123,39 @@ INLINE void results_tile(size_t rows, size_t vectors, const struct bf16_results 
     for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 4
         for (size_t v = 0; v < vectors; v++)
-            finish(sum[i][v], r, r->out_at[row[i]] + v * VECTOR, v * VECTOR);
+            if (!add || first + i < r->rows) /* once */
+                finish(sum[i][v], r, add, r->out_at[row[i]] + v * VECTOR, v * VECTOR);
+}
+
+INLINE void results_of(const struct bf16_results *r, bool add)
+{
+    if (r->columns == 4 * VECTOR) {
+        size_t i = 0, left = r->rows % 6;
+        for (; i + 6 <= r->rows; i += 6)
+            results_tile(6, 4, add, r, i);
+        if (left > 4)
+            results_tile(6, 4, add, r, i);
+        else if (left > 2)
+            results_tile(4, 4, add, r, i);
+        else if (left)
+            results_tile(2, 4, add, r, i);
+    } else if (r->columns == 2 * VECTOR)
+        for (size_t i = 0; i < r->rows; i += 8)
+            results_tile(8, 2, add, r, i);
+    else
+        for (size_t i = 0; i < r->rows; i += 8)
+            results_tile(8, 1, add, r, i);
+    if (r->stream)
+        _mm_sfence();
 }
 
 static void results(const struct bf16_results *given)
 {
-    const struct bf16_results copy = *given, *r = &copy; /* which no store can change */
-    if (r->columns == 4 * VECTOR) {
-        size_t i = 0, left = r->rows % 6;
-        for (; i + 6 <= r->rows; i += 6)
-            results_tile(6, 4, r, i);
-        if (left > 4)
-            results_tile(6, 4, r, i);
-        else if (left > 2)
-            results_tile(4, 4, r, i);
-        else if (left)
-            results_tile(2, 4, r, i);
-    } else if (r->columns == 2 * VECTOR)
-        for (size_t i = 0; i < r->rows; i += 8)
-            results_tile(8, 2, r, i);
+    const struct bf16_results copy = *given; /* which no store can change */
+    if (copy.add)
+        results_of(&copy, true);
     else
-        for (size_t i = 0; i < r->rows; i += 8)
-            results_tile(8, 1, r, i);
-    if (r->stream)
-        _mm_sfence();
+        results_of(&copy, false);
 }
 
 INLINE void sum_tile(size_t rows, size_t vectors, const struct bf16_sum *s, size_t first)
@@ -193,13 +221,6 @@ static void pack_pixels(uint32_t *panel, const uint16_t *in, const uint32_t *at,
                 b = _mm256_loadu_si256((const void *)(in + second + c));
             _mm512_storeu_si512(panel + c, interleaved(a, b));
         }
-}
-
-/* 16 values, widened. */
-INLINE __m512 wide(const uint16_t *x)
-{
-    __m256i bits = _mm256_loadu_si256((const void *)x);
-    return (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16);
 }
 
 INLINE __m256i sum_of(const uint16_t *in, uint32_t at, size_t step)

@@ -55,7 +55,7 @@ struct conv_bf16 {
     float *wide;       /* (K, room of a patch): weights */
     float *partial;    /* (parts, K, taps or room of a patch, C): sums of the weight gradient */
     /* of the running call */
-    bool back;
+    bool back, add; /* add: to what out has */
     size_t images;
     const uint16_t *in, *mask;
     void *out;
@@ -344,10 +344,12 @@ static sotto_status run_block(void *arg, size_t block, int thread)
         c->patched ? make_patches(c, (size_t)thread, first, images) : c->in + (c->back ? dst : src);
     const struct pass *p = c->back ? &c->backward : &c->forward;
     for (const struct list *l = p->lists; l < p->lists + p->count; l++)
-        for (size_t r = 0; r < results; r += columns)
+        for (size_t r = 0; r < results && (l->taps || !c->add); r += columns)
             c->kernels->results(&(struct bf16_results){
                 .out = (char *)c->out + (out + r) * (narrow ? sizeof(uint16_t) : sizeof(float)),
                 .narrow = narrow,
+                .add = c->add,
+                .scattered = c->taps == 1 && d->stride > 1,
                 .stream = c->back && bf16_streams(c->out, c->images, d->src),
                 .in = in,
                 .out_at = l->out_at,
@@ -382,19 +384,20 @@ static void run(struct conv_bf16 *c)
 void conv_bf16_forward(struct conv_bf16 *c, size_t images, void *dst, const void *src, const float *weights,
                        const float *bias)
 {
-    c->back = false;
+    c->back = c->add = false;
     c->images = images;
     c->out = dst, c->in = src, c->weights = weights, c->bias = bias, c->mask = NULL;
     run(c);
 }
 
-void conv_bf16_backward_data(struct conv_bf16 *c, size_t images, void *diff_src, const void *diff_dst,
-                             const void *src, const float *weights)
+void conv_bf16_backward_data(struct conv_bf16 *c, size_t images, void *diff_src, bool add,
+                             const void *diff_dst, const void *src, const float *weights)
 {
     c->back = true;
     c->images = images;
     c->out = diff_src, c->in = diff_dst, c->weights = weights, c->bias = NULL;
     c->mask = c->desc.mask_src ? src : NULL;
+    c->add = add;
     run(c);
 }
 

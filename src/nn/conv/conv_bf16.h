@@ -16,9 +16,9 @@ void conv_bf16_layout(struct conv_bf16 *c, struct arena *scratch);
 /** dst of the first `images` images. */
 void conv_bf16_forward(struct conv_bf16 *c, size_t images, void *dst, const void *src, const float *weights,
                        const float *bias);
-/** diff_dst is bf16. */
-void conv_bf16_backward_data(struct conv_bf16 *c, size_t images, void *diff_src, const void *diff_dst,
-                             const void *src, const float *weights);
+/** diff_dst is bf16. add: to what diff_src has. */
+void conv_bf16_backward_data(struct conv_bf16 *c, size_t images, void *diff_src, bool add,
+                             const void *diff_dst, const void *src, const float *weights);
 void conv_bf16_weights(struct conv_bf16 *c, float *diff_weights, const void *diff_dst, const void *src);
 void conv_bf16_free(struct conv_bf16 *c);
 

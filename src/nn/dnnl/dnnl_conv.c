@@ -31,6 +31,7 @@
 #include "nn/kernel/row_kernels.h"
 #include "par/par.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { COLUMN_BYTES = 8 << 20 }; /* of a chunk's columns */
@@ -46,6 +47,7 @@ struct conv {
     size_t taps;   /* kernel height * width * source channels */
     size_t pixels; /* of one result: P * Q */
     size_t used;   /* images that matter */
+    bool add;      /* to diff_src */
     size_t images; /* images per call of oneDNN; divides the batch */
     size_t chunk;  /* images per product over columns; divides `images` */
     struct product *forward, *backward_data, *backward_weights;
@@ -415,7 +417,7 @@ static void backward_data(struct conv *c, void *diff_src, const void *diff_dst, 
         return;
     }
     if (c->way == PAIRS) {
-        conv_bf16_backward_data(c->pairs, c->used, diff_src, diff_dst, src, weights);
+        conv_bf16_backward_data(c->pairs, c->used, diff_src, c->add, diff_dst, src, weights);
         return;
     }
     if (c->by_taps) {
@@ -478,6 +480,17 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
         backward_weights(c, diff_weights, diff_bias, diff_dst, src);
     if (d->diff_src && diff_src && !par_stopped(d->stop))
         backward_data(c, diff_src, diff_dst, src, weights);
+}
+
+/* A stride leaves most of diff_src as it is, so there is much to gain; elsewhere there was nothing (bench/LOG.md). */
+int dnnl_conv_adds(const struct conv *c)
+{
+    return c->way == PAIRS && c->desc.kernel_width < c->desc.stride && !c->desc.mask_src;
+}
+
+void dnnl_conv_add(struct conv *c)
+{
+    c->add = true;
 }
 
 void dnnl_conv_use(struct conv *c, size_t images)

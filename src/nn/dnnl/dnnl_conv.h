@@ -8,6 +8,8 @@
 sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, int winograd);
 void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch);
 void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias);
+int dnnl_conv_adds(const struct conv *c);
+void dnnl_conv_add(struct conv *c);
 void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
                         const void *diff_dst, const void *src, const float *weights);
 void dnnl_conv_use(struct conv *c, size_t images);

@@ -6,7 +6,7 @@
  * header. What the plan (plan.c) does for every layer, so that the layer need not:
  *   - adds the residual source and applies the ReLU when the row asks for them and the layer does not fuse them;
  *   - multiplies the incoming gradient by the ReLU's mask unless the layer that wrote it has done so already;
- *   - adds up the gradients of a row that several rows read (a layer OVERWRITES src->diff unless it adds);
+ *   - adds up the gradients of a row that several rows read (a layer OVERWRITES src->diff unless it can add);
  *   - converts the last row to f32. */
 #ifndef NN_LAYER_LAYER_H
 #define NN_LAYER_LAYER_H
@@ -93,8 +93,9 @@ struct layer_run {
         *residual;     /* to be added by the layer, before the ReLU (only if it fuses_residual) */
     size_t views;      /* > 0: gradients of single examples, each of so many rows of the batch (DP-SGD) */
     int keep_diff;     /* set by plan(): dst->diff must outlast the backward pass */
+    int can_add;       /* set by plan(), or layer->adds: backward adds to src->diff when add_diff_src */
     int need_diff_src; /* 0: src->diff is never read; skip it */
-    int add_diff_src;  /* add to src->diff instead of overwriting it (only if layer->adds) */
+    int add_diff_src;  /* add to src->diff instead of overwriting it (only if can_add) */
     struct activation *src, *dst;
     struct nn_parameter *parameters; /* in the order of layer->parameters */
     /* with norm scope "leaf": where the moments of a leaf are added up, place by place as `statistics`, the model's; else
@@ -139,7 +140,7 @@ struct layer {
                                   run->relu and no residual) */
     int fuses_mask;            /* backward multiplies src->diff by (src->data > 0) when src->relu */
     int in_place;              /* backward may overwrite dst->diff by a src->diff of the same shape */
-    int adds;                  /* backward adds to src->diff when run->add_diff_src */
+    int adds;                  /* run->can_add, always */
     int ends_gradient;         /* nothing below it has parameters: its dst->diff is not needed */
     int tangent;               /* heeds run->gate: then it is linear, without bias */
     int writes_f32;            /* can write a f32 dst (and read its diff) in a bf16 plan */
@@ -155,7 +156,7 @@ struct layer {
      * `scratch` is shared by all layers and only valid inside one call. NULL: none. */
     void (*layout)(struct layer_run *run, struct arena *keep, struct arena *scratch);
     void (*forward)(struct layer_run *run, const struct pass *pass);
-    /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see adds) and every
+    /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see can_add) and every
      * parameter's diff. */
     void (*backward)(struct layer_run *run, const struct pass *pass);
     /** With run->views: only the first `rows` of the batch matter from now on. NULL: all are computed. */

@@ -46,6 +46,7 @@ sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t ke
     }
     desc.single_examples = run->views > 0; /* no result depends on the rows around it */
     TRY(run->backend->conv_create(&p->conv, &desc));
+    run->can_add = run->backend->conv_adds && run->backend->conv_adds(p->conv);
 done:
     return status;
 }
@@ -55,6 +56,8 @@ void product_layout(struct layer_run *run, struct arena *keep, struct arena *scr
     struct product *p = run->state;
     if (run->backend->conv_layout)
         run->backend->conv_layout(p->conv, keep, scratch);
+    if (run->add_diff_src)
+        run->backend->conv_add(p->conv);
     if (p->examples)
         example_product_layout(p->examples, keep, scratch);
 }

@@ -67,6 +67,7 @@ static sotto_status plan_layers(struct nn_plan *p)
             .relu = spec->relu && (!sum || fuses) && quiet && spec->layer->fuses_relu,
             .residual = fuses ? plan_activation(p, spec->residual) : NULL,
             .need_diff_src = p->config.training && needs_gradient(p, spec->src),
+            .can_add = spec->layer->adds,
             .src = plan_activation(p, spec->src),
             .dst = plan_activation(p, i),
             .parameters = &p->parameters[p->model->first_parameter[i]],

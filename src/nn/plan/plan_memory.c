@@ -122,7 +122,7 @@ static void assign_gradients(struct assignment *a, struct nn_plan *p)
                     p->flow[i].copy_residual = kept;
             } else if (k == 0)
                 p->flow[i].add_residual = 1;
-            else if (spec->layer->adds)
+            else if (p->runs[i].can_add)
                 p->runs[i].add_diff_src = 1;
             else {
                 p->flow[i].add_src = 1;

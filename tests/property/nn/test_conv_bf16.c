@@ -44,25 +44,40 @@ static void need_kernels(void)
     }
 }
 
+/* FINISHED: with bias, ReLU and mask. ADDED: to a gradient of the images that is there. */
+enum kind { PLAIN, FINISHED, ADDED };
+
+static void add_before(struct tensors *t, const struct tensor *before, double *expected)
+{
+    t->add = true;
+    memcpy(t->diff_src, before->bits, before->n * sizeof *before->bits);
+    for (size_t i = 0; i < before->n; i++)
+        expected[i] += (double)before->values[i];
+}
+
 static void agrees_with_the_definition(void **state)
 {
     (void)state;
     need_kernels();
-    struct rng r = rng_stream(6, RNG_TEST, 0, 0);
+    struct rng r = rng_stream(6, RNG_TEST, 0, 0), more = rng_stream(8, RNG_TEST, 0, 0);
     for (size_t s = 0; s < SHAPES_COUNT; s++)
-        for (int finished = 0; finished < 2; finished++) {
-            struct conv_desc d = describe(&SHAPES[s], finished);
+        for (enum kind kind = PLAIN; kind <= ADDED; kind++) {
+            struct conv_desc d = describe(&SHAPES[s], kind == FINISHED);
             struct tensors t;
             double *expected[PASSES];
-            tensors_make(&t, &d, HELD, &r);
-            direct(&d, d.batch, &t);
+            tensors_make(&t, &d, HELD, kind == ADDED ? &more : &r);
+            struct tensor before = tensor_make(t.counts[DATA], HELD, &more);
             define(expected, &d, &t);
+            if (kind == ADDED)
+                add_before(&t, &before, expected[DATA]);
+            direct(&d, d.batch, &t);
             for (enum pass pass = FORWARD; pass < PASSES; pass++) {
                 const double off = pass == DATA && !d.diff_src ? 0 : distance(&d, &t, pass, expected[pass]);
                 if (!(off < TOLERANCE + (is_narrow(&d, pass) ? ROUNDING : 0)))
-                    fail_msg("shape %zu, finished %d, pass %d: off by %g", s, finished, pass, off);
+                    fail_msg("shape %zu, kind %d, pass %d: off by %g", s, kind, pass, off);
                 base_free(expected[pass]);
             }
+            base_free(before.values), base_free(before.bits);
             tensors_free(&t);
         }
 }
