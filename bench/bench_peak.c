@@ -21,24 +21,36 @@ int main(void)
 
 enum { RUNS = 9, CHAINS = 12, TURNS = 1 << 20, TRIAD = 1 << 24 /* floats of an array */, TRIAD_CHUNKS = 64 };
 
-/* Enough independent chains to hide the latency of each; the empty assembly keeps them from being folded. */
-#define CHAINS_OF(name, level, type, zero, step)                                                             \
+/* Twelve independent chains hide the latency of each; the empty assembly keeps them from being folded. */
+#define GO_ON(x, step)                                                                                       \
+    x = step(x, x, x);                                                                                       \
+    __asm__ volatile("" : "+v"(x))
+#define CHAINS_OF(name, level, type, step)                                                                   \
     __attribute__((target(level))) static sotto_status name(void *unused, size_t share, int thread)          \
     {                                                                                                        \
+        type a = {0}, b = {0}, c = {0}, d = {0}, e = {0}, f = {0}, g = {0}, h = {0}, i = {0}, j = {0},       \
+             k = {0}, l = {0};                                                                               \
         (void)unused, (void)share, (void)thread;                                                             \
-        type sum[CHAINS];                                                                                    \
-        for (int i = 0; i < CHAINS; i++)                                                                     \
-            sum[i] = zero;                                                                                   \
         for (int turn = 0; turn < TURNS; turn++) {                                                           \
-            _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++) sum[i] = step;                         \
-            _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++) __asm__ volatile("" : "+v"(sum[i]));   \
+            GO_ON(a, step);                                                                                  \
+            GO_ON(b, step);                                                                                  \
+            GO_ON(c, step);                                                                                  \
+            GO_ON(d, step);                                                                                  \
+            GO_ON(e, step);                                                                                  \
+            GO_ON(f, step);                                                                                  \
+            GO_ON(g, step);                                                                                  \
+            GO_ON(h, step);                                                                                  \
+            GO_ON(i, step);                                                                                  \
+            GO_ON(j, step);                                                                                  \
+            GO_ON(k, step);                                                                                  \
+            GO_ON(l, step);                                                                                  \
         }                                                                                                    \
         return SOTTO_OK;                                                                                     \
     }
-CHAINS_OF(f32_v3, "avx2,fma", __m256, _mm256_setzero_ps(), _mm256_fmadd_ps(sum[i], sum[i], sum[i]))
-CHAINS_OF(f32_v4, "avx512f", __m512, _mm512_setzero_ps(), _mm512_fmadd_ps(sum[i], sum[i], sum[i]))
-CHAINS_OF(bf16_v4, "avx512f,avx512bf16", __m512, _mm512_setzero_ps(),
-          _mm512_dpbf16_ps(sum[i], (__m512bh)sum[i], (__m512bh)sum[i]))
+#define PAIRS(x, y, z) _mm512_dpbf16_ps(x, (__m512bh)(y), (__m512bh)(z))
+CHAINS_OF(f32_v3, "avx2,fma", __m256, _mm256_fmadd_ps)
+CHAINS_OF(f32_v4, "avx512f", __m512, _mm512_fmadd_ps)
+CHAINS_OF(bf16_v4, "avx512f,avx512bf16", __m512, PAIRS)
 
 /* GFLOP/s of all threads together; a step of a chain is `products` multiplications and as many sums. */
 static double rate(par_body chains, int products, int threads)
@@ -98,7 +110,8 @@ int main(int argc, char **argv)
     par_set_threads(threads);
     const double f32 = isa == CPU_V3 ? rate(f32_v3, 8, threads) : rate(f32_v4, 16, threads);
     const double bf16 = isa == CPU_V4_BF16 ? rate(bf16_v4, 32, threads) : 0;
-    printf("{\"bench\": \"peak\", \"isa\": \"%s\", \"threads\": %d, \"f32_gflops\": %.1f, \"bf16_gflops\": %.1f, "
+    printf("{\"bench\": \"peak\", \"isa\": \"%s\", \"threads\": %d, \"f32_gflops\": %.1f, \"bf16_gflops\": "
+           "%.1f, "
            "\"memory_gbs\": %.1f}\n",
            cpu_isa_name(isa), threads, f32, bf16, bandwidth(threads));
     return 0;
