@@ -34,7 +34,7 @@
 enum {
     NUMBERS = MOMENTS_NUMBERS /* of a channel, that cross leaves */,
     CHUNK_VALUES = 16384,
-    RANGE = 64 /* channels whose chunks are merged by one thread */,
+    RANGE = 64 /* channels that one thread merges */,
     WEIGHT = 0,
     BIAS,
     RUNNING_MEAN,
