@@ -184,7 +184,8 @@ struct sotto_train_privacy {
     /** [NULL: "the caller"] with `from`: who states that the encoder is public, for the certificate. Must be given where
      *  nothing beside the encoder's file (PATH.provenance.json) says which records trained it. */
     const char *encoder_by;
-    /** [NULL: none] DP-SGD: as in struct sotto_head_privacy; `data` is then sotto_canaries_data(), all rows of it. */
+    /** [NULL: none] DP-SGD: as in struct sotto_head_privacy; `data` is then sotto_canaries_data(), all rows of it. Training on
+     *  noisy inputs refuses them. */
     struct sotto_canaries *canaries;
     uint64_t reserved[4]; /**< zeros: room for later members */
 };
@@ -245,7 +246,7 @@ sotto_train_private(struct sotto_network **out, struct sotto_certificate **certi
  *  Out:     *out          free with sotto_network_free()
  *           *certificate  free with sotto_certificate_free(); NULL on ranks other than 0
  *           *result       losses and accuracies are of what was released, and shown
- *  Returns: EINVAL        also: no radius; members that would read copies of their own
+ *  Returns: EINVAL        also: no radius; members that would read copies of their own; canaries
  *           those of sotto_train() and sotto_dp_reserve() */
 SOTTO_API SOTTO_MUST_CHECK sotto_status
 sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_certificate **certificate,

@@ -197,6 +197,8 @@ static sotto_status check_asked(const struct noisy_run *r, const struct sotto_tr
     TRY(require_reserved(r->p.reserved, "train"));
     REQUIRE(o->augment_noise == 0,
             "augment_noise is for plain training; certified inputs have noise of their own");
+    REQUIRE(!r->p.canaries,
+            "canaries: training on noisy inputs has no place for them; omit canaries, or train by DP-SGD");
     REQUIRE(!o->snapshot_every, "snapshot_every: a certificate for inputs is for the file of the last model; "
                                 "omit snapshot_every");
     REQUIRE(a->radius > 0 && isfinite(a->radius),

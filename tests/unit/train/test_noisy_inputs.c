@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "io/json/json.h"
 #include "support/machine.h"
+#include "sotto/canary.h"
 #include "sotto/io.h"
 #include "sotto/residual.h"
 #include "sotto/train.h"
@@ -434,6 +435,32 @@ static void what_breaks_the_proof_is_refused(void **state)
         strstr(sotto_error_text(), "row 0 is listed twice (entries 0 and 8); expected each record once"));
 }
 
+/* They would be left out of the certificate's count, and no step would hold them. */
+static void canaries_are_refused(void **state)
+{
+    (void)state;
+    struct sotto_train_options o = options(2);
+    struct sotto_train_privacy p = privacy();
+    struct sotto_network *n = NULL;
+    struct sotto_certificate *text = NULL;
+    const struct sotto_canary_request request = {.data = &records,
+                                                 .n = N,
+                                                 .classes = 2,
+                                                 .relation = SOTTO_CANARY_OR_NOTHING,
+                                                 .output = path_of("m.safetensors"),
+                                                 .options = {.count = 4, .kind = SOTTO_CANARY_RANDOM}};
+    assert_int_equal(sotto_canaries_make(&p.canaries, &request), SOTTO_OK);
+    const struct sotto_dataset *with = sotto_canaries_data(p.canaries);
+    assert_int_equal(sotto_train_noisy_inputs(&n, &text, NULL, with, NULL, 0, &o, &p, &single), SOTTO_EINVAL);
+    assert_string_equal(sotto_error_text(),
+                        "canaries: training on noisy inputs has no place for them; omit canaries, "
+                        "or train by DP-SGD");
+    assert_null(n);
+    assert_null(text);
+    assert_int_not_equal(access(ledger, F_OK), 0); /* nothing was charged */
+    sotto_canaries_free(p.canaries);
+}
+
 static void no_memory_is_an_error(void **state)
 {
     (void)state;
@@ -470,6 +497,7 @@ int main(void)
                                        TEST(labels_count_in_the_certificate),
                                        TEST(damaged_labels_stop_a_run),
                                        TEST(what_breaks_the_proof_is_refused),
+                                       TEST(canaries_are_refused),
                                        TEST(no_memory_is_an_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
