@@ -1,18 +1,24 @@
 /* Depthwise convolution (Howard et al. 2017): every channel is convolved with a square kernel of its own, so
  * a result's value costs kernel^2 multiplications whatever the width. No bias: a norm follows. Own kernels
  * on every backend; bound by memory. */
+#include "nn/layer/depthwise_image.h"
 #include "nn/layer/each_image.h"
 #include "nn/layer/layer.h"
 
 #include "nn/kernel/depthwise_kernels.h"
+#include "nn/kernel/depthwise_rows.h"
 #include "par/par.h"
+
+enum { RANGE = 64 /* channels that one thread sums at a time */ };
 
 struct depthwise {
     const struct depthwise_kernels *kernels;
+    const struct depthwise_rows *by_rows; /* NULL: kernels or images that do not go row by row */
     struct depthwise_lines forward, back; /* back: of the source's pixels, over the result's */
     struct depthwise_reach *reaches;
     size_t taps;
     float *weight;  /* (taps, C): channel fastest, unlike the parameter */
+    float *flipped; /* likewise, taps in reverse order */
     float *partial; /* (N, taps, C) */
 };
 
@@ -77,6 +83,7 @@ static sotto_status plan(struct layer_run *run)
     NEW(w->reaches, d.height + d.width + s.height + s.width);
     struct depthwise_reach *r = w->reaches;
     w->kernels = depthwise_kernels_best();
+    w->by_rows = depthwise_image_fits(run) ? depthwise_rows_best() : NULL;
     w->taps = spec->kernel * spec->kernel;
     w->forward =
         (struct depthwise_lines){r, r + d.height, d.height, d.width, s.width, s.channels, spec->kernel};
@@ -98,6 +105,7 @@ static void layout(struct layer_run *run, struct arena *keep, struct arena *scra
     struct depthwise *w = run->state;
     size_t values = w->taps * run->src->shape.channels;
     w->weight = arena_take(keep, values, sizeof(float));
+    w->flipped = arena_take(keep, values, sizeof(float));
     if (run->training)
         w->partial = arena_take(scratch, run->batch * values, sizeof(float));
 }
@@ -114,8 +122,12 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
     (void)thread;
     struct layer_run *run = arg;
     struct depthwise *w = run->state;
-    w->kernels->gather[run->src->dtype](image_of(run->dst, run->dst->data, image),
-                                        image_of(run->src, run->src->data, image), w->weight, &w->forward);
+    if (w->by_rows)
+        depthwise_image_forward(run, w->by_rows, w->weight, image);
+    else
+        w->kernels->gather[run->src->dtype](image_of(run->dst, run->dst->data, image),
+                                            image_of(run->src, run->src->data, image), w->weight,
+                                            &w->forward);
     return SOTTO_OK;
 }
 
@@ -125,8 +137,13 @@ static sotto_status backward_image(void *arg, size_t image, int thread)
     struct layer_run *run = arg;
     struct depthwise *w = run->state;
     const void *diff = image_of(run->dst, run->dst->diff, image);
-    w->kernels->weights[run->src->dtype](w->partial + image * w->taps * run->src->shape.channels,
-                                         image_of(run->src, run->src->data, image), diff, &w->forward);
+    float *partial = w->partial + image * w->taps * run->src->shape.channels;
+    if (w->by_rows) {
+        depthwise_image_backward(run, w->by_rows, w->weight, w->flipped, partial, image);
+        return SOTTO_OK;
+    }
+    w->kernels->weights[run->src->dtype](partial, image_of(run->src, run->src->data, image), diff,
+                                         &w->forward);
     if (run->need_diff_src)
         w->kernels->gather[run->src->dtype](image_of(run->src, run->src->diff, image), diff, w->weight,
                                             &w->back);
@@ -137,26 +154,41 @@ static void forward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
     struct depthwise *w = run->state;
-    size_t channels = run->src->shape.channels;
+    const size_t channels = run->src->shape.channels;
     for (size_t c = 0; c < channels; c++)
-        for (size_t tap = 0; tap < w->taps; tap++)
-            w->weight[tap * channels + c] = run->parameters[0].value[c * w->taps + tap];
+        for (size_t tap = 0; tap < w->taps; tap++) {
+            const float weight = run->parameters[0].value[c * w->taps + tap];
+            w->weight[tap * channels + c] = w->flipped[(w->taps - 1 - tap) * channels + c] = weight;
+        }
     layer_each_image(forward_image, run);
+}
+
+/* Of all images, in order. */
+static sotto_status sum_range(void *arg, size_t range, int thread)
+{
+    (void)thread;
+    struct layer_run *run = arg;
+    const struct depthwise *w = run->state;
+    const size_t channels = run->src->shape.channels, first = range * RANGE,
+                 count = first + RANGE < channels ? RANGE : channels - first;
+    for (size_t tap = 0; tap < w->taps; tap++) {
+        double sum[RANGE] = {0};
+        for (size_t image = 0; image < run->batch; image++) {
+            const float *partial = w->partial + (image * w->taps + tap) * channels + first;
+            for (size_t c = 0; c < count; c++)
+                sum[c] += (double)partial[c];
+        }
+        for (size_t c = 0; c < count; c++)
+            run->parameters[0].diff[(first + c) * w->taps + tap] = (float)sum[c];
+    }
+    return SOTTO_OK;
 }
 
 static void backward(struct layer_run *run, const struct pass *pass)
 {
     (void)pass;
-    struct depthwise *w = run->state;
-    size_t channels = run->src->shape.channels;
     layer_each_image(backward_image, run);
-    for (size_t c = 0; c < channels; c++)
-        for (size_t tap = 0; tap < w->taps; tap++) {
-            double sum = 0;
-            for (size_t image = 0; image < run->batch; image++)
-                sum += (double)w->partial[(image * w->taps + tap) * channels + c];
-            run->parameters[0].diff[c * w->taps + tap] = (float)sum;
-        }
+    (void)par_shares((run->src->shape.channels + RANGE - 1) / RANGE, run->threads, NULL, sum_range, run);
 }
 
 static void release(struct layer_run *run)
