@@ -14,6 +14,7 @@ setup() {
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
   export OMPI_MCA_orte_tmpdir_base=$dir # a lost rank leaves its folder there
   unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK PMI_SIZE PMI_RANK SLURM_STEP_NUM_TASKS SLURM_PROCID PMIX_RANK
+  printf '%s\n' 1,2,0 0,1,1 2,0,-1 1,1,1 > public.csv # of clipbkd canaries
   backend=dnnl
   "$SOTTO" version | grep -q oneDNN || backend=ref
   whole=no ranks=2
@@ -67,7 +68,7 @@ sets() {
 
 # Hashes, times and random names out.
 facts() {
-  sed -E '/"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g; s/ +min .*//; s/Process name: .*/Process name: NAME/'
+  sed -E 's/"contact":"0+"/"contact":"ZEROS"/; /"event":"records"/s/[0-9a-f]{16}/DIGITS/g; s/[0-9a-f]{64}/HASH/g; s/[0-9a-f]{32}/RUN/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/TIME/g; s/ +min .*//; s/Process name: .*/Process name: NAME/'
 }
 # outcome NAME COMMAND...: all that the command leaves with the set NAME, to NAME.outcome; but for the noise
 outcome() {
@@ -97,6 +98,17 @@ same() {
     [ "$v" != base ] || head -n 1 case-base.outcome | grep -qx "exit $code" || { echo "base: $*"; cat case-base.outcome; return 1; }
     diff case-base.outcome "case-$v.outcome" || { echo "$v: $*"; return 1; }
   done
+}
+# resumed FROM TO COMMAND...: its second charge finds the disk full on FROM ranks, and TO ranks go on. The ledger starts with a contact of
+# such a length that the digests of the records (0.7 kB) and one entry (1.2 kB) fit below the limit, but not two.
+resumed() {
+  local from=$1 to=$2 code=0
+  shift 2
+  "$SOTTO" ledger init --dataset-id toy --budget 1000,0.5 --contact "$(printf "%0$((100 * 1024 - 2500 - 350))d" 0)" --quiet > /dev/null
+  timeout -k 5 300 mpirun --oversubscribe -n "$from" bash -c '[ $OMPI_COMM_WORLD_RANK -ne 0 ] || { ulimit -f 100; trap "" XFSZ; }; exec "$@"' sh "$@" || code=$?
+  echo "stopped with $code at a ledger of $(wc -c < "$XDG_DATA_HOME/sotto/ledger/toy.jsonl") bytes"
+  find . -type f ! -name out ! -name err -exec wc -c {} + | sort -k 2
+  timeout -k 5 300 mpirun --oversubscribe -n "$to" "$@"
 }
 train() {
   program=${program:-$SOTTO}
@@ -134,6 +146,28 @@ every=(huge label beyond repeated replaced order)
     for kind in dirac random in-distribution mislabelled; do
       same 0 "${private[@]}" --canaries 11 --canary-kind $kind --adjacency $adjacency --json
     done
+    same 0 "${private[@]}" --canaries 3 --canary-kind clipbkd --canary-public "$dir/public.csv" --adjacency $adjacency --json
+  done
+}
+
+@test "train --dp-sgd with canaries that is stopped, and goes on with another number of ranks, leaves the same for neighbouring data" {
+  train
+  private+=(--model mlp --hidden 4 --dp-sgd --noise-multiplier 1 --batch 24 --reserve-steps 1)
+  if [ $whole = no ]; then sets features huge beyond; else sets features "${every[@]}"; fi
+  clipbkd=(--canary-kind clipbkd --canary-public "$dir/public.csv" --canaries 3)
+  ranks=1 # `resumed` starts the others
+  export OMPI_MCA_btl=self,tcp # shared memory of MPI is a file, which the limit cuts as well
+  same 0 resumed 1 2 "${private[@]}" --canary-kind dirac --canaries 4
+  grep -q '^stopped with 74 ' case-base.outcome # what is compared is all there
+  grep -q ' ./m.safetensors.canaries.state$' case-base.outcome || { cat case-base.outcome; false; }
+  grep -q ' ./m.safetensors.checkpoint$' case-base.outcome
+  [ "$(grep -c '"event":"reserve"' case-base.outcome)" -eq 3 ] || { cat case-base.outcome; false; }
+  [ $whole = yes ] || variants=(base beyond)
+  same 0 resumed 2 3 "${private[@]}" "${clipbkd[@]}" --clipping quantile
+  [ $whole = yes ] || return 0
+  for kind in dirac random in-distribution mislabelled; do
+    same 0 resumed 2 3 "${private[@]}" --canaries 6 --canary-kind $kind --adjacency zero-out
+    same 0 resumed 2 1 "${private[@]}" --canaries 6 --canary-kind $kind
   done
 }
 
