@@ -190,10 +190,11 @@ add_test(NAME check/headers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-headers ${CM
 add_test(NAME check/docs COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${CMAKE_SOURCE_DIR})
 add_test(NAME check/words COMMAND ${CMAKE_SOURCE_DIR}/tools/check-words ${CMAKE_SOURCE_DIR})
 add_test(NAME check/bats COMMAND ${CMAKE_SOURCE_DIR}/tools/check-bats ${CMAKE_SOURCE_DIR})
+add_test(NAME check/nan COMMAND ${CMAKE_SOURCE_DIR}/tools/check-nan ${CMAKE_SOURCE_DIR})
 add_test(NAME check/python COMMAND ${CMAKE_SOURCE_DIR}/tools/check-python ${CMAKE_SOURCE_DIR})
 # After a change of wording: tools/error-texts > tests/golden/errors.txt, and look at the difference.
 add_test(NAME check/error-texts COMMAND sh -c "tools/error-texts | diff -u tests/golden/errors.txt -" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-set_tests_properties(check/headers check/docs check/words check/bats check/python check/error-texts PROPERTIES LABELS check)
+set_tests_properties(check/headers check/docs check/words check/bats check/nan check/python check/error-texts PROPERTIES LABELS check)
 
 # No test reads or writes the user's cache of measured times: there is none.
 get_property(tests DIRECTORY PROPERTY TESTS)

@@ -277,7 +277,7 @@ static void permute_and_flip_is_pure_and_no_more(void **state)
             for (int i = 0; i < 3; i++)
                 for (int j = -1; j < 3; j++) {
                     double p = i == j ? 1 : flips(a, i, j), q = i == j ? 1 : flips(b, i, j);
-                    worst[j >= 0] = fmax(worst[j >= 0], log(p / q));
+                    worst[j >= 0] = worse(worst[j >= 0], log(p / q));
                     apart += j < 0 ? fmax(0, p - q) : 0;
                 }
             distance = worse(distance, apart);

@@ -219,7 +219,7 @@ static void propose_test_release_is_private(void **state)
                         output_law(q, moved, CLASSES, target, shift);
                         assert_int_equal(sotto_finite_delta(&delta, p, q, CLASSES + 1, target.epsilon),
                                          SOTTO_OK);
-                        worst[shift] = fmax(worst[shift], delta.lower);
+                        worst[shift] = worse(worst[shift], delta.lower);
                     }
     assert_true(worst[0] <= target.delta);
     assert_true(worst[1] > target.delta);

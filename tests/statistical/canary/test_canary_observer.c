@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "audit/measure/epsilon_bounds.h"
 #include "canary/canaries.h"
 #include "rng/rng.h"
@@ -104,7 +105,7 @@ static void the_account_is_nearly_reached_and_kept(void **state)
     double least = INFINITY, most = 0;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         const double found = audit(SOTTO_CANARY_OR_NOTHING, 1, &eight, 640, seed);
-        least = fmin(least, found), most = fmax(most, found);
+        least = fmin(least, found), most = worse(most, found);
     }
     print_message("certified 8: %.2f to %.2f proved in one run\n", least, most);
     assert_true(least > 1.5 && most <= 8);

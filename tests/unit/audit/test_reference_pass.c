@@ -75,7 +75,7 @@ static struct reference_summary plain(const struct world *w, size_t i, size_t le
         s.mean[trained[m]] += x[m];
         s.probability[trained[m]] += probability_of_signal(x[m]);
         s.count[trained[m]]++;
-        top = fmax(top, x[m]);
+        top = fmax(top, x[m]); /* never NaN */
         if (!trained[m])
             s.below += x[m] < target ? 1 : x[m] == target ? 0.5 : 0;
     }

@@ -13,6 +13,8 @@
 #include "sotto/data.h"
 #include "sotto/io.h"
 
+#include <math.h>
+
 static char folder[64];
 
 static int set_up(void **state)
@@ -290,7 +292,7 @@ static void stl_is_resized_on_the_way(void **state)
             for (size_t x = 4; x < 28; x++) {
                 double middle = 40.0 * (double)c + (3.0 * (double)y + 1) + (3.0 * (double)x + 1) / 2 - 0.25;
                 double found = d->images[(c * 32 + y) * 32 + x];
-                if (found < middle - 1 || found > middle + 1)
+                if (!(fabs(found - middle) <= 1))
                     fail_msg("channel %zu, row %zu, column %zu: %g, expected %g", c, y, x, found, middle);
             }
     sotto_dataset_free(d);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "support/exercise.h"
 #include "base/memory.h"
 #include "dp/noise/fixed_sample.h"
@@ -112,7 +113,7 @@ static void no_small_case_exceeds_it(void **state)
                         fail_msg("%s, %d steps: delta %g at the lower end", names[m], count, worst);
                     assert_true(count == 2 || a.epsilon.upper - a.epsilon.lower < 1e-6);
                 }
-                largest = fmax(largest, delta_of(a.epsilon.upper, count));
+                largest = worse(largest, delta_of(a.epsilon.upper, count));
             }
             if (!(largest <= s.delta + slack))
                 fail_msg("%s, %d steps: delta %g at epsilon %g", names[m], count, largest, a.epsilon.upper);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "nn/model/model.h"
 
 #include <math.h>
@@ -66,7 +67,7 @@ static void weights_start_glorot_uniform_and_biases_at_zero(void **state)
         const struct nn_parameter *w = &m->parameters[2 * layer], *b = w + 1;
         double limit = sqrt(6 / fans[layer]), top = 0, sum = 0, squares = 0;
         for (size_t i = 0; i < w->count; i++) {
-            top = fmax(top, fabs((double)w->value[i]));
+            top = worse(top, fabs((double)w->value[i]));
             sum += (double)w->value[i];
             squares += (double)w->value[i] * (double)w->value[i];
         }

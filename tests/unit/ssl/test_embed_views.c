@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/worse.h"
 #include "base/memory.h"
 #include "support/machine.h"
 #include "sotto/ssl.h"
@@ -92,7 +93,7 @@ static void weak_views_are_the_image(void **state)
             double most = 0;
             for (int j = 0; j < WIDTH; j++) {
                 double off = (double)view[k * WIDTH + j] - (double)plain[j];
-                most = off * off > most ? off * off : most;
+                most = worse(most, off * off);
             }
             same += most < 1e-8;
         }
