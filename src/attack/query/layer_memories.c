@@ -32,7 +32,8 @@ static sotto_status make_reader(struct layer_memories *m, const struct sotto_con
     par_set_threads(m->threads);
     TRY(nn_plan_create(
         &m->plan, m->model,
-        &(struct nn_plan_config){.batch = BATCH, .dtype = NN_F32, .backend = backend, .training = 1}));
+        &(struct nn_plan_config){
+            .batch = BATCH, .dtype = NN_F32, .backend = backend, .training = 1, .every_result = 1}));
 done:
     par_set_threads(pool);
     return status;

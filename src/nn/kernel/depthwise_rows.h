@@ -15,7 +15,7 @@ struct depthwise_fetch {
     const void *from;
     size_t times;
 };
-enum { DEPTHWISE_FETCHES = 2 };
+enum { DEPTHWISE_FETCHES = 3 };
 struct depthwise_row {
     const void
         *src[3]; /* rows of the source above, at and below; NULL: outside of the image. Not the one at */

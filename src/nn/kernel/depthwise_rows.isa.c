@@ -15,7 +15,7 @@ enum { SIDE = 3, TAPS = DEPTHWISE_TAPS, WIDTH = VECTOR_BYTES / sizeof(float) };
 INLINE void fetch(const struct depthwise_fetch from[DEPTHWISE_FETCHES], size_t i, int half)
 {
     const size_t bytes = WIDTH * (half ? 2 : 4);
-#pragma GCC unroll 2
+#pragma GCC unroll 3
     for (size_t f = 0; f < DEPTHWISE_FETCHES; f++)
         for (size_t k = 0; k < from[f].times; k++)
             __builtin_prefetch((const char *)from[f].from + (i * from[f].times + k) * bytes);

@@ -15,6 +15,8 @@
 #include "par/any_order.h"
 #include "par/tree.h"
 
+#include <stdbool.h>
+
 struct kernels; /* nn/kernel/kernels.h: our own vector kernels of the best instruction set */
 
 static inline size_t shape_count(struct nn_shape s) /* range-checked by network_add */
@@ -76,6 +78,13 @@ struct activation {
 struct example_norms {
     double *square, *excess; /* (examples) */
 };
+/** What a layer that goes by rows does for a batch norm beside it (nn/layer/norm_rows.h; set by plan_norms.c). */
+struct norm_shared {
+    bool images;         /* the norm's partial sums end with images, so that rows can be shared at all */
+    bool result, slopes; /* the layer that reads the norm's result makes it, and sums its gradient */
+    bool moments,
+        gradient; /* the layer that makes the norm's source finds its moments, and makes its gradient */
+};
 /** What one layer sees of its plan. */
 struct layer_run {
     const struct layer_spec *spec;
@@ -97,7 +106,9 @@ struct layer_run {
     int need_diff_src; /* 0: src->diff is never read; skip it */
     int add_diff_src;  /* add to src->diff instead of overwriting it (only if can_add) */
     struct activation *src, *dst;
-    struct nn_parameter *parameters; /* in the order of layer->parameters */
+    struct norm_shared shared;                   /* of a batch norm */
+    struct layer_run *norm_before, *norm_behind; /* of a layer by rows, which works for them; else NULL */
+    struct nn_parameter *parameters;             /* in the order of layer->parameters */
     /* with norm scope "leaf": where the moments of a leaf are added up, place by place as `statistics`, the model's; else
      * NULL: running moments move at once */
     struct any_order *moments;
@@ -143,7 +154,10 @@ struct layer {
     int adds;                  /* run->can_add, always */
     int ends_gradient;         /* nothing below it has parameters: its dst->diff is not needed */
     int tangent;               /* heeds run->gate: then it is linear, without bias */
-    int writes_f32;            /* can write a f32 dst (and read its diff) in a bf16 plan */
+    bool (*by_rows)(
+        const struct layer_run *run); /* reads and writes images row by row, and heeds run->norm_before and
+                                                     run->norm_behind. NULL: never */
+    int writes_f32;                   /* can write a f32 dst (and read its diff) in a bf16 plan */
     /** Shape of the result. EINVAL: the source does not fit (say why). */
     sotto_status (*shape)(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src);
     /** Fills out (names without the path; count and row are worked out by network_add) and returns how many.

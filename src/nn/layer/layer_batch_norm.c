@@ -24,6 +24,7 @@
 #include "nn/kernel/kernels.h"
 #include "nn/kernel/norm_kernels.h"
 #include "nn/layer/merged_moments.h"
+#include "nn/layer/norm_rows.h"
 #include "par/par.h"
 
 #include <assert.h>
@@ -50,9 +51,10 @@ struct batch_norm {
     const struct norm_kernels *kernels;
     /* points: values of a channel in one record; chunks: at most. What counts, of the running pass: `used` rows each `room` */
     size_t rows, channels, points, chunk_rows, chunks, room, used;
+    bool by_image;           /* rooms are images */
     double count;            /* values of a channel in the whole step, of the last forward */
     float *mean, *inverse;   /* (C), of the last forward */
-    float *first, *second;   /* (chunks, C): partial sums */
+    float *first, *second;   /* (chunks, C): partial sums, for a pass */
     struct moments *moments; /* (C): of all chunks, forward */
     struct slopes *slopes;   /* (C): likewise backward */
     float *scale, *shift;    /* (C), of the last forward: dst = src * scale + shift */
@@ -72,6 +74,20 @@ static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const st
     return 4;
 }
 
+/* Chunks are whole rows of an image. */
+static void cut_images(struct layer_run *run)
+{
+    struct batch_norm *b = run->state;
+    const size_t width = run->src->shape.width, height = run->src->shape.height, fit = b->chunk_rows / width,
+                 lines = fit < 1        ? 1
+                         : fit < height ? fit
+                                        : height;
+    b->by_image = true;
+    b->chunk_rows = lines * width;
+    b->chunks = (height + lines - 1) / lines * run->batch;
+    b->room = b->used = b->points;
+}
+
 static sotto_status plan(struct layer_run *run)
 {
     sotto_status status = SOTTO_OK;
@@ -88,6 +104,8 @@ static sotto_status plan(struct layer_run *run)
     b->points = b->rows / run->batch;
     b->chunks = (b->rows + b->chunk_rows - 1) / b->chunk_rows + run->batch; /* views end chunks too */
     run->state = b;
+    if (run->shared.images)
+        cut_images(run);
 done:
     return status;
 }
@@ -99,11 +117,12 @@ static void layout(struct layer_run *run, struct arena *keep, struct arena *scra
     b->inverse = arena_take(keep, b->channels, sizeof(float));
     b->scale = arena_take(keep, b->channels, sizeof(float));
     b->shift = arena_take(keep, b->channels, sizeof(float));
-    b->a = arena_take(scratch, b->channels, sizeof(float));
-    b->b = arena_take(scratch, b->channels, sizeof(float));
-    b->d = arena_take(scratch, b->channels, sizeof(float));
-    b->first = arena_take(scratch, b->chunks * b->channels, sizeof(float));
-    b->second = arena_take(scratch, b->chunks * b->channels, sizeof(float));
+    struct arena *between = b->by_image ? keep : scratch; /* another layer reads or writes them */
+    b->a = arena_take(between, b->channels, sizeof(float));
+    b->b = arena_take(between, b->channels, sizeof(float));
+    b->d = arena_take(between, b->channels, sizeof(float));
+    b->first = arena_take(between, b->chunks * b->channels, sizeof(float));
+    b->second = arena_take(between, b->chunks * b->channels, sizeof(float));
     b->moments = arena_take(scratch, b->channels, sizeof *b->moments);
     b->slopes = arena_take(scratch, b->channels, sizeof *b->slopes);
 }
@@ -116,13 +135,16 @@ static const void *at(const struct activation *t, const void *data, size_t row)
 /* Chunks are cut from the rows that are records, view by view. */
 static void see_records(struct batch_norm *b, const struct pass *pass)
 {
+    if (b->by_image) /* of whole batches */
+        return;
     b->room = pass->used ? b->rows / pass->views : b->rows;
     b->used = pass->used ? pass->used * b->points : b->rows;
 }
 
 static void see_all(struct batch_norm *b)
 {
-    b->room = b->used = b->rows;
+    if (!b->by_image)
+        b->room = b->used = b->rows;
 }
 
 static size_t chunks_of_view(const struct batch_norm *b)
@@ -199,7 +221,8 @@ static sotto_status merge_range(void *arg, size_t range, int thread)
 
 static void find_moments(struct layer_run *run)
 {
-    over_chunks(moments_of_chunk, run);
+    if (!run->shared.moments)
+        over_chunks(moments_of_chunk, run);
     over_ranges(merge_range, run);
 }
 
@@ -288,6 +311,8 @@ static void forward(struct layer_run *run, const struct pass *pass)
         b->scale[c] = run->parameters[WEIGHT].value[c] * b->inverse[c];
         b->shift[c] = run->parameters[BIAS].value[c] - b->mean[c] * b->scale[c];
     }
+    if (run->shared.result)
+        return;
     see_all(b); /* zeros behind the last record become finite numbers */
     over_chunks(apply_to_chunk, run);
 }
@@ -353,7 +378,8 @@ static sotto_status sum_range(void *arg, size_t range, int thread)
 
 static void find_slopes(struct layer_run *run)
 {
-    over_chunks(sums_of_chunk, run);
+    if (!run->shared.slopes)
+        over_chunks(sums_of_chunk, run);
     over_ranges(sum_range, run);
 }
 
@@ -404,10 +430,65 @@ static void backward(struct layer_run *run, const struct pass *pass)
             write_diffs(run, c, s);
         use_slopes(run, pass, c, s);
     }
-    if (!run->need_diff_src)
+    if (!run->need_diff_src || norm_leaves_gradient(run))
         return;
     over_chunks(diff_of_chunk, run);
     clear_rest(run);
+}
+
+/* ---- rows for a layer beside this one (norm_rows.h) ---- */
+
+static size_t row_at(const struct layer_run *norm, size_t image, size_t row)
+{
+    const struct nn_shape s = norm->src->shape;
+    return (image * s.height + row) * s.width;
+}
+
+void norm_rows_result(const struct layer_run *norm, void *to, size_t image, size_t row)
+{
+    const struct batch_norm *b = norm->state;
+    b->kernels->apply[norm->src->dtype](to, at(norm->src, norm->src->data, row_at(norm, image, row)), NULL,
+                                        b->scale, b->shift, norm_most(norm), norm->src->shape.width,
+                                        b->channels);
+}
+
+/* The chunk of an image that ends with this row, if one does. */
+static bool ends_chunk(size_t *chunk, const struct layer_run *norm, size_t image, size_t row)
+{
+    const struct batch_norm *b = norm->state;
+    const size_t lines = b->chunk_rows / norm->src->shape.width;
+    *chunk = image * chunks_of_view(b) + row / lines;
+    return (row + 1) % lines == 0 || row + 1 == norm->src->shape.height;
+}
+
+void norm_rows_moments(struct layer_run *norm, size_t image, size_t row)
+{
+    size_t chunk;
+    if (ends_chunk(&chunk, norm, image, row))
+        (void)moments_of_chunk(norm, chunk, 0);
+}
+
+void norm_rows_slopes(struct layer_run *norm, size_t image, size_t row)
+{
+    size_t chunk;
+    if (ends_chunk(&chunk, norm, image, row))
+        (void)sums_of_chunk(norm, chunk, 0);
+}
+
+bool norm_leaves_gradient(const struct layer_run *norm)
+{
+    return norm->shared.gradient && norm->need_diff_src && norm->src->diff == norm->dst->diff;
+}
+
+void norm_rows_gradient(const struct layer_run *norm, void *to, size_t image, size_t row)
+{
+    const struct batch_norm *b = norm->state;
+    const struct norm_gate gate = {b->scale, b->shift, norm_most(norm)};
+    const struct norm_slopes slopes = {b->a, b->b, b->d};
+    const size_t first = row_at(norm, image, row);
+    b->kernels->back_apply[norm->src->dtype](to, 0, at(norm->dst, norm->dst->diff, first),
+                                             at(norm->src, norm->src->data, first), &slopes,
+                                             masks(norm) ? &gate : NULL, norm->src->shape.width, b->channels);
 }
 
 /* ---- a step in leaves: three numbers a channel forward, two backward ---- */

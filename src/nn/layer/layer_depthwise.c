@@ -20,6 +20,7 @@ struct depthwise {
     float *weight;  /* (taps, C): channel fastest, unlike the parameter */
     float *flipped; /* likewise, taps in reverse order */
     float *partial; /* (N, taps, C) */
+    char *room;     /* by rows: depthwise_image_bytes() for each thread */
 };
 
 static sotto_status shape(struct nn_shape *dst, const struct layer_spec *spec, struct nn_shape src)
@@ -106,11 +107,20 @@ static void layout(struct layer_run *run, struct arena *keep, struct arena *scra
     size_t values = w->taps * run->src->shape.channels;
     w->weight = arena_take(keep, values, sizeof(float));
     w->flipped = arena_take(keep, values, sizeof(float));
+    if (w->by_rows)
+        w->room = arena_take(scratch, (size_t)run->threads, depthwise_image_bytes(run));
     if (run->training)
         w->partial = arena_take(scratch, run->batch * values, sizeof(float));
 }
 
 /* ---- running ---- */
+
+static struct depthwise_image by_rows(const struct layer_run *run, size_t image, int thread)
+{
+    const struct depthwise *w = run->state;
+    return (struct depthwise_image){
+        run, w->by_rows, w->weight, w->flipped, w->room + (size_t)thread * depthwise_image_bytes(run), image};
+}
 
 static void *image_of(const struct activation *t, void *data, size_t image)
 {
@@ -119,12 +129,12 @@ static void *image_of(const struct activation *t, void *data, size_t image)
 
 static sotto_status forward_image(void *arg, size_t image, int thread)
 {
-    (void)thread;
     struct layer_run *run = arg;
     struct depthwise *w = run->state;
-    if (w->by_rows)
-        depthwise_image_forward(run, w->by_rows, w->weight, image);
-    else
+    if (w->by_rows) {
+        const struct depthwise_image rows = by_rows(run, image, thread);
+        depthwise_image_forward(&rows);
+    } else
         w->kernels->gather[run->src->dtype](image_of(run->dst, run->dst->data, image),
                                             image_of(run->src, run->src->data, image), w->weight,
                                             &w->forward);
@@ -133,13 +143,13 @@ static sotto_status forward_image(void *arg, size_t image, int thread)
 
 static sotto_status backward_image(void *arg, size_t image, int thread)
 {
-    (void)thread;
     struct layer_run *run = arg;
     struct depthwise *w = run->state;
     const void *diff = image_of(run->dst, run->dst->diff, image);
     float *partial = w->partial + image * w->taps * run->src->shape.channels;
     if (w->by_rows) {
-        depthwise_image_backward(run, w->by_rows, w->weight, w->flipped, partial, image);
+        const struct depthwise_image rows = by_rows(run, image, thread);
+        depthwise_image_backward(&rows, partial);
         return SOTTO_OK;
     }
     w->kernels->weights[run->src->dtype](partial, image_of(run->src, run->src->data, image), diff,
@@ -208,6 +218,7 @@ const struct layer layer_depthwise = {
     .layout = layout,
     .forward = forward,
     .backward = backward,
+    .by_rows = depthwise_image_fits,
     .cross_example_reason = "its gradients of single records are not worked out; use a network of plain "
                             "convolutions (resnet8, resnet18 with norm: group)",
     .release = release};

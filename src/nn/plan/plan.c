@@ -5,6 +5,7 @@
 
 #include "nn/backend.h"
 #include "nn/layer/residual_noise.h"
+#include "nn/plan/plan_norms.h"
 #include "par/par.h"
 
 #include <assert.h>
@@ -72,9 +73,13 @@ static sotto_status plan_layers(struct nn_plan *p)
             .dst = plan_activation(p, i),
             .parameters = &p->parameters[p->model->first_parameter[i]],
         };
+    }
+    plan_share_norms(p);
+    for (size_t i = 0; i < p->row_count; i++) {
+        const struct layer *layer = p->runs[i].spec->layer;
         TRY(par_check(&p->stop, "stopped while a network was planned"));
-        if (spec->layer->plan)
-            TRY(spec->layer->plan(&p->runs[i]));
+        if (layer->plan)
+            TRY(layer->plan(&p->runs[i]));
     }
 done:
     return status;

@@ -174,7 +174,10 @@ static void place(struct nn_plan *p)
     for (int i = last; i >= 0; i--) { /* backwards: a gradient may lie in that of a later row */
         struct activation *t = plan_activation(p, i);
         int shares = !p->config.training && a->of[i] >= 0;
-        t->data = shares ? slots[a->of[i]] : arena_take(&p->keep, activation_bytes(t), 1);
+        if (p->runs[i].shared.result)
+            t->data = NULL;
+        else
+            t->data = shares ? slots[a->of[i]] : arena_take(&p->keep, activation_bytes(t), 1);
         if (!p->config.training || i < (int)p->model->frozen_rows)
             continue;
         if (a->of[i] >= 0)

@@ -16,7 +16,8 @@ enum { BATCH = 3, CLASSES = 4, STEPS = 20 };
 
 static struct nn_plan *make_plan(struct nn_model **m, const struct nn_model_config *config)
 {
-    struct nn_plan_config plan = {.batch = BATCH, .dtype = NN_F32, .backend = machine.kernels, .training = 1};
+    struct nn_plan_config plan = {
+        .batch = BATCH, .dtype = NN_F32, .backend = machine.kernels, .training = 1, .every_result = 1};
     struct nn_plan *p;
     if (nn_model_create(m, config, 3) != SOTTO_OK || nn_plan_create(&p, *m, &plan) != SOTTO_OK)
         fail_msg("%s: %s", config->name, sotto_error_text());
