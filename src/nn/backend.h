@@ -27,6 +27,7 @@ struct conv_desc {
 struct nn_backend {
     const char *name;
     const char *(*title)(void);
+    int filters; /* by minimal filtering where it fits, so gradients of single examples may go by it, too */
     /** Why it cannot be used on this machine, or NULL. */
     const char *(*missing)(void);
     int (*supports_bf16)(void); /* bf16 plans work on this CPU */

@@ -1,25 +1,30 @@
 /* Forward, a thread takes a block of images at a time, so that their points stay in its cache between the transforms and
- * the products. Backward, all threads share a block: the transforms are cut by images, the products of both passes, which
- * read the same points of diff_dst, by classes and panels of results. So they are forward with many channels, as the
- * weights of one class fill the cache then.
+ * the products; so it does backward where there are few weights. Else all threads share a block backward: the transforms are
+ * cut by images, the products of both passes, which read the same points of diff_dst, by classes and panels of results. So
+ * they are forward with many channels, as the weights of one class fill the cache then.
  *
  * A result is one chain over channels for each point, and a weight's sum one chain over the images of a block and then from
- * block to block: no bit depends on the threads. */
+ * block to block; parts of the batch are the same for any number of threads: no bit depends on the threads. */
 #include "nn/conv/conv_phases.h"
 
+#include "nn/conv/fetches.h"
 #include "nn/conv/phases_kernels.h"
 #include "nn/conv/winograd_kernels.h"
 #include "par/par.h"
 
 #include <string.h>
 
-/* WEIGHTS_LEAST: with fewer, transforms take what products save (measured: 16 to 32 and 32 to 64 channels). FEW: up to so many weights of a tap a thread has blocks of its own forward. BLOCK, SHARED_BLOCK: floats of the points of
- * such a block, source and result. */
+/* SMALL: with fewer weights of a tap a thread has blocks of its own in both directions, which fit into its second-level cache
+ * with the weights' points, and each of PARTS parts of the batch has sums of its own. FEW: up to so many it has them forward.
+ * SMALL_BLOCK, BLOCK, SHARED_BLOCK: floats of the points of such a block, source and result, and of one of all threads. */
 enum {
     TAPS = 9,
+    WEIGHTS_LEAST = 16 * 32,
+    SMALL = 64 * 64,
     FEW = 128 * 128,
-    WEIGHTS_LEAST = 64 * 64,
     WEIGHTS_MAX = 512 * 512,
+    PARTS = 8,
+    SMALL_BLOCK = 1 << 17,
     BLOCK = 1 << 18,
     SHARED_BLOCK = 1 << 20
 };
@@ -37,11 +42,12 @@ struct conv_phases {
     struct phases_axis down, across;
     size_t count[PHASES_CLASSES]; /* points of an image */
     size_t points;                /* all of these */
+    size_t blocks, parts;         /* own blocks of the batch; parts of it with sums of their own, or 1 */
     struct lie own, shared;       /* blocks of a thread, and of all threads */
     struct arena memory;          /* of the places */
     float *weights_points;        /* (36, depth, results) */
     float *src_points, *dst_points, *diff_points;
-    float *sums; /* (36, K, C) */
+    float *sums; /* (parts, 36, K, C) */
     /* of the running call */
     bool back;
     size_t at; /* first image of the shared block */
@@ -60,9 +66,13 @@ int conv_phases_fits(const struct conv_desc *d)
     size_t weights = d->src.channels * d->dst.channels;
     return phases_kernels_best()->from_source && d->src_dtype == NN_F32 && d->dst_dtype == NN_F32 &&
            d->kernel_height == 3 && d->kernel_width == 3 && d->stride == 2 && d->pad <= 1 &&
-           d->dst.height > 1 && d->dst.width > 1 && !d->single_examples &&
-           d->src.channels % WINOGRAD_VECTOR == 0 && d->dst.channels % WINOGRAD_VECTOR == 0 &&
-           weights >= WEIGHTS_LEAST && weights <= WEIGHTS_MAX;
+           d->dst.height > 1 && d->dst.width > 1 && d->src.channels % WINOGRAD_VECTOR == 0 &&
+           d->dst.channels % WINOGRAD_VECTOR == 0 && weights >= WEIGHTS_LEAST && weights <= WEIGHTS_MAX;
+}
+
+bool conv_phases_small(const struct conv_desc *d)
+{
+    return d->src.channels * d->dst.channels < SMALL;
 }
 
 /* ---- planning ---- */
@@ -103,21 +113,22 @@ static void fill(const struct conv_phases *c, const struct lie *l)
     const struct phases_axis *h = &c->down, *w = &c->across;
     struct phases_place *p = l->place;
     for (size_t y = 0; y < h->tiles; y++)
-        for (size_t i = 0; i < 2 * phases_size(h, y) + 1; i++)
-            for (size_t x = 0; x < w->tiles; x++)
+        for (size_t x = 0; x < w->tiles; x++, p++)
+            for (size_t i = 0; i < 2 * phases_size(h, y) + 1; i++)
                 for (size_t j = 0; j < 2 * phases_size(w, x) + 1; j++) {
                     size_t row, column, down = sort_of(h, y, i, &row), across = sort_of(w, x, j, &column),
                                         k = down * PHASES_SORTS + across;
-                    *p++ = (struct phases_place){
-                        .first = (uint32_t)(l->begin[k] + row * count_of(w, across) + column),
-                        .step = (uint32_t)c->count[k]};
+                    p->first[i * PHASES_WIDE + j] =
+                        (uint32_t)(l->begin[k] + row * count_of(w, across) + column);
+                    p->step[i * PHASES_WIDE + j] = (uint32_t)c->count[k];
                 }
 }
 
 static void place(struct conv_phases *c)
 {
-    c->own.place = arena_take(&c->memory, c->points, sizeof *c->own.place);
-    c->shared.place = arena_take(&c->memory, c->points, sizeof *c->shared.place);
+    const size_t tiles = c->down.tiles * c->across.tiles;
+    c->own.place = arena_take(&c->memory, tiles, sizeof *c->own.place);
+    c->shared.place = arena_take(&c->memory, tiles, sizeof *c->shared.place);
 }
 
 static size_t images_of(const struct conv_phases *c, size_t floats)
@@ -146,7 +157,9 @@ sotto_status conv_phases_create(struct conv_phases **out, const struct conv_desc
     c->points = phases_points_of(&c->down) * phases_points_of(&c->across);
     for (size_t k = 0; k < PHASES_CLASSES; k++)
         c->count[k] = count_of(&c->down, k / PHASES_SORTS) * count_of(&c->across, k % PHASES_SORTS);
-    c->own.images = images_of(c, BLOCK);
+    c->own.images = images_of(c, conv_phases_small(d) ? SMALL_BLOCK : BLOCK);
+    c->blocks = (d->batch + c->own.images - 1) / c->own.images;
+    c->parts = !conv_phases_small(d) ? 1 : c->blocks < PARTS ? c->blocks : PARTS;
     c->shared.images = images_of(c, SHARED_BLOCK);
     begin(c, &c->own);
     begin(c, &c->shared);
@@ -177,15 +190,15 @@ void conv_phases_layout(struct conv_phases *c, struct arena *scratch)
     const struct conv_desc *d = &c->desc;
     size_t C = d->src.channels, K = d->dst.channels, weights = PHASES_CLASSES * weights_plane(c),
            rows = is_shared(c) ? c->shared.rows : (size_t)d->threads * c->own.rows;
-    rows = d->training ? larger(rows, c->shared.rows) : rows;
+    const bool small = conv_phases_small(d);
+    rows = d->training && !small ? larger(rows, c->shared.rows) : rows;
     c->weights_points = arena_take(scratch, weights, sizeof(float));
     c->src_points = arena_take(scratch, rows * C, sizeof(float));
     c->dst_points = arena_take(scratch, rows * K, sizeof(float));
-    if (!d->training)
-        return;
-    if (d->diff_src)
+    if (d->training && d->diff_src && !small)
         c->diff_points = arena_take(scratch, c->shared.rows * C, sizeof(float));
-    c->sums = arena_take(scratch, weights, sizeof(float));
+    if (d->training && !d->single_examples)
+        c->sums = arena_take(scratch, c->parts * weights, sizeof(float));
 }
 
 void conv_phases_free(struct conv_phases *c)
@@ -257,45 +270,127 @@ static void filter(const struct conv_phases *c, const struct lie *l, size_t imag
     });
 }
 
-/* sums (K, C) (+)= diff_dst' * src. */
-static void sum(const struct conv_phases *c, const struct lie *l, size_t images, size_t k, size_t panel)
+/* sums (K, C) (+)= diff_dst' * src: the points at `dst` and `src`. */
+static void sum(const struct conv_phases *c, const struct lie *l, size_t images, float *sums,
+                const float *dst, const float *src, size_t k, size_t panel, bool add)
 {
     size_t K = c->desc.dst.channels, rows = panel_of(c, K), columns = panel_of(c, c->desc.src.channels);
     if (c->count[k] == 0)
         return;
     for (size_t first = 0; first < K; first += rows)
         c->products->multiply(&(struct winograd_product){
-            .out = c->sums + k * weights_plane(c) + (panel * K + first) * columns,
-            .left = c->dst_points + (first / rows * l->rows + l->begin[k]) * rows,
-            .right = c->src_points + (panel * l->rows + l->begin[k]) * columns,
+            .out = sums + k * weights_plane(c) + (panel * K + first) * columns,
+            .left = dst + (first / rows * l->rows + l->begin[k]) * rows,
+            .right = src + (panel * l->rows + l->begin[k]) * columns,
             .rows = rows,
             .columns = columns,
             .depth = c->count[k] * images,
             .panels = 1,
             .left_row = 1,
             .left_depth = rows,
-            .add = c->at > 0,
+            .add = add,
         });
 }
 
-/* ---- a block a thread, forward ---- */
+/* ---- a block a thread ---- */
+
+/* A block, and the points that its thread works on. */
+struct block {
+    size_t first, images;
+    struct phases_points src, dst;
+};
+
+static struct block block_of(const struct conv_phases *c, size_t block, int thread)
+{
+    const struct lie *l = &c->own;
+    size_t C = c->desc.src.channels, K = c->desc.dst.channels, first = block * l->images,
+           left = c->desc.batch - first, own = (size_t)thread * l->rows;
+    return (struct block){first, left < l->images ? left : l->images,
+                          points(c, l, c->src_points + own * C, C), points(c, l, c->dst_points + own * K, K)};
+}
+
+/* Images from `first` on. */
+static void add_fetch(struct fetches *f, const float *tensor, struct nn_shape s, size_t first, size_t images)
+{
+    const size_t image = s.height * s.width * s.channels * sizeof *tensor;
+    fetches_add(f, tensor, first * image, (first + images) * image);
+}
+
+static size_t images_behind(const struct conv_phases *c, const struct block *b)
+{
+    size_t left = c->desc.batch - b->first - b->images;
+    return left < c->own.images ? left : c->own.images;
+}
+
+typedef void change_images(const struct phases_points *points, const struct phases_images *images,
+                           const struct phases_part *part);
+
+static void each_image(const struct conv_phases *c, const struct block *b, change_images *change,
+                       const struct phases_points *at, const struct phases_images *images)
+{
+    for (size_t i = 0; i < b->images; i++)
+        change(at, images, &(struct phases_part){b->first + i, i, 0, panels_of(c, images->channels)});
+}
+
+static void filter_block(const struct conv_phases *c, const struct block *b, struct side to, struct side from,
+                         const struct fetches *f)
+{
+    const size_t n = panels_of(c, to.channels) * PHASES_CLASSES;
+    for (size_t i = 0; i < n; i++) {
+        fetches_run(f, i, n);
+        filter(c, &c->own, b->images, to, from, i % PHASES_CLASSES, i / PHASES_CLASSES);
+    }
+}
 
 static sotto_status forward_block(void *arg, size_t block, int thread)
 {
     const struct conv_phases *c = arg;
-    const struct lie *l = &c->own;
-    size_t C = c->desc.src.channels, K = c->desc.dst.channels, first = block * l->images,
-           left = c->desc.batch - first, images = left < l->images ? left : l->images,
-           own = (size_t)thread * l->rows;
-    struct phases_points src = points(c, l, c->src_points + own * C, C),
-                         dst = points(c, l, c->dst_points + own * K, K);
-    for (size_t i = 0; i < images; i++)
-        c->kernels->from_source(&src, &c->src, &(struct phases_part){first + i, i, 0, panels_of(c, C)});
-    for (size_t p = 0; p < panels_of(c, K); p++)
-        for (size_t k = 0; k < PHASES_CLASSES; k++)
-            filter(c, l, images, (struct side){dst.at, K}, (struct side){src.at, C}, k, p);
-    for (size_t i = 0; i < images; i++)
-        c->kernels->to_result(&dst, &c->dst, &(struct phases_part){first + i, i, 0, panels_of(c, K)});
+    const struct conv_desc *d = &c->desc;
+    const struct block b = block_of(c, block, thread);
+    struct fetches f = {.count = 0};
+    add_fetch(&f, c->dst.at, d->dst, b.first, b.images);
+    add_fetch(&f, c->src.at, d->src, b.first + b.images, images_behind(c, &b));
+    each_image(c, &b, c->kernels->from_source, &b.src, &c->src);
+    filter_block(c, &b, (struct side){b.dst.at, d->dst.channels}, (struct side){b.src.at, d->src.channels},
+                 &f);
+    each_image(c, &b, c->kernels->to_result, &b.dst, &c->dst);
+    return SOTTO_OK;
+}
+
+/* The points of diff_src lie where those of the source will. */
+static void backward_block(const struct conv_phases *c, const struct block *b, float *sums, bool add)
+{
+    const struct conv_desc *d = &c->desc;
+    const struct side src = {b->src.at, d->src.channels}, dst = {b->dst.at, d->dst.channels};
+    const size_t n = panels_of(c, src.channels) * PHASES_CLASSES;
+    struct fetches now = {.count = 0}, next = {.count = 0};
+    if (sums || c->diff_src.mask)
+        add_fetch(&now, c->src.at, d->src, b->first, b->images);
+    add_fetch(&now, c->diff_src.at, d->src, b->first, b->images);
+    add_fetch(sums ? &next : &now, c->dst.at, d->dst, b->first + b->images, images_behind(c, b));
+    each_image(c, b, c->kernels->from_result, &b->dst, &c->dst);
+    if (c->diff_src.at) {
+        filter_block(c, b, src, dst, &now);
+        each_image(c, b, c->kernels->to_source, &b->src, &c->diff_src);
+    }
+    if (!sums)
+        return;
+    each_image(c, b, c->kernels->from_source, &b->src, &c->src);
+    for (size_t i = 0; i < n; i++) {
+        fetches_run(&next, i, n);
+        sum(c, &c->own, b->images, sums, dst.at, src.at, i % PHASES_CLASSES, i / PHASES_CLASSES, add);
+    }
+}
+
+static sotto_status backward_part(void *arg, size_t part, int thread)
+{
+    const struct conv_phases *c = arg;
+    const size_t first = c->blocks * part / c->parts, end = c->blocks * (part + 1) / c->parts;
+    float *sums = c->diff_weights ? c->sums + part * PHASES_CLASSES * weights_plane(c) : NULL;
+    for (size_t block = first; block < end && !par_stopped(c->desc.stop); block++) {
+        const struct block b = block_of(c, block, thread);
+        backward_block(c, &b, sums, block > first);
+    }
     return SOTTO_OK;
 }
 
@@ -349,7 +444,7 @@ static sotto_status product_item(void *arg, size_t item, int thread)
            panel = item % all;
     struct side src = {c->src_points, C}, dst = {c->dst_points, K}, diff = {c->diff_points, C};
     if (panel >= panels)
-        sum(c, &c->shared, images, k, panel - panels);
+        sum(c, &c->shared, images, c->sums, c->dst_points, c->src_points, k, panel - panels, c->at > 0);
     else if (c->back)
         filter(c, &c->shared, images, diff, dst, k, panel);
     else
@@ -409,8 +504,23 @@ void conv_phases_forward(struct conv_phases *c, float *dst, const float *src, co
     if (is_shared(c))
         run_shared(c);
     else
-        (void)par_shares((d->batch + c->own.images - 1) / c->own.images, d->threads, d->stop, forward_block,
-                         c);
+        (void)par_shares(c->blocks, d->threads, d->stop, forward_block, c);
+}
+
+/* The sums of all parts, in order. */
+static sotto_status add_parts(void *arg, size_t k, int thread)
+{
+    (void)thread;
+    const struct conv_phases *c = arg;
+    const size_t plane = weights_plane(c);
+    float *restrict to = c->sums + k * plane;
+    for (size_t part = 1; c->count[k] && part < c->parts; part++) {
+        const float *restrict from = to + part * PHASES_CLASSES * plane;
+        for (size_t i = 0; i + WINOGRAD_VECTOR < plane; i += WINOGRAD_VECTOR)
+            for (size_t j = 0; j < WINOGRAD_VECTOR; j++)
+                to[i + j] += from[i + j];
+    }
+    return SOTTO_OK;
 }
 
 /* The gradient of one output channel's weights. */
@@ -440,7 +550,12 @@ void conv_phases_backward(struct conv_phases *c, float *diff_src, float *diff_we
             memset(c->sums + k * weights_plane(c), 0, weights_plane(c) * sizeof *c->sums);
     if (diff_src)
         (void)par_shares(d->src.channels / WINOGRAD_VECTOR, d->threads, d->stop, transform_weights, c);
-    run_shared(c);
+    if (conv_phases_small(d))
+        (void)par_shares(c->parts, d->threads, d->stop, backward_part, c);
+    else
+        run_shared(c);
+    if (diff_weights && c->parts > 1)
+        (void)par_shares(PHASES_CLASSES, d->threads, d->stop, add_parts, c);
     if (diff_weights)
         (void)par_shares(d->dst.channels, d->threads, d->stop, add_up, c);
 }

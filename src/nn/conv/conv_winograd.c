@@ -7,13 +7,14 @@
  * channels, the thread count does not change bits. */
 #include "nn/conv/conv_winograd.h"
 
+#include "nn/conv/fetches.h"
 #include "nn/conv/winograd_kernels.h"
 #include "par/par.h"
 
 #include <string.h>
 
 /* FEW: up to so many weights of a tap a thread has blocks of its own. */
-enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512, BLOCK = 32, SHARED_BLOCK = 128, LINE = 64 };
+enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512, BLOCK = 32, SHARED_BLOCK = 128 };
 
 struct conv_winograd {
     struct conv_desc desc;
@@ -236,42 +237,20 @@ static size_t panels(const struct conv_winograd *w, size_t channels)
 
 /* ---- a block a thread ---- */
 
-/* Parts of tensors that are read or written after the running products, which fetch them bit by bit: transforms do little
- * else than wait for them. */
-struct fetches {
-    struct {
-        const char *at;
-        size_t lines;
-    } part[3];
-    size_t count;
-};
-
 /* What these tiles are of a tensor: about, where a row of tiles goes on in the next block. */
 static void add_fetch(struct fetches *f, const void *tensor, const struct winograd_tiles *t, size_t first,
                       size_t count)
 {
     size_t image = t->height * t->width * t->channels * (t->narrow ? sizeof(uint16_t) : sizeof(float)),
-           per_image = t->down * t->across, from = image * first / per_image / LINE,
-           end = image * (first + count) / per_image / LINE;
-    if (tensor && count) {
-        f->part[f->count].at = (const char *)tensor + from * LINE;
-        f->part[f->count++].lines = end - from;
-    }
-}
-
-/* The share of product number i of n. */
-static void fetch(const struct fetches *f, size_t i, size_t n)
-{
-    for (size_t p = 0; p < f->count; p++)
-        for (size_t line = f->part[p].lines * i / n; line < f->part[p].lines * (i + 1) / n; line++)
-            __builtin_prefetch(f->part[p].at + line * LINE, 0, 2);
+           per_image = t->down * t->across;
+    fetches_add(f, tensor, image * first / per_image, image * (first + count) / per_image);
 }
 
 static void filter_block(const struct conv_winograd *w, const struct pair *p, const struct fetches *f)
 {
     const size_t n = panels(w, (w->forward ? w->dst : w->src).channels);
     for (size_t i = 0; i < WINOGRAD_POINTS * n; i++) {
-        fetch(f, i, WINOGRAD_POINTS * n);
+        fetches_run(f, i, WINOGRAD_POINTS * n);
         filter(w, p, i / n, i % n);
     }
     store(w, p);
@@ -283,7 +262,7 @@ static void sum_block(const struct conv_winograd *w, const struct pair *p, float
     const size_t n = panels(w, w->src.channels);
     load_tiles(w, p);
     for (size_t i = 0; i < WINOGRAD_POINTS * n; i++) {
-        fetch(f, i, WINOGRAD_POINTS * n);
+        fetches_run(f, i, WINOGRAD_POINTS * n);
         sum(w, p, sums, i / n, i % n, add);
     }
 }

@@ -39,15 +39,17 @@ static inline size_t phases_points_of(const struct phases_axis *a)
     return 2 * a->results + a->tiles;
 }
 
-/** Where a point of image i lies: row first + i * step of a panel. */
+/** Where the points of a tile of image i lie: point (y, x) in row first + i * step of a panel, at number PHASES_WIDE y + x.
+ * The rest of the arrays is for vectors. */
+enum { PHASES_PLACES = (PHASES_WIDE * PHASES_WIDE + 15) / 16 * 16 };
 struct phases_place {
-    uint32_t first, step;
+    uint32_t first[PHASES_PLACES], step[PHASES_PLACES];
 };
 /** Points of a block of images: panels (rows, columns of a panel). */
 struct phases_points {
     float *at;
     size_t rows, panel;
-    const struct phases_place *place; /* (points down, points across), tile by tile */
+    const struct phases_place *place; /* (tiles down, tiles across) */
 };
 struct phases_images {
     float *at;

@@ -114,11 +114,11 @@ struct tile {
     size_t down, across;    /* results */
     float *points, *pixels; /* pixels: of the tile's first pixel or result, perhaps outside the image */
     const float *mask, *bias;
-    size_t row, column;           /* floats from a pixel to the next one */
-    uint32_t rows_in, columns_in; /* bit i: pixel i is in the image */
-    bool whole;                   /* all of them */
-    bool add_row, add_column;     /* to the first one, which is the last one of the tile before */
-    uint32_t place[PHASES_WIDE * PHASES_WIDE]; /* of the points: floats from `points` on */
+    size_t row, column;            /* floats from a pixel to the next one */
+    uint32_t rows_in, columns_in;  /* bit i: pixel i is in the image */
+    bool whole;                    /* all of them */
+    bool add_row, add_column;      /* to the first one, which is the last one of the tile before */
+    uint32_t place[PHASES_PLACES]; /* of the points: floats from `points` on */
 };
 
 typedef vf32 get(const struct tile *t, size_t i, size_t j, size_t c);
@@ -247,14 +247,10 @@ static uint32_t inside(const struct phases_axis *a, size_t first)
     return bits;
 }
 
-static void set_places(struct tile *t, const struct phases_points *points, const struct phases_place *p,
-                       size_t columns, size_t image)
+INLINE void set_places(struct tile *t, const struct phases_place *p, size_t image, size_t panel)
 {
-    for (size_t i = 0; i < 2 * t->down + 1; i++)
-        for (size_t j = 0; j < 2 * t->across + 1; j++) {
-            const struct phases_place *q = &p[i * columns + j];
-            t->place[i * SIDE + j] = (uint32_t)((q->first + image * q->step) * points->panel);
-        }
+    for (size_t i = 0; i < PHASES_PLACES; i++)
+        t->place[i] = (p->first[i] + (uint32_t)image * p->step[i]) * (uint32_t)panel;
 }
 
 /* `source`: the images are sources, else results. */
@@ -262,9 +258,9 @@ static void set_tile(struct tile *t, const struct phases_points *points, const s
                      const struct phases_part *part, size_t down, size_t across, bool source)
 {
     const struct phases_axis *h = &g->down, *w = &g->across;
-    size_t y = phases_start(h, down), x = phases_start(w, across), columns = phases_points_of(w),
-           height = source ? h->pixels : h->results, width = source ? w->pixels : w->results,
-           step = source ? 2 : 1, first = part->first * points->panel;
+    size_t y = phases_start(h, down), x = phases_start(w, across), height = source ? h->pixels : h->results,
+           width = source ? w->pixels : w->results, step = source ? 2 : 1,
+           first = part->first * points->panel;
     ptrdiff_t row = (ptrdiff_t)(part->from * height + step * y) - (ptrdiff_t)(source ? h->pad : 0),
               column = (ptrdiff_t)(step * x) - (ptrdiff_t)(source ? w->pad : 0),
               at = (row * (ptrdiff_t)width + column) * (ptrdiff_t)g->channels + (ptrdiff_t)first;
@@ -279,7 +275,7 @@ static void set_tile(struct tile *t, const struct phases_points *points, const s
     t->whole =
         (~t->rows_in & ((2U << 2 * t->down) - 1)) == 0 && (~t->columns_in & ((2U << 2 * t->across) - 1)) == 0;
     t->add_row = down > 0, t->add_column = across > 0;
-    set_places(t, points, points->place + (2 * y + down) * columns + 2 * x + across, columns, part->to);
+    set_places(t, points->place + down * w->tiles + across, part->to, points->panel);
 }
 
 static void next_panel(struct tile *t, const struct phases_points *points)

@@ -70,13 +70,13 @@ static const char *missing_winograd(void)
                : "this CPU has no AVX2 (instruction set v3), or SOTTO_ISA forbids it";
 }
 
-#define BACKEND(NAME, TITLE, MISSING, CREATE)                                                                \
+#define BACKEND(NAME, TITLE, FILTERS, MISSING, CREATE)                                                       \
     {                                                                                                        \
-        .name = NAME, .title = TITLE, .missing = MISSING, .supports_bf16 = supports_bf16,                    \
-        .conv_create = CREATE, .conv_layout = dnnl_conv_layout, .conv_forward = dnnl_conv_forward,           \
-        .conv_backward = dnnl_conv_backward, .conv_adds = dnnl_conv_adds, .conv_add = dnnl_conv_add,         \
-        .conv_use = dnnl_conv_use, .conv_free = dnnl_conv_free, .sgemm = sgemm                               \
+        .name = NAME, .title = TITLE, .filters = FILTERS, .missing = MISSING,                                \
+        .supports_bf16 = supports_bf16, .conv_create = CREATE, .conv_layout = dnnl_conv_layout,              \
+        .conv_forward = dnnl_conv_forward, .conv_backward = dnnl_conv_backward, .conv_adds = dnnl_conv_adds, \
+        .conv_add = dnnl_conv_add, .conv_use = dnnl_conv_use, .conv_free = dnnl_conv_free, .sgemm = sgemm    \
     }
-const struct nn_backend nn_backend_dnnl = BACKEND("dnnl", title, nothing_missing, create_direct);
+const struct nn_backend nn_backend_dnnl = BACKEND("dnnl", title, 0, nothing_missing, create_direct);
 const struct nn_backend nn_backend_winograd =
-    BACKEND("winograd", title_winograd, missing_winograd, create_winograd);
+    BACKEND("winograd", title_winograd, 1, missing_winograd, create_winograd);

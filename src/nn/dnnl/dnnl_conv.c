@@ -168,8 +168,8 @@ static enum way choose(const struct conv_desc *d, int winograd)
     if ((d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width) ||
         (pointwise && d->stride == 1))
         return d->single_examples ? ROWS : DENSE;
-    /* padded ones, of ResNet-18, gained nothing measurable */
-    if (winograd && d->pad == 0 && conv_phases_fits(d))
+    /* large padded ones, of ResNet-18, gained nothing measurable */
+    if (winograd && conv_phases_fits(d) && (d->pad == 0 || conv_phases_small(d)))
         return PHASES;
     if (!dnnl_has_isa(dnnl_cpu_isa_avx512_core_amx) && conv_bf16_fits(d))
         return winograd && conv_stride2_fits(d) ? STRIDE2

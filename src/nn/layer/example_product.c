@@ -1,5 +1,6 @@
 #include "nn/layer/example_product.h"
 
+#include "nn/conv/winograd_example.h"
 #include "nn/kernel/example_kernels.h"
 #include "nn/kernel/kernels.h"
 #include "par/par.h"
@@ -21,10 +22,12 @@ struct example_product {
     size_t views, rows;     /* rows of the batch in an example; output positions of an example */
     size_t taps, weights;   /* d, and d p */
     size_t image, padded;   /* floats of a source image, and of its padded copy */
+    bool filtered;          /* stored, by minimal filtering */
     int copies;             /* positions are runs of padded copies */
     struct patches patches; /* all but the base */
     uint32_t *starts;       /* (rows) */
     float *images;          /* (threads, or BLOCK if that is more, views * padded + slack) */
+    float *points;          /* filtered: (threads, what winograd_example() works on) */
     float *gradients;       /* stored: (examples, weights + bias) */
     /* of the running call */
     const struct example_norms *norms;
@@ -45,6 +48,8 @@ static enum way choose(const struct example_product *e)
 {
     if (e->rows == 1 && e->taps == e->image) /* the one patch is the whole source, without padding */
         return VECTOR;
+    if (e->filtered)
+        return STORED;
     return 2 * (double)e->rows * (double)e->rows <= (double)e->weights ? GHOST : STORED;
 }
 
@@ -68,7 +73,8 @@ static void list_starts(struct example_product *e)
     }
 }
 
-sotto_status example_product_create(struct example_product **out, const struct conv_desc *d, size_t views)
+sotto_status example_product_create(struct example_product **out, const struct conv_desc *d, size_t views,
+                                    int filters)
 {
     sotto_status status = SOTTO_OK;
     struct example_product *e = base_alloc(1, sizeof *e);
@@ -83,9 +89,11 @@ sotto_status example_product_create(struct example_product **out, const struct c
     e->weights = e->taps * d->dst.channels;
     e->image = shape_count(d->src);
     e->padded = (d->src.height + 2 * d->pad) * (d->src.width + 2 * d->pad) * d->src.channels;
+    e->filtered = filters && winograd_example_fits(d, views);
     e->way = choose(e);
     /* outer() reads behind the end of a run that fills no whole vector */
-    e->copies = d->pad > 0 || (e->way == STORED && d->kernel_width * d->src.channels % EXAMPLE_SLACK != 0);
+    e->copies = !e->filtered &&
+                (d->pad > 0 || (e->way == STORED && d->kernel_width * d->src.channels % EXAMPLE_SLACK != 0));
     REQUIRE(views <= UINT32_MAX / e->padded,
             "gradients of single examples: %zu views of %zu values do not fit in memory", views, e->padded);
     NEW(e->starts, e->rows);
@@ -108,6 +116,9 @@ void example_product_layout(struct example_product *e, struct arena *keep, struc
     const size_t copies = (size_t)e->desc.threads > BLOCK ? (size_t)e->desc.threads : BLOCK;
     if (e->way == STORED)
         e->gradients = arena_take(keep, e->desc.batch / e->views * gradient_size(e), sizeof *e->gradients);
+    if (e->filtered)
+        e->points = arena_take(scratch, (size_t)e->desc.threads * winograd_example_scratch(&e->desc),
+                               sizeof *e->points);
     if (e->way != VECTOR && e->copies)
         e->images = arena_take(scratch, copies * copy_size(e), sizeof *e->images);
 }
@@ -181,6 +192,26 @@ static void ghost_norm(const struct example_product *e, size_t i, const float *d
     e->norms->excess[i] = g.size * g.size * gram_error(e) + 2.1 * g.size * of_sum + of_sum * of_sum;
 }
 
+/* The gradient itself, and its norm: what is summed is what was measured, so there is no excess. */
+static void stored_norm(const struct example_product *e, size_t i, const float *diff, const float *src,
+                        int thread)
+{
+    float *gradient = e->gradients + i * gradient_size(e);
+    if (e->filtered) {
+        winograd_example(gradient, e->points + (size_t)thread * winograd_example_scratch(&e->desc), diff, src,
+                         &e->desc, e->views);
+    } else {
+        struct patches a = e->patches;
+        a.base = e->copies ? padded_images(e, src, (size_t)thread) : src;
+        memset(gradient, 0, e->weights * sizeof *gradient);
+        e->kernels->outer(gradient, diff, e->desc.dst.channels, &a);
+    }
+    if (e->desc.bias)
+        e->plain->row_sums[NN_F32](gradient + e->weights, diff, e->rows, e->desc.dst.channels);
+    e->norms->square[i] = e->kernels->squares(gradient, gradient_size(e));
+    e->norms->excess[i] = 0;
+}
+
 static sotto_status one_norm(void *arg, size_t i, int thread)
 {
     const struct example_product *e = arg;
@@ -190,19 +221,13 @@ static sotto_status one_norm(void *arg, size_t i, int thread)
         vector_norm(e, i, src, diff);
         return SOTTO_OK;
     }
-    struct patches a = e->patches;
-    a.base = e->copies ? padded_images(e, src, (size_t)thread) : src;
-    if (e->way == GHOST) {
-        ghost_norm(e, i, diff, &a);
+    if (e->way == STORED) {
+        stored_norm(e, i, diff, src, thread);
         return SOTTO_OK;
     }
-    float *gradient = e->gradients + i * gradient_size(e);
-    memset(gradient, 0, e->weights * sizeof *gradient);
-    e->kernels->outer(gradient, diff, e->desc.dst.channels, &a);
-    if (e->desc.bias)
-        e->plain->row_sums[NN_F32](gradient + e->weights, diff, e->rows, e->desc.dst.channels);
-    e->norms->square[i] = e->kernels->squares(gradient, gradient_size(e));
-    e->norms->excess[i] = 0; /* what is summed is what was measured */
+    struct patches a = e->patches;
+    a.base = e->copies ? padded_images(e, src, (size_t)thread) : src;
+    ghost_norm(e, i, diff, &a);
     return SOTTO_OK;
 }
 

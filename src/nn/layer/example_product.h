@@ -6,7 +6,8 @@
  *
  *   vector  T = 1 and the whole source under the kernel: |G| = |a| |g| (Goodfellow 2015); the sum goes by chains of examples
  *   ghost   2 T^2 <= d p: |G|^2 from two Gram matrices (Li et al. 2022; Bu et al. 2022); the sum makes each G
- *   stored  otherwise: G itself, kept until the weights are known
+ *   stored  otherwise: G itself, kept until the weights are known; 3x3 kernels by minimal filtering (winograd_example.h)
+ *           if the caller filters, which is faster than Gram matrices, too
  *
  * A sum consists of whole numbers, so its order does not matter: every G, or every chain of examples, is cut
  * (towards zero) before it is added. There is no second backward pass (Bu et al. 2023, book-keeping). */
@@ -17,8 +18,10 @@
 #include "nn/layer/layer.h"
 
 struct example_product;
-/** ENOMEM; EINVAL: an image too large for its offsets. */
-sotto_status example_product_create(struct example_product **out, const struct conv_desc *d, size_t views);
+/** ENOMEM; EINVAL: an image too large for its offsets.
+ *  In: filters  by minimal filtering where that fits; else all sums are direct */
+sotto_status example_product_create(struct example_product **out, const struct conv_desc *d, size_t views,
+                                    int filters);
 void example_product_layout(struct example_product *e, struct arena *keep, struct arena *scratch);
 void example_product_free(struct example_product *e);
 /** The way is "stored": the output gradients are not needed any more once the norms are known. */

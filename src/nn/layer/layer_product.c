@@ -41,7 +41,7 @@ sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t ke
     NEW(p, 1);
     run->state = p;
     if (run->views && !run->spec->frozen) {
-        TRY(example_product_create(&p->examples, &desc, run->views));
+        TRY(example_product_create(&p->examples, &desc, run->views, run->backend->filters));
         run->keep_diff = !example_product_stores(p->examples);
     }
     desc.single_examples = run->views > 0; /* no result depends on the rows around it */
