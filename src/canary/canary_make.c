@@ -181,6 +181,19 @@ done:
     return status;
 }
 
+/* What the set is known by: a checkpoint belongs to these coins, and to these records, as on ranks all must have both. */
+static void hash_set(struct sotto_canaries *c)
+{
+    struct sha256 sha;
+    const uint64_t head[] = {c->data.n, c->width, c->data.images != NULL};
+    sha256_init(&sha);
+    sha256_update(&sha, c->commitment, sizeof c->commitment);
+    sha256_update(&sha, head, sizeof head);
+    sha256_update(&sha, c->values[2], c->data.n * c->width);
+    sha256_update(&sha, c->labels[2], c->data.n * sizeof(int64_t));
+    sha256_hex(&sha, c->data.sha256);
+}
+
 /* The rows that stay, then the places by their coins. */
 static sotto_status make_set(struct sotto_canaries *c, const struct sotto_canary_request *r,
                              const int64_t *rows)
@@ -207,7 +220,7 @@ static sotto_status make_set(struct sotto_canaries *c, const struct sotto_canary
     }
     point(&c->data, r->data, c->values[2], c->labels[2], n);
     c->data.classes = r->classes;
-    memcpy(c->data.sha256, c->commitment, sizeof c->data.sha256); /* a checkpoint belongs to these coins */
+    hash_set(c);
     if (c->kind == SOTTO_CANARY_DIRAC)
         goto done;
     point(&c->record[1], r->data, c->values[1], c->labels[1], count);

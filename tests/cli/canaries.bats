@@ -106,6 +106,20 @@ refused() { # code, text, command
   audit --coin-file m.coins.json --scores m.canaries.npz:white_box > /dev/null
 }
 
+@test "a stopped training with canaries does not go on with other records" {
+  few=(train --data toy --model mlp --hidden 4 --batch 200 --steps 4 --reserve-steps 2 --dtype f32 --backend ref --quiet --dp-sgd --noise-multiplier 2 --delta 1e-3
+    --ledger l.jsonl --canaries 20 --canary-kind dirac -o m)
+  "$SOTTO" data import x.csv:y.csv --name toy --quiet > /dev/null
+  refused 77 "would be exceeded" "$SOTTO" "${few[@]}" --classes 10 --budget-epsilon 6
+  [ -s m.checkpoint ]
+  sed -i '12s/^[^,]*,/50,/' x.csv
+  export XDG_DATA_HOME=$dir/other
+  "$SOTTO" data import x.csv:y.csv --name toy --quiet > /dev/null
+  cp l.jsonl before
+  refused 65 "data" "$SOTTO" "${few[@]}" --classes 10
+  cmp before l.jsonl
+}
+
 @test "what is printed and how large files are does not depend on the coins" {
   for seed in 1 2 3; do
     XDG_DATA_HOME=$dir/home$seed "$SOTTO" "${unpaid[@]}" --canaries 40 --canary-kind mislabelled --adjacency zero-out --insecure-noise-seed $seed --ledger l$seed.jsonl --json -o h$seed |

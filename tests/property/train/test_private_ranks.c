@@ -256,7 +256,8 @@ struct canary_plan {
     uint64_t seed;         /* of the coins */
     bool apart, unwatched; /* the last rank makes its set alone; it does not say that there are canaries */
     bool few;              /* it knows of one class */
-    const char *text;      /* of the failure; NULL: none is expected */
+    const struct sotto_dataset *other; /* data of the last rank; NULL: the same */
+    const char *text;                  /* of the failure; NULL: none is expected */
 };
 
 static sotto_status train_with_canaries(const struct canary_plan *p, const struct sotto_context *ctx)
@@ -268,7 +269,7 @@ static sotto_status train_with_canaries(const struct canary_plan *p, const struc
     struct sotto_certificate *certificate = NULL;
     char *purpose = NULL;
     const bool last = ctx->team && sotto_team_rank(ctx->team) + 1 == sotto_team_size(ctx->team);
-    const struct sotto_canary_request wanted = {.data = r.data,
+    const struct sotto_canary_request wanted = {.data = last && p->other ? p->other : r.data,
                                                 .n = r.data->n,
                                                 .classes = last && p->few ? 1 : r.data->classes,
                                                 .options = {.count = 5, .kind = p->kind, .seed = 4},
@@ -350,6 +351,27 @@ static void canaries_on_ranks_are_those_of_one_process(void **state)
     }
 }
 
+/* Canaries of kind dirac are the same beside any records. */
+static void ranks_with_canaries_among_other_records_charge_nothing(void **state)
+{
+    (void)state;
+    struct canary_plan p = {.request = seeded(0), .kind = SOTTO_CANARY_DIRAC, .seed = 9};
+    const struct sotto_dataset *all = p.request.data;
+    struct sotto_dataset other = *all;
+    const size_t values = all->n * all->columns;
+    float *moved = base_alloc(values, sizeof *moved);
+    memcpy(moved, all->features, values * sizeof *moved);
+    moved[values - 1] += 1;
+    other.features = moved;
+    p.other = &other;
+    p.text = "all ranks must see the same data";
+    snprintf(p.output, sizeof p.output, "%s", path_of("others"));
+    unlink(path_of("ledger.jsonl"));
+    simulated_ranks(3, 0, canaries_on_rank, &p);
+    assert_int_equal(entries(), 0);
+    base_free(moved);
+}
+
 /* Ranks whose sets differ would cut the sample differently, and a record might count twice. */
 static void ranks_with_other_coins_charge_nothing(void **state)
 {
@@ -425,6 +447,7 @@ int main(void)
         cmocka_unit_test(ranks_that_differ_charge_nothing),
         cmocka_unit_test(a_ledger_that_cannot_be_written_ends_all),
         cmocka_unit_test(canaries_on_ranks_are_those_of_one_process),
+        cmocka_unit_test(ranks_with_canaries_among_other_records_charge_nothing),
         cmocka_unit_test(ranks_with_other_coins_charge_nothing),
         cmocka_unit_test(out_of_memory_on_a_rank_is_an_error_of_all),
     };

@@ -318,6 +318,33 @@ static void coins_are_used_once_and_found_again(void **state)
     sotto_canaries_free(c);
 }
 
+/* A checkpoint belongs to records and coins, both: one record may be none of the canaries. */
+static void a_set_is_known_by_its_records_and_coins(void **state)
+{
+    (void)state;
+    for (int kind = SOTTO_CANARY_MISLABELLED; kind <= SOTTO_CANARY_DIRAC; kind++) {
+        const struct sotto_canary_request r = request_of(kind, SOTTO_CANARY_OR_NOTHING);
+        struct sotto_canaries *first = made(&r);
+        const float *kept = sotto_canaries_data(first)->features;
+        const size_t row = (size_t)kept[0] / D; /* no canary displaced it */
+        for (int change = 0; change < 3; change++) {
+            struct sotto_canaries *again = NULL;
+            features[row * D] += change == 1 ? .5f : 0;
+            labels[row] ^= change == 2;
+            assert_int_equal(sotto_canaries_make(&again, &r), SOTTO_OK); /* with the same coins */
+            features[row * D] -= change == 1 ? .5f : 0;
+            labels[row] ^= change == 2;
+            assert_string_equal(first->commitment, again->commitment);
+            assert_int_equal(strcmp(first->data.sha256, again->data.sha256) == 0, change == 0);
+            sotto_canaries_free(again);
+        }
+        struct sotto_canaries *other = made(&r);
+        assert_string_not_equal(first->data.sha256, other->data.sha256);
+        sotto_canaries_free(first);
+        sotto_canaries_free(other);
+    }
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -379,6 +406,7 @@ int main(void)
                                        cmocka_unit_test(coins_are_bound),
                                        cmocka_unit_test(the_commitment_is_salted),
                                        cmocka_unit_test(coins_are_used_once_and_found_again),
+                                       cmocka_unit_test(a_set_is_known_by_its_records_and_coins),
                                        cmocka_unit_test(what_cannot_be_is_refused),
                                        cmocka_unit_test(memory_can_run_out_anywhere)};
     return cmocka_run_group_tests(tests, make_set, remove_folder);
