@@ -240,6 +240,8 @@ static int run_verb(const char *name, int argc, char **argv)
     int common_isa = 0;
     if (status == SOTTO_OK)
         status = launcher_isa(&common_isa, options);
+    if (status == SOTTO_OK)
+        status = sotto_check_environment();
     if (status == SOTTO_EUSAGE) {
         const int code = report_usage(json, options, alone);
         options_clear(options);
@@ -248,8 +250,6 @@ static int run_verb(const char *name, int argc, char **argv)
     }
     if (status == SOTTO_OK && !option_flag(options, "alone"))
         status = launcher_check(&launched, row->ranks);
-    if (status == SOTTO_OK)
-        status = sotto_check_environment();
     if (status == SOTTO_OK && launched.together)
         status = launcher_join(&team, &launched, common_isa); /* before there are threads */
     cli_set_team(team);

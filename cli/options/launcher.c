@@ -161,7 +161,13 @@ sotto_status launcher_join(struct sotto_team **out, const struct launched *l, in
 {
     struct sotto_team *team = NULL;
     char why[700];
-    if (sotto_team_open(&team, NULL) != SOTTO_OK) {
+    const sotto_status opened = sotto_team_open(&team, NULL);
+    if (opened != SOTTO_OK && opened != SOTTO_ENOTSUP) { /* of all ranks, so rank 0 says it */
+        if (l->rank > 0)
+            launcher_wait();
+        return opened;
+    }
+    if (opened != SOTTO_OK) {
         snprintf(why, sizeof why, "this sotto has %s", sotto_error_text());
         return refuse(l, why);
     }

@@ -22,7 +22,8 @@ extern "C" {
  *
  *  In:      communicator  by which the program knows its own in Fortran (MPI_Comm_c2f()); NULL: MPI_COMM_WORLD
  *  Out:     *out          close with sotto_team_close()
- *  Returns: ENOTSUP       no plug-in, or MPI refuses */
+ *  Returns: ENOTSUP       no plug-in, or MPI refuses
+ *           EUSAGE        on all ranks: SOTTO_WATCHDOG_SECONDS of one is no number from 1 to 1e9 */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_team_open(struct sotto_team **out, const int *communicator);
 /** Returns: 0 .. size - 1; 0 for NULL. Files, progress and log are rank 0's. */
 SOTTO_API size_t sotto_team_rank(const struct sotto_team *team);

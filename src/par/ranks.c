@@ -112,8 +112,8 @@ sotto_status team_start(struct sotto_team **out, const struct transport *transpo
     NEW(t->state->hosts, t->size);
     NEW(t->state->counts, t->size);
     NEW(t->state->firsts, t->size);
-    if (t->size > 1)
-        TRY(watchdog_start(&t->state->watchdog, t->rank, t->host));
+    if (t->size > 1) /* one that has none takes all others with it, which would wait for it */
+        TRY(team_agree(t, watchdog_start(&t->state->watchdog, t->rank, t->host)));
     *out = t;
     t = NULL;
 done:

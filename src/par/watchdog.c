@@ -77,8 +77,9 @@ sotto_status watchdog_start(struct watchdog **out, size_t rank, const char *host
     char *end = NULL;
     NEW(w, 1);
     w->least = stated && *stated ? strtod(stated, &end) : FEWEST_SECONDS;
-    REQUIRE(!end || (!*end && w->least >= 1 && w->least <= 1e9),
-            "environment variable SOTTO_WATCHDOG_SECONDS is '%s'; expected a number from 1 to 1e9", stated);
+    if (end && !(!*end && w->least >= 1 && w->least <= 1e9))
+        FAIL(SOTTO_EUSAGE,
+             "environment variable SOTTO_WATCHDOG_SECONDS is '%s'; expected a number from 1 to 1e9", stated);
     w->rank = rank;
     w->host = host;
     w->since = now();

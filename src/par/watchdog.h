@@ -8,7 +8,7 @@
 /** Too long: 300 s (or SOTTO_WATCHDOG_SECONDS in the environment), and 20 times as long as this rank itself has worked
  * between two waits so far, as others may have as much to do. The process then ends with a line on stderr and exit code 75. */
 struct watchdog;
-/** EINVAL: the environment's seconds; ENOMEM, EAGAIN: no thread. */
+/** EUSAGE: the environment's seconds; ENOMEM, EAGAIN: no thread. */
 sotto_status watchdog_start(struct watchdog **out, size_t rank, const char *host);
 /** NULL: nothing, in all of these. */
 void watchdog_stop(struct watchdog *w);

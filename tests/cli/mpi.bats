@@ -152,9 +152,32 @@ signalled() {
   grep "sotto: error: rank 0 (.*): no word from the other ranks for [0-9]* s; this process ends, and the same command continues" said
   [ ! -e cut.st ]
   [ -e cut.st.checkpoint ]
-  SOTTO_WATCHDOG_SECONDS=soon run ranks -n 2 "$SOTTO" pretrain "${images[@]}" -o x.st
-  [ "$status" -eq 69 ]
-  [[ "$output" == *"SOTTO_WATCHDOG_SECONDS is 'soon'; expected a number from 1 to 1e9"* ]]
+}
+
+# The others do not wait for the rank that ends.
+@test "a wrong variable of the environment, of all ranks or of one: one text" {
+  for value in soon 0 nan 1e10; do
+    SOTTO_WATCHDOG_SECONDS=$value run ranks -n 2 "$SOTTO" pretrain "${images[@]}" -o x.st
+    [ "$status" -eq 64 ] || { echo "$status $output"; return 1; }
+    [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ] || { echo "$output"; return 1; }
+    [[ "$output" == *"sotto: error: environment variable SOTTO_WATCHDOG_SECONDS is '$value'; expected a number from 1 to 1e9"* ]] || { echo "$output"; return 1; }
+  done
+  for wrong in 0 1; do
+    set=("" "")
+    set[wrong]="-x SOTTO_WATCHDOG_SECONDS=soon"
+    run ranks -n 1 ${set[0]} "$SOTTO" pretrain "${images[@]}" -o x.st : -n 1 ${set[1]} "$SOTTO" pretrain "${images[@]}" -o x.st
+    [ "$status" -eq 64 ] || { echo "$status $output"; return 1; }
+    [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ] || { echo "$output"; return 1; }
+    [[ "$output" == *"sotto: error: rank $wrong ("*"): environment variable SOTTO_WATCHDOG_SECONDS is 'soon'; expected a number from 1 to 1e9"* ]] || { echo "$output"; return 1; }
+  done
+  SOTTO_ISA=v9 run ranks -n 3 "$SOTTO" pretrain "${images[@]}" -o x.st
+  [ "$status" -eq 64 ]
+  [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ] || { echo "$output"; return 1; }
+  run ranks -n 1 "$SOTTO" pretrain "${images[@]}" -o x.st : -n 1 -x SOTTO_ISA=v9 "$SOTTO" pretrain "${images[@]}" -o x.st
+  [ "$status" -eq 64 ]
+  [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ] || { echo "$output"; return 1; }
+  [[ "$output" == *"sotto: error: rank 1 ("*"): SOTTO_ISA is 'v9'; expected "* ]] || { echo "$output"; return 1; }
+  [ -z "$(find . -name 'x.st*')" ]
 }
 
 # different TEXT CODE ARGUMENT...: rank 1 has these arguments; one line says what is wrong, and no file is written
