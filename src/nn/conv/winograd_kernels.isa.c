@@ -12,11 +12,11 @@
 #include "nn/conv/winograd_kernels.h"
 
 #include "base/cpu.h"
-#include "base/simd.h"
+#include "nn/conv/tile.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
 #define APART __attribute__((noinline))
-enum { SIDE = 6, TILE = WINOGRAD_TILE, LANES = VECTOR_BYTES / sizeof(float) };
+enum { SIDE = 6, TILE = WINOGRAD_TILE, LANES = TILE_LANES };
 
 static const float P = .75F, Q = 1.5F, P2 = .5625F, Q2 = 2.25F, P3 = .421875F, Q3 = 3.375F,
                    BOTH = 2.8125F /* P2 + Q2 */, PRODUCT = 1.265625F /* P2 Q2 */;
@@ -452,28 +452,16 @@ static void to_weights(float *weights, ptrdiff_t tap, const float *points, size_
 INLINE void multiply_block(size_t rows, size_t vectors, size_t stride, float *out, const float *left,
                            const struct winograd_product *p)
 {
-    const float *right = p->right;
-    vf32 sum[16][4];
+    vf32 sum[16][TILE_VECTORS];
 #pragma GCC unroll 16
     for (size_t r = 0; r < rows; r++)
 #pragma GCC unroll 4
         for (size_t v = 0; v < vectors; v++)
             sum[r][v] = p->add ? f32_load(out + (r * vectors + v) * LANES) : (vf32){0};
-    for (size_t panel = 0; panel < p->panels; panel++) {
-        const float *l = left + panel * p->left_panel;
-        for (size_t k = 0; k < p->depth; k++, l += p->left_depth, right += vectors * LANES) {
-            vf32 b[4];
-#pragma GCC unroll 4
-            for (size_t v = 0; v < vectors; v++)
-                b[v] = f32_load(right + v * LANES);
-#pragma GCC unroll 16
-            for (size_t r = 0; r < rows; r++) {
-                vf32 a = f32_all(l[r * stride]);
-#pragma GCC unroll 4
-                for (size_t v = 0; v < vectors; v++)
-                    sum[r][v] = f32_fma(a, b[v], sum[r][v]);
-            }
-        }
+    struct tile_factors f = {left, p->right, stride, p->left_depth, vectors * LANES, p->depth, LANES};
+    for (size_t panel = 0; panel < p->panels; panel++, f.right += p->depth * vectors * LANES) {
+        f.left = left + panel * p->left_panel;
+        tile_multiply(sum, rows, vectors, f);
     }
 #pragma GCC unroll 16
     for (size_t r = 0; r < rows; r++)

@@ -1,10 +1,11 @@
-/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Ten ways, chosen by the
+/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Eleven ways, chosen by the
  * numbers in bench/LOG.md:
  *
  *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
  *   stride2  the same along rows (conv_stride2.h), for bf16
  *   phases   the same both ways for stride 2 (conv_phases.h), for f32
  *   pairs    our own kernels for bf16 (conv_bf16.h), all passes
+ *   point    our own kernels for f32 products of pixels (conv_point.h), all passes
  *   image    our own kernels for the first layer (conv_image.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
  *   rows     the same for gradients of single examples: our own product (row_kernels.h)
@@ -20,6 +21,7 @@
 #include "nn/conv/conv_bf16.h"
 #include "nn/conv/conv_image.h"
 #include "nn/conv/conv_phases.h"
+#include "nn/conv/conv_point.h"
 #include "nn/conv/conv_stride2.h"
 #include "nn/conv/conv_taps.h"
 #include "nn/conv/conv_weights.h"
@@ -39,7 +41,7 @@ enum { COLUMN_BYTES = 8 << 20 }; /* of a chunk's columns */
 static const double CALL_WORK = 0x1p32;
 enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
-enum way { WINOGRAD, STRIDE2, PHASES, PAIRS, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
+enum way { WINOGRAD, STRIDE2, PHASES, POINT, PAIRS, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
 struct conv {
     struct conv_desc desc;
     const struct kernels *kernels;
@@ -54,6 +56,7 @@ struct conv {
     struct conv_winograd *winograd;           /* instead of all others, if way is WINOGRAD */
     struct conv_stride2 *stride2;             /* instead of all others, if way is STRIDE2 */
     struct conv_phases *phases;               /* instead of all others, if way is PHASES */
+    struct conv_point *point;                 /* instead of all others, if way is POINT */
     struct conv_bf16 *pairs;                  /* instead of all others, if way is PAIRS */
     struct conv_image *image;                 /* instead of all others, if way is PICTURE */
     struct conv_taps *by_taps;                /* instead of backward_data, and of forward if way is TAPS */
@@ -167,7 +170,7 @@ static enum way choose(const struct conv_desc *d, int winograd)
     int pointwise = d->kernel_height == 1 && d->kernel_width == 1 && d->pad == 0;
     if ((d->pad == 0 && d->kernel_height == d->src.height && d->kernel_width == d->src.width) ||
         (pointwise && d->stride == 1))
-        return d->single_examples ? ROWS : DENSE;
+        return d->single_examples ? ROWS : conv_point_fits(d) ? POINT : DENSE;
     /* large padded ones, of ResNet-18, gained nothing measurable */
     if (winograd && conv_phases_fits(d) && (d->pad == 0 || conv_phases_small(d)))
         return PHASES;
@@ -224,6 +227,10 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
         TRY(conv_phases_create(&c->phases, desc));
         goto made;
     }
+    if (c->way == POINT) {
+        TRY(conv_point_create(&c->point, desc));
+        goto made;
+    }
     if (c->way == PAIRS) {
         TRY(conv_bf16_create(&c->pairs, desc));
         goto made;
@@ -262,6 +269,8 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
         conv_stride2_layout(c->stride2, scratch);
     if (c->way == PHASES)
         conv_phases_layout(c->phases, scratch);
+    if (c->way == POINT)
+        conv_point_layout(c->point, scratch);
     if (c->way == PAIRS)
         conv_bf16_layout(c->pairs, scratch);
     struct product *const products[] = {c->forward, c->backward_data, c->backward_weights};
@@ -351,6 +360,10 @@ void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *
     }
     if (c->way == PHASES) {
         conv_phases_forward(c->phases, dst, src, weights, bias);
+        return;
+    }
+    if (c->way == POINT) {
+        conv_point_forward(c->point, dst, src, weights, bias);
         return;
     }
     if (c->way == PAIRS) {
@@ -473,6 +486,11 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
         conv_phases_backward(c->phases, d->diff_src ? diff_src : NULL, diff_weights, diff_dst, src, weights);
         return;
     }
+    if (c->way == POINT) {
+        conv_point_backward(c->point, d->diff_src ? diff_src : NULL, c->add, diff_weights, diff_dst, src,
+                            weights);
+        return;
+    }
     if (c->narrow) {
         tensor_to_bf16(c->kernels, c->narrow, diff_dst, rows * d->dst.channels, d->threads, d->stop);
         diff_dst = c->narrow;
@@ -509,6 +527,7 @@ void dnnl_conv_free(struct conv *c)
     conv_winograd_free(c->winograd);
     conv_stride2_free(c->stride2);
     conv_phases_free(c->phases);
+    conv_point_free(c->point);
     conv_bf16_free(c->pairs);
     conv_image_free(c->image);
     conv_taps_free(c->by_taps);
