@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 sotto_status image_rows_file(struct sotto_array *out, const struct sotto_dataset *data, const char *path)
 {
@@ -117,6 +118,9 @@ sotto_status image_training(const struct options *o, const struct sotto_import_o
     int length = snprintf(standard, sizeof standard, "%s.checkpoint", output ? output : "");
     if (length < 0 || (size_t)length >= sizeof standard)
         return cli_fail(SOTTO_EUSAGE, "the path of --output is too long");
+    struct stat found;
+    if (output && cli_writes() && stat(output, &found) == 0 && S_ISDIR(found.st_mode))
+        return cli_fail(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", output);
     status = sotto_dataset_open_files(&data, option_text(o, "data"), files, ctx);
     if (status == SOTTO_OK)
         status = train(o, data, option_given(o, "checkpoint") ? option_text(o, "checkpoint") : standard, ctx,

@@ -286,13 +286,12 @@ sotto_status file_hold(struct held_file *h, const char *path, size_t bytes)
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(errno));
+    unlink(temporary); /* it stays until it is closed, so nothing is left of a process that is killed */
     failed = posix_fallocate(fd, 0, (off_t)(bytes ? bytes : 1));
-    if (failed) {
-        unlink(temporary);
+    if (failed)
         FAIL(SOTTO_EIO, "%s: no room for %zu bytes: %s", path, bytes, strerror(failed));
-    }
-    h->temporary = temporary;
-    temporary = NULL;
+    h->next = fd + 1;
+    fd = -1;
 done:
     if (fd >= 0)
         close(fd);
@@ -302,10 +301,9 @@ done:
 
 void file_release(struct held_file *h)
 {
-    if (h->temporary)
-        unlink(h->temporary);
-    base_free(h->temporary);
-    h->temporary = NULL;
+    if (h->next)
+        close(h->next - 1);
+    h->next = 0;
 }
 
 bool file_exists(const char *path)

@@ -53,9 +53,9 @@ sotto_status file_write(const char *path, const void *data, size_t bytes);
 sotto_status file_write_once(const char *path, const void *data, size_t bytes);
 
 /** Room for a file that will be written later: proof that its folder can be written to, and `bytes` that are taken
- * on the disk until file_release(). Initialise with {0}. */
+ * on the disk until file_release(), or until the process ends in any way. Initialise with {0}. */
 struct held_file {
-    char *temporary;
+    int next; /* behind the descriptor of a file without a name; 0: none */
 };
 /** ECREATE: PATH cannot be created; EIO: there is no room. */
 sotto_status file_hold(struct held_file *h, const char *path, size_t bytes);

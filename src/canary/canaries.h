@@ -2,6 +2,7 @@
 #ifndef CANARY_CANARIES_H
 #define CANARY_CANARIES_H
 
+#include "base/file.h"
 #include "base/sha256.h"
 #include "sotto/canary.h"
 
@@ -36,6 +37,7 @@ struct sotto_canaries {
     uint64_t seed;
     struct canary_coins coins;
     char commitment[SHA256_HEX], output[CANARY_PATH];
+    struct held_file *held;   /* (1): room for OUTPUT.canaries.npz */
     unsigned char *values[3]; /* of record[0], record[1], data */
     int64_t *labels[3];
     double *black_box; /* (count) */

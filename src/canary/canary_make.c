@@ -12,6 +12,7 @@
 
 /* Seeded coins are another stream than the noise of the same seed. */
 #define COIN_SEED 0x636f696e73ull
+enum { ROOM = 1 << 13 /* of names in OUTPUT.canaries.npz */ };
 
 static sotto_status check(const struct sotto_canary_request *r)
 {
@@ -230,6 +231,17 @@ done:
     return status;
 }
 
+/* What is written at the end, behind the charge, is possible and has room. */
+static sotto_status hold(struct sotto_canaries *c)
+{
+    sotto_status status = SOTTO_OK;
+    char path[CANARY_PATH];
+    TRY(canary_path(path, c->output, CANARY_RECORDS));
+    TRY(file_hold(c->held, path, c->coins.count * (2 * c->width + 4 * sizeof(double)) + ROOM));
+done:
+    return status;
+}
+
 /* What needs no other rank: the canaries, in the places of `rows` (n), which it sets. */
 static sotto_status prepare(struct sotto_canaries *c, const struct sotto_canary_request *r, int64_t *rows)
 {
@@ -245,9 +257,12 @@ static sotto_status prepare(struct sotto_canaries *c, const struct sotto_canary_
     order_rows(rows, r);
     TRY(make_records(c, r, rows));
     NEW(c->black_box, r->options.count);
+    NEW(c->held, 1);
     hash_records(c, r->n);
-    if (sotto_team_rank(r->team) == 0)
+    if (sotto_team_rank(r->team) == 0) {
+        TRY(hold(c));
         TRY(find_coins(c, r));
+    }
 done:
     return status;
 }
@@ -299,6 +314,9 @@ void sotto_canaries_free(struct sotto_canaries *c)
         base_free(c->labels[k]);
     }
     canary_coins_clear(&c->coins);
+    if (c->held)
+        file_release(c->held);
+    base_free(c->held);
     base_free(c->black_box);
     base_free(c->white_box);
     base_free(c->coordinate);

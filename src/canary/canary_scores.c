@@ -74,6 +74,7 @@ sotto_status sotto_canaries_save(const struct sotto_canaries *c)
         TRY(sotto_tensors_add(&t, "black_box", SOTTO_F8, 1, &c->coins.count, c->black_box));
     if (c->white_box)
         TRY(sotto_tensors_add(&t, "white_box", SOTTO_F8, 1, &c->coins.count, c->white_box));
+    file_release(c->held);
     TRY(sotto_npz_save(path, &t));
     TRY(canary_path(path, c->output, CANARY_STATE));
     unlink(path);

@@ -148,6 +148,10 @@ refused() { # code, text, command
   refused 65 "no steps that clip them" "${head[@]}" --dataset-id toy --trainer covariance --epsilon 1 --ledger l.jsonl --canaries 5 --canary-kind dirac -o c
   refused 64 "cannot be combined with trainer convex" "${head[@]}" --trainer convex --canaries 5 -o h
   refused 64 "cannot be combined with --certify-inputs" "$SOTTO" train --data synthetic-images-n64 --certify-inputs --radius 1 --epsilon 1 --canaries 5 -o h --quiet
+  mkdir k.canaries.npz # written at the end, so room is held for it before the charge
+  refused 73 "k.canaries.npz: is a folder; expected a file name to write" "$SOTTO" "${private[@]}" --canaries 5 -o k
+  refused 73 "k.canaries.npz: is a folder; expected a file name to write" "${head[@]}" --canaries 5 -o k
+  [ ! -e k.coins.json ]
   [ ! -e h ]
   [ ! -e l.jsonl ]
   printf 1 > c.coins.json

@@ -91,6 +91,12 @@ expect() {
   expect 66 "x.npy" --indices x.npy
   run "$SOTTO" pretrain --data "$data" --batch 4 --epochs 1 --dtype f32 --backend dnnl --quiet -o missing/e.safetensors
   [ "$status" -eq 73 ]
+  mkdir e.safetensors # refused before it trains
+  run "$SOTTO" pretrain --data "$data" --batch 4 --epochs 1 --quiet -o e.safetensors
+  [ "$status" -eq 73 ]
+  [ "$output" = "sotto: error: e.safetensors: is a folder; expected a file name to write" ]
+  [ ! -e e.safetensors.checkpoint ]
+  rmdir e.safetensors
   run "$SOTTO" pretrain --batch 4
   [ "$status" -eq 64 ]
   [ "$output" = "sotto: error: pretrain: --data is missing; see 'sotto pretrain --help'" ]

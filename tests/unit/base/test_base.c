@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void sizes_refuse_overflow(void **state)
@@ -66,6 +67,28 @@ static void atomic_files_are_whole_or_absent(void **state)
     assert_int_equal(file_read(&data, &size, folder, 4), SOTTO_ENOENT);
     unlink(path);
     rmdir(folder);
+}
+
+/* A process that is killed while it holds room leaves no file: there is no name at all, so the folder can be removed. */
+static void held_room_has_no_name(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/sotto-test-XXXXXX", path[64];
+    struct held_file held = {0};
+    struct stat during, after;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(path_join(path, sizeof path, folder, "a.bin"), SOTTO_OK);
+    assert_int_equal(file_hold(&held, path, 1 << 20), SOTTO_OK);
+    assert_int_equal(fstat(held.next - 1, &during), 0);
+    assert_int_equal(during.st_size, 1 << 20);
+    assert_int_equal(during.st_nlink, 0);
+    assert_int_equal(rmdir(folder), 0);
+    const int fd = held.next - 1;
+    file_release(&held);
+    assert_int_equal(fstat(fd, &after), -1); /* the room is given back */
+    file_release(&held);
+    assert_int_equal(file_hold(&held, path, 1), SOTTO_ECREATE); /* the folder is gone */
+    assert_int_equal(held.next, 0);
 }
 
 static void sha256_known_answer(void **state)
@@ -154,6 +177,7 @@ int main(void)
         cmocka_unit_test(sizes_refuse_overflow),
         cmocka_unit_test(arena_measures_then_places),
         cmocka_unit_test(atomic_files_are_whole_or_absent),
+        cmocka_unit_test(held_room_has_no_name),
         cmocka_unit_test(sha256_known_answer),
         cmocka_unit_test(philox_known_answer),
         cmocka_unit_test(streams_are_functions_of_their_key),
