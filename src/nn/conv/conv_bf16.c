@@ -8,6 +8,7 @@
 
 #include "nn/conv/batch_parts.h"
 #include "nn/conv/bf16_kernels.h"
+#include "nn/conv/lasting_weights.h"
 #include "par/par.h"
 
 #include <string.h>
@@ -48,7 +49,8 @@ struct conv_bf16 {
     struct pass forward, backward;
     uint32_t *dst_at, *src_at; /* (block * pixels), (taps, block * pixels): BF16_NONE in the padding */
     struct arena memory;       /* of lists */
-    uint32_t *panels;          /* the weights: (results / panel, taps, depth / 2, panel) */
+    struct lasting_weights lasting;
+    uint32_t *panels;  /* the weights, of the running call: (results / panel, taps, depth / 2, panel) */
     uint32_t *left;    /* panels of a chunk, of each thread if parted; (threads, block's pairs, panel) */
     uint32_t *right;   /* (threads, chunk's pairs, panel) of src; block's */
     uint16_t *patches; /* (threads, patches of a block) */
@@ -270,13 +272,20 @@ void conv_bf16_layout(struct conv_bf16 *c, struct arena *scratch)
         c->patches = arena_take(scratch, threads * patches_of_block(c), sizeof *c->patches);
         c->wide = arena_take(scratch, weights, sizeof *c->wide);
     }
-    c->panels = arena_take(scratch, weights / 2, sizeof *c->panels);
+    lasting_layout(&c->lasting, scratch, weights / 2 * sizeof *c->panels);
     if (!d->training || d->single_examples)
         return;
     if (c->parted)
         c->partial = arena_take(scratch, BATCH_PARTS * weights, sizeof *c->partial);
     c->left = arena_take(scratch, (c->parted ? threads : 1) * left_room(c), sizeof *c->left);
     c->right = arena_take(scratch, threads * room(c) * bf16_panel(d->src.channels), sizeof *c->right);
+}
+
+struct lasting_weights *conv_bf16_lasting(struct conv_bf16 *c, struct arena *memory)
+{
+    const size_t weights = c->taps * c->desc.src.channels * c->desc.dst.channels;
+    lasting_place(&c->lasting, memory, weights / 2 * sizeof *c->panels, c->desc.training && c->desc.diff_src);
+    return &c->lasting;
 }
 
 void conv_bf16_free(struct conv_bf16 *c)
@@ -369,8 +378,11 @@ static sotto_status run_block(void *arg, size_t block, int thread)
     return SOTTO_OK;
 }
 
-static void run(struct conv_bf16 *c)
+static void make_panels(struct conv_bf16 *c)
 {
+    c->panels = c->lasting.form[c->back];
+    if (lasting_is_made(&c->lasting, c->back))
+        return;
     if (c->patched) {
         memset(c->wide, 0, c->desc.dst.channels * c->shape.room * sizeof *c->wide);
         for (size_t k = 0; k < c->desc.dst.channels; k++)
@@ -378,6 +390,11 @@ static void run(struct conv_bf16 *c)
         c->weights = c->wide;
     }
     (void)par_shares(c->taps, c->desc.threads, c->desc.stop, pack_tap, c);
+}
+
+static void run(struct conv_bf16 *c)
+{
+    make_panels(c);
     (void)par_shares((c->images + c->block - 1) / c->block, c->desc.threads, c->desc.stop, run_block, c);
 }
 

@@ -13,6 +13,8 @@ struct conv_bf16;
 int conv_bf16_fits(const struct conv_desc *d);
 sotto_status conv_bf16_create(struct conv_bf16 **out, const struct conv_desc *d);
 void conv_bf16_layout(struct conv_bf16 *c, struct arena *scratch);
+/** Its weights' panels, which it keeps in `memory` from now on. */
+struct lasting_weights *conv_bf16_lasting(struct conv_bf16 *c, struct arena *memory);
 /** dst of the first `images` images. */
 void conv_bf16_forward(struct conv_bf16 *c, size_t images, void *dst, const void *src, const float *weights,
                        const float *bias);

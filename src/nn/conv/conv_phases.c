@@ -8,6 +8,7 @@
 #include "nn/conv/conv_phases.h"
 
 #include "nn/conv/fetches.h"
+#include "nn/conv/lasting_weights.h"
 #include "nn/conv/phases_kernels.h"
 #include "nn/conv/winograd_kernels.h"
 #include "par/par.h"
@@ -45,7 +46,8 @@ struct conv_phases {
     size_t blocks, parts;         /* own blocks of the batch; parts of it with sums of their own, or 1 */
     struct lie own, shared;       /* blocks of a thread, and of all threads */
     struct arena memory;          /* of the places */
-    float *weights_points;        /* (36, depth, results) */
+    struct lasting_weights lasting;
+    float *weights_points; /* (36, depth, results) of the running call */
     float *src_points, *dst_points, *diff_points;
     float *sums; /* (parts, 36, K, C) */
     /* of the running call */
@@ -192,13 +194,20 @@ void conv_phases_layout(struct conv_phases *c, struct arena *scratch)
            rows = is_shared(c) ? c->shared.rows : (size_t)d->threads * c->own.rows;
     const bool small = conv_phases_small(d);
     rows = d->training && !small ? larger(rows, c->shared.rows) : rows;
-    c->weights_points = arena_take(scratch, weights, sizeof(float));
+    lasting_layout(&c->lasting, scratch, weights * sizeof(float));
     c->src_points = arena_take(scratch, rows * C, sizeof(float));
     c->dst_points = arena_take(scratch, rows * K, sizeof(float));
     if (d->training && d->diff_src && !small)
         c->diff_points = arena_take(scratch, c->shared.rows * C, sizeof(float));
     if (d->training && !d->single_examples)
         c->sums = arena_take(scratch, c->parts * weights, sizeof(float));
+}
+
+struct lasting_weights *conv_phases_lasting(struct conv_phases *c, struct arena *memory)
+{
+    const bool backward = c->desc.training && c->desc.diff_src;
+    lasting_place(&c->lasting, memory, PHASES_CLASSES * weights_plane(c) * sizeof(float), backward);
+    return &c->lasting;
 }
 
 void conv_phases_free(struct conv_phases *c)
@@ -235,6 +244,16 @@ static sotto_status transform_weights(void *arg, size_t group, int thread)
         c->kernels->from_weights(to, weights_plane(c), panel, c->weights + first * TAPS * C, TAPS * C, 1, C,
                                  C);
     return SOTTO_OK;
+}
+
+/* The points of all weights, for the running direction. */
+static void make_weights_points(struct conv_phases *c)
+{
+    const struct conv_desc *d = &c->desc;
+    const size_t results = c->back ? d->src.channels : d->dst.channels;
+    c->weights_points = c->lasting.form[c->back];
+    if (!lasting_is_made(&c->lasting, c->back))
+        (void)par_shares(results / WINOGRAD_VECTOR, d->threads, d->stop, transform_weights, c);
 }
 
 static struct phases_points points(const struct conv_phases *c, const struct lie *l, float *at,
@@ -500,7 +519,7 @@ void conv_phases_forward(struct conv_phases *c, float *dst, const float *src, co
     c->src = images(c, src, d->src.channels);
     c->dst = images(c, dst, d->dst.channels);
     c->dst.bias = bias, c->dst.relu = d->relu;
-    (void)par_shares(d->dst.channels / WINOGRAD_VECTOR, d->threads, d->stop, transform_weights, c);
+    make_weights_points(c);
     if (is_shared(c))
         run_shared(c);
     else
@@ -549,7 +568,7 @@ void conv_phases_backward(struct conv_phases *c, float *diff_src, float *diff_we
         if (c->count[k] == 0)
             memset(c->sums + k * weights_plane(c), 0, weights_plane(c) * sizeof *c->sums);
     if (diff_src)
-        (void)par_shares(d->src.channels / WINOGRAD_VECTOR, d->threads, d->stop, transform_weights, c);
+        make_weights_points(c);
     if (conv_phases_small(d))
         (void)par_shares(c->parts, d->threads, d->stop, backward_part, c);
     else

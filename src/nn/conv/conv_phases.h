@@ -17,6 +17,8 @@ int conv_phases_fits(const struct conv_desc *d);
 bool conv_phases_small(const struct conv_desc *d);
 sotto_status conv_phases_create(struct conv_phases **out, const struct conv_desc *d);
 void conv_phases_layout(struct conv_phases *c, struct arena *scratch);
+/** Its weights' points, which it keeps in `memory` from now on. */
+struct lasting_weights *conv_phases_lasting(struct conv_phases *c, struct arena *memory);
 void conv_phases_forward(struct conv_phases *c, float *dst, const float *src, const float *weights,
                          const float *bias);
 /** diff_src NULL: not wanted; diff_weights (K, 3, 3, C) likewise. */

@@ -13,6 +13,7 @@
 #include "nn/conv/batch_parts.h"
 #include "nn/conv/bf16_kernels.h"
 #include "nn/conv/conv_bf16.h"
+#include "nn/conv/lasting_weights.h"
 #include "nn/conv/stride2_lists.h"
 #include "par/par.h"
 
@@ -47,7 +48,9 @@ struct conv_stride2 {
     struct reads reads;
     struct arena memory; /* of reads */
     float *sums;         /* (K, rows of the kernel, C): outer weights added up; or OF_BOTH */
-    uint32_t *panels;    /* (results / panel, taps, then sums; depth / 2, panel): the weights */
+    struct lasting_weights lasting;
+    uint32_t
+        *panels; /* (results / panel, taps, then sums; depth / 2, panel): the weights, of the running call */
     uint16_t *far;   /* differences of a block for each thread, or of a chunk (for each thread if parted) */
     float *middle;   /* (threads, middle sums of a block, panel) */
     float *partial;  /* (parts, K, taps and rows of the kernel, C): sums of parts */
@@ -204,6 +207,11 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static size_t panels_bytes(const struct conv_stride2 *c)
+{
+    return part_floats(c) / 2 * sizeof *c->panels;
+}
+
 void conv_stride2_layout(struct conv_stride2 *c, struct arena *scratch)
 {
     const struct conv_desc *d = &c->desc;
@@ -213,7 +221,7 @@ void conv_stride2_layout(struct conv_stride2 *c, struct arena *scratch)
     if (d->training)
         far = larger(far, each * c->chunk * stride2_far(&c->forward));
     c->sums = arena_take(scratch, K * d->kernel_height * C, sizeof *c->sums);
-    c->panels = arena_take(scratch, (c->taps + d->kernel_height) * C * K / 2, sizeof *c->panels);
+    lasting_layout(&c->lasting, scratch, panels_bytes(c));
     c->far = arena_take(scratch, far, sizeof *c->far);
     c->middle = arena_take(
         scratch,
@@ -225,6 +233,12 @@ void conv_stride2_layout(struct conv_stride2 *c, struct arena *scratch)
         c->partial = arena_take(scratch, BATCH_PARTS * part_floats(c), sizeof *c->partial);
     c->left = arena_take(scratch, each * left_room(c) * K, sizeof *c->left);
     c->right = arena_take(scratch, threads * right_room(c) * bf16_panel(C), sizeof *c->right);
+}
+
+struct lasting_weights *conv_stride2_lasting(struct conv_stride2 *c, struct arena *memory)
+{
+    lasting_place(&c->lasting, memory, panels_bytes(c), c->desc.training && c->desc.diff_src);
+    return &c->lasting;
 }
 
 void conv_stride2_free(struct conv_stride2 *c)
@@ -357,8 +371,11 @@ static sotto_status run_block(void *arg, size_t number, int thread)
 static void run(struct conv_stride2 *c)
 {
     const struct conv_desc *d = &c->desc;
-    (void)par_shares(d->dst.channels / BF16_GROUP, d->threads, d->stop, add_weights, c);
-    (void)par_shares(c->taps + d->kernel_height, d->threads, d->stop, pack_tap, c);
+    c->panels = c->lasting.form[c->pass->back];
+    if (!lasting_is_made(&c->lasting, c->pass->back)) {
+        (void)par_shares(d->dst.channels / BF16_GROUP, d->threads, d->stop, add_weights, c);
+        (void)par_shares(c->taps + d->kernel_height, d->threads, d->stop, pack_tap, c);
+    }
     (void)par_shares((c->images + c->block - 1) / c->block, d->threads, d->stop, run_block, c);
 }
 

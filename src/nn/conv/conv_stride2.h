@@ -16,6 +16,8 @@ struct conv_stride2;
 int conv_stride2_fits(const struct conv_desc *d);
 sotto_status conv_stride2_create(struct conv_stride2 **out, const struct conv_desc *d);
 void conv_stride2_layout(struct conv_stride2 *c, struct arena *scratch);
+/** Its weights' panels, which it keeps in `memory` from now on. */
+struct lasting_weights *conv_stride2_lasting(struct conv_stride2 *c, struct arena *memory);
 /** dst of the first `images` images. */
 void conv_stride2_forward(struct conv_stride2 *c, size_t images, void *dst, const void *src,
                           const float *weights, const float *bias);

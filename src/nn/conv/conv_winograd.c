@@ -8,6 +8,7 @@
 #include "nn/conv/conv_winograd.h"
 
 #include "nn/conv/fetches.h"
+#include "nn/conv/lasting_weights.h"
 #include "nn/conv/winograd_kernels.h"
 #include "par/par.h"
 
@@ -20,9 +21,10 @@ struct conv_winograd {
     struct conv_desc desc;
     const struct winograd_kernels *kernels;
     struct winograd_tiles src, dst;
-    size_t tiles, block, blocks;    /* block: tiles in one */
-    bool shared;                    /* a block is on all threads */
-    float *weights_points;          /* (36, depth, results) */
+    size_t tiles, block, blocks; /* block: tiles in one */
+    bool shared;                 /* a block is on all threads */
+    struct lasting_weights lasting;
+    float *weights_points;          /* (36, depth, results) of the running call */
     float *src_points, *dst_points; /* (threads or 1, 36, block, C or K) */
     float *sums;                    /* (threads or 1, 36, K, C): points of the weight gradient */
     /* of the running call */
@@ -99,11 +101,18 @@ void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch)
 {
     const struct conv_desc *d = &w->desc;
     size_t weights = WINOGRAD_POINTS * weights_plane(w);
-    w->weights_points = arena_take(scratch, weights, sizeof(float));
+    lasting_layout(&w->lasting, scratch, weights * sizeof(float));
     w->src_points = arena_take(scratch, copies(w) * block_floats(w, d->src.channels), sizeof(float));
     w->dst_points = arena_take(scratch, copies(w) * block_floats(w, d->dst.channels), sizeof(float));
     if (d->training && !d->single_examples)
         w->sums = arena_take(scratch, copies(w) * weights, sizeof(float));
+}
+
+struct lasting_weights *conv_winograd_lasting(struct conv_winograd *w, struct arena *memory)
+{
+    const bool backward = w->desc.training && w->desc.diff_src;
+    lasting_place(&w->lasting, memory, WINOGRAD_POINTS * weights_plane(w) * sizeof(float), backward);
+    return &w->lasting;
 }
 
 void conv_winograd_free(struct conv_winograd *w)
@@ -373,8 +382,9 @@ static sotto_status add_up(void *arg, size_t output, int thread)
 
 static void run(struct conv_winograd *w)
 {
-    size_t results = w->forward ? w->dst.channels : w->src.channels;
-    if (w->out)
+    const size_t results = w->forward ? w->dst.channels : w->src.channels;
+    w->weights_points = w->lasting.form[!w->forward];
+    if (w->out && !lasting_is_made(&w->lasting, !w->forward))
         (void)par_shares(results / WINOGRAD_VECTOR, w->desc.threads, w->desc.stop, transform_weights, w);
     if (w->shared)
         run_shared(w);

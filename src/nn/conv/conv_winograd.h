@@ -15,6 +15,8 @@ struct conv_winograd;
 int conv_winograd_fits(const struct conv_desc *d);
 sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_desc *d);
 void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch);
+/** Its weights' points, which it keeps in `memory` from now on. */
+struct lasting_weights *conv_winograd_lasting(struct conv_winograd *w, struct arena *memory);
 void conv_winograd_forward(struct conv_winograd *w, void *dst, const void *src, const float *weights,
                            const float *bias);
 /** diff_src NULL: not wanted; diff_weights (K, 3, 3, C) likewise. Each thread sums a fixed range of tiles for

@@ -75,7 +75,8 @@ static const char *missing_winograd(void)
         .name = NAME, .title = TITLE, .filters = FILTERS, .missing = MISSING,                                \
         .supports_bf16 = supports_bf16, .conv_create = CREATE, .conv_layout = dnnl_conv_layout,              \
         .conv_forward = dnnl_conv_forward, .conv_backward = dnnl_conv_backward, .conv_adds = dnnl_conv_adds, \
-        .conv_add = dnnl_conv_add, .conv_use = dnnl_conv_use, .conv_free = dnnl_conv_free, .sgemm = sgemm    \
+        .conv_add = dnnl_conv_add, .conv_lasting = dnnl_conv_lasting, .conv_weights = dnnl_conv_weights,     \
+        .conv_use = dnnl_conv_use, .conv_free = dnnl_conv_free, .sgemm = sgemm                               \
     }
 const struct nn_backend nn_backend_dnnl = BACKEND("dnnl", title, 0, nothing_missing, create_direct);
 const struct nn_backend nn_backend_winograd =

@@ -26,6 +26,7 @@
 #include "nn/conv/conv_taps.h"
 #include "nn/conv/conv_weights.h"
 #include "nn/conv/conv_winograd.h"
+#include "nn/conv/lasting_weights.h"
 #include "nn/dnnl/dnnl_isa.h"
 #include "nn/dnnl/dnnl_product.h"
 #include "nn/dnnl/dnnl_weights.h"
@@ -62,6 +63,7 @@ struct conv {
     struct conv_taps *by_taps;                /* instead of backward_data, and of forward if way is TAPS */
     struct conv_weights *direct_weights;      /* instead of backward_weights, where it fits */
     struct weights_gradient *library_weights; /* likewise */
+    struct lasting_weights *lasting;          /* of one of these; NULL: none */
     void *columns;                            /* (chunk * pixels, taps) */
     void *narrow;                             /* diff_dst as bf16 when it comes as f32 in a bf16 plan */
     float *partial;                           /* of the bias gradient */
@@ -291,6 +293,24 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
     if (d->dst_dtype != d->src_dtype)
         c->narrow = arena_take(scratch, rows * d->dst.channels, sizeof(bf16));
     c->partial = arena_take(scratch, tensor_row_sums_partial(rows, d->dst.channels), sizeof *c->partial);
+}
+
+void dnnl_conv_lasting(struct conv *c, struct arena *memory)
+{
+    if (c->way == WINOGRAD)
+        c->lasting = conv_winograd_lasting(c->winograd, memory);
+    if (c->way == STRIDE2)
+        c->lasting = conv_stride2_lasting(c->stride2, memory);
+    if (c->way == PHASES)
+        c->lasting = conv_phases_lasting(c->phases, memory);
+    if (c->way == PAIRS)
+        c->lasting = conv_bf16_lasting(c->pairs, memory);
+}
+
+void dnnl_conv_weights(struct conv *c, uint64_t number)
+{
+    if (c->lasting)
+        c->lasting->weights = number;
 }
 
 /* ---- running ---- */

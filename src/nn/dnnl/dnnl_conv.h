@@ -7,6 +7,8 @@
 /** winograd: by minimal filtering (conv_winograd.h) where it fits. */
 sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, int winograd);
 void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch);
+void dnnl_conv_lasting(struct conv *c, struct arena *memory);
+void dnnl_conv_weights(struct conv *c, uint64_t number);
 void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *weights, const float *bias);
 int dnnl_conv_adds(const struct conv *c);
 void dnnl_conv_add(struct conv *c);

@@ -62,10 +62,24 @@ void product_layout(struct layer_run *run, struct arena *keep, struct arena *scr
         example_product_layout(p->examples, keep, scratch);
 }
 
+void product_lasting(struct layer_run *run, struct arena *memory)
+{
+    const struct product *p = run->state;
+    if (run->backend->conv_lasting)
+        run->backend->conv_lasting(p->conv, memory);
+}
+
+static void take_weights(const struct layer_run *run, const struct pass *pass)
+{
+    const struct product *p = run->state;
+    if (run->backend->conv_weights)
+        run->backend->conv_weights(p->conv, pass->weights);
+}
+
 void product_forward(struct layer_run *run, const struct pass *pass)
 {
-    (void)pass;
     const struct product *p = run->state;
+    take_weights(run, pass);
     run->backend->conv_forward(p->conv, run->dst->data, run->src->data, run->parameters[0].value,
                                has_bias(run) ? run->parameters[1].value : NULL);
 }
@@ -80,6 +94,7 @@ static void backward(struct layer_run *run, void *diff_src, float *diff_weights,
 void product_backward(struct layer_run *run, const struct pass *pass)
 {
     void *diff_src = run->need_diff_src ? run->src->diff : NULL;
+    take_weights(run, pass);
     if (!run->views && !pass->input_only)
         backward(run, diff_src, run->parameters[0].diff, run->parameters[1].diff);
     else if (diff_src)

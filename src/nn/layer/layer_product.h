@@ -8,6 +8,7 @@
 sotto_status product_plan(struct layer_run *run, size_t kernel_height, size_t kernel_width, size_t stride,
                           size_t pad);
 void product_layout(struct layer_run *run, struct arena *keep, struct arena *scratch);
+void product_lasting(struct layer_run *run, struct arena *memory);
 void product_forward(struct layer_run *run, const struct pass *pass);
 void product_backward(struct layer_run *run, const struct pass *pass);
 void product_use(struct layer_run *run, size_t rows);

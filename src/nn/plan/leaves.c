@@ -284,6 +284,7 @@ struct nn_plan *leaves_bind(struct leaves *l, const struct leaf *leaf)
                              .seed = l->seed,
                              .step = l->step,
                              .leaf = leaf->number,
+                             .weights = l->weights,
                              .views = l->config.views,
                              .used = leaf->count,
                              .weight = leaves_moments_weight(l, leaf)});
@@ -498,6 +499,7 @@ sotto_status leaves_forward(struct leaves *l, int training, uint64_t seed, uint6
                             void *state)
 {
     l->training = training, l->seed = seed, l->step = step;
+    l->weights++;
     l->fill = fill, l->state = state;
     leaves_clear_moments(l);
     return leaves_fast(l) ? forward_at_once(l) : forward_in_phases(l);

@@ -40,6 +40,7 @@ struct leaves {
     /* of the running pass */
     int training;
     uint64_t seed, step;
+    uint64_t weights; /* a number of their own for whenever they may have changed */
     size_t phase;
     leaf_fill *fill;
     leaf_loss *loss;

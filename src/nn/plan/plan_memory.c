@@ -191,6 +191,9 @@ static void place(struct nn_plan *p)
         p->diff_output = out->dtype == NN_F32 ? out->diff : arena_take(&p->keep, out->count, sizeof(float));
     if (p->config.views)
         place_norms(p);
+    for (int i = 0; p->config.leaves && i <= last; i++)
+        if (p->runs[i].spec->layer->lasting)
+            p->runs[i].spec->layer->lasting(&p->runs[i], &p->scratch);
     for (int i = 0; i <= last; i++) {
         size_t mark = arena_mark(&p->scratch);
         if (p->runs[i].spec->noise.relative)

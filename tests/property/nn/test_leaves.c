@@ -191,6 +191,48 @@ static void threads_change_no_bit(void **state)
     }
 }
 
+static void take_weights(struct world *to, const struct world *from)
+{
+    memcpy(to->model->values, from->model->values, from->model->trainable * sizeof(float));
+}
+
+static void move_weights(struct world *w)
+{
+    for (size_t i = 0; i < w->model->trainable; i++)
+        w->model->values[i] *= 1.25f;
+}
+
+/* What was made of weights before they moved is made anew, in training and in use, whatever the number of the step. */
+static void weights_that_moved_are_seen(void **state)
+{
+    (void)state;
+    static const size_t tried[] = {0, 1, 3, BATCH_NORM};
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        const size_t k = tried[i];
+        struct world used = {.views = views_of(k)}, fresh = used;
+        open_world(&used, &networks[k], "exact", 2);
+        open_world(&fresh, &networks[k], "exact", 2);
+        const size_t bytes = used.views * RECORDS * used.width * sizeof(float);
+        step(&used, 5);
+        move_weights(&used);
+        step(&used, 5);
+        take_weights(&fresh, &used);
+        step(&fresh, 5);
+        assert_memory_equal(leaves_output(used.leaves), leaves_output(fresh.leaves), bytes);
+        assert_memory_equal(used.model->diffs, fresh.model->diffs, used.model->trainable * sizeof(float));
+        move_weights(&used);
+        assert_int_equal(leaves_forward(used.leaves, 0, 4, 5, fill, &used), SOTTO_OK);
+        close_world(&fresh);
+        open_world(&fresh, &networks[k], "exact", 2);
+        take_weights(&fresh, &used);
+        memcpy(fresh.model->statistics, used.model->statistics, used.model->statistic_count * sizeof(float));
+        assert_int_equal(leaves_forward(fresh.leaves, 0, 4, 5, fill, &fresh), SOTTO_OK);
+        assert_memory_equal(leaves_output(used.leaves), leaves_output(fresh.leaves), bytes);
+        close_world(&used);
+        close_world(&fresh);
+    }
+}
+
 /* By their place in the step, not in the leaf: equal records get unequal noise. */
 static void every_leaf_has_noise_of_its_own(void **state)
 {
@@ -348,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaves_give_the_gradient_of_all_records),
         cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(weights_that_moved_are_seen),
         cmocka_unit_test(every_leaf_has_noise_of_its_own),
         cmocka_unit_test(in_use_relative_noise_is_that_of_the_step),
         cmocka_unit_test(sums_go_by_leaves),
