@@ -34,7 +34,7 @@ struct conv_point {
     /* of the running call */
     const float *src, *weights, *bias, *diff_dst;
     float *dst, *diff_src, *diff_weights;
-    bool back, add;
+    bool back;
 };
 
 /* Of dense layers and of many weights a library's product is as fast. */
@@ -185,7 +185,6 @@ static void data_rows(const struct conv_point *c, size_t first, size_t rows)
         .columns = C,
         .depth = K,
         .mask = c->desc.mask_src ? c->src + first * C : NULL,
-        .add = c->add,
     });
 }
 
@@ -303,12 +302,12 @@ static void weights_gradient(struct conv_point *c)
         (void)par_shares((d->dst.channels + TURNED - 1) / TURNED, d->threads, d->stop, turn, c);
 }
 
-void conv_point_backward(struct conv_point *c, float *diff_src, bool add, float *diff_weights,
-                         const float *diff_dst, const float *src, const float *weights)
+void conv_point_backward(struct conv_point *c, float *diff_src, float *diff_weights, const float *diff_dst,
+                         const float *src, const float *weights)
 {
     const struct conv_desc *d = &c->desc;
     c->back = true;
-    c->diff_src = diff_src, c->add = add, c->diff_weights = diff_weights;
+    c->diff_src = diff_src, c->diff_weights = diff_weights;
     c->diff_dst = diff_dst, c->src = src, c->weights = weights;
     if (diff_src)
         pack(c);

@@ -15,9 +15,9 @@ sotto_status conv_point_create(struct conv_point **out, const struct conv_desc *
 void conv_point_layout(struct conv_point *c, struct arena *scratch);
 void conv_point_forward(struct conv_point *c, float *dst, const float *src, const float *weights,
                         const float *bias);
-/** diff_src NULL: not wanted; diff_weights (K, C) likewise. add: to what diff_src has, which then has no mask. */
-void conv_point_backward(struct conv_point *c, float *diff_src, bool add, float *diff_weights,
-                         const float *diff_dst, const float *src, const float *weights);
+/** diff_src NULL: not wanted; diff_weights (K, C) likewise. */
+void conv_point_backward(struct conv_point *c, float *diff_src, float *diff_weights, const float *diff_dst,
+                         const float *src, const float *weights);
 void conv_point_free(struct conv_point *c);
 
 #endif

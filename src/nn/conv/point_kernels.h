@@ -25,7 +25,6 @@ struct point_product {
     const float *bias; /* (columns) */
     const float *mask; /* as out: 0 where it is not positive */
     bool relu, add;    /* add: to what out has */
-    bool stream;       /* past the caches; all rows begin at multiples of 64 bytes */
     /* Of a turned product: depth of the next one, which reads on from this one's end and is fetched meanwhile, without its
      * `left` if that comes to the cache by itself; room for copies. */
     size_t next;

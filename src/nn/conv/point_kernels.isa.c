@@ -22,10 +22,6 @@ INLINE vf32 keep_where_positive(vf32 x, vf32 y)
                                      (__m512)x);
 }
 
-INLINE void stream(float *to, vf32 value)
-{
-    _mm512_stream_ps(to, (__m512)value);
-}
 #else
 enum { ROWS = 6, ROWS_WIDE = 4 };
 
@@ -39,10 +35,6 @@ INLINE vf32 keep_where_positive(vf32 x, vf32 y)
     return (vf32)((vu32)x & (vu32)(y > 0));
 }
 
-INLINE void stream(float *to, vf32 value)
-{
-    _mm256_stream_ps(to, (__m256)value);
-}
 #endif
 
 static size_t panel_of(size_t columns_left)
@@ -77,10 +69,7 @@ INLINE void finish(const struct point_product *p, vf32 value, size_t at, size_t 
         value = keep_where_positive(value, load(p->mask + at, n));
     if (p->add)
         value += load(p->out + at, n);
-    if (p->stream && n == LANES)
-        stream(p->out + at, value);
-    else
-        store(p->out + at, value, n);
+    store(p->out + at, value, n);
 }
 
 enum { LINE = 16, AHEAD = 1024 }; /* floats of a line of the cache; fetched at least so many ahead */
@@ -97,7 +86,7 @@ INLINE void no_sums(vf32 sum[][TILE_VECTORS], size_t rows, size_t vectors)
 INLINE void store_sums(const struct point_product *p, vf32 sum[][TILE_VECTORS], size_t rows, size_t vectors,
                        size_t last, size_t row, size_t column)
 {
-    const bool plain = !p->bias && !p->relu && !p->mask && !p->add && !p->stream;
+    const bool plain = !p->bias && !p->relu && !p->mask && !p->add;
 #pragma GCC unroll 8
     for (size_t r = 0; r < rows; r++)
 #pragma GCC unroll 4

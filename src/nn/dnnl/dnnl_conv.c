@@ -507,8 +507,7 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
         return;
     }
     if (c->way == POINT) {
-        conv_point_backward(c->point, d->diff_src ? diff_src : NULL, c->add, diff_weights, diff_dst, src,
-                            weights);
+        conv_point_backward(c->point, d->diff_src ? diff_src : NULL, diff_weights, diff_dst, src, weights);
         return;
     }
     if (c->narrow) {
