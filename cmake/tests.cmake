@@ -51,7 +51,7 @@ endfunction()
 # (others compare dtypes, or go through the instruction sets, by themselves).
 set(SOTTO_MATRIX_DTYPE test_embed_views test_leaves test_pretrain test_pretrain_ranks test_pretrain_learns test_talos_runs test_train test_train_ranks)
 set(SOTTO_MATRIX
-    test_embed_blocks test_attriguard test_backends test_conv_bf16 test_conv_phases test_conv_point test_conv_stride2 test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_dp_sgd_resume test_encoder
+    test_embed_blocks test_attriguard test_backends test_conv_bf16 test_conv_phases test_conv_point test_conv_shortcut test_conv_stride2 test_coins test_convex test_convex_exp test_convex_sgd test_depthwise test_dp_sgd test_dp_sgd_resume test_encoder
     test_dpsgd_ranks test_dpsgd_steps test_example_clipping test_example_part test_example_sums test_examples test_federated test_fft test_fine_tune test_floored_noise test_freeze test_generator test_generator_attacks test_golden_step test_gradient_penalty test_gradients test_head test_head_bits
     test_head_batch_train test_head_golden test_head_private test_input_gradient test_knn test_label_attacks test_layers test_losses test_ensemble test_model
     test_model_attacks test_plan_influence test_plan_norms test_plan_sketch test_private_ranks test_moment_heads test_moments test_head_delta test_network test_network_attacks test_noisy_attacks

@@ -1,4 +1,4 @@
-/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Eleven ways, chosen by the
+/* A convolution of the oneDNN backend, with plain (N, H, W, C) tensors throughout. Twelve ways, chosen by the
  * numbers in bench/LOG.md:
  *
  *   winograd all passes by minimal filtering (conv_winograd.h), where it fits and the backend is of that name
@@ -6,6 +6,7 @@
  *   phases   the same both ways for stride 2 (conv_phases.h), for f32
  *   pairs    our own kernels for bf16 (conv_bf16.h), all passes
  *   point    our own kernels for f32 products of pixels (conv_point.h), all passes
+ *   shortcut our own products for 1x1 kernels with a stride (conv_shortcut.h), all passes, if the backend is `winograd`
  *   image    our own kernels for the first layer (conv_image.h), its weight gradient too
  *   dense    a kernel as large as the source (dense layers) or 1x1: products on the tensors as they lie
  *   rows     the same for gradients of single examples: our own product (row_kernels.h)
@@ -22,6 +23,7 @@
 #include "nn/conv/conv_image.h"
 #include "nn/conv/conv_phases.h"
 #include "nn/conv/conv_point.h"
+#include "nn/conv/conv_shortcut.h"
 #include "nn/conv/conv_stride2.h"
 #include "nn/conv/conv_taps.h"
 #include "nn/conv/conv_weights.h"
@@ -42,7 +44,7 @@ enum { COLUMN_BYTES = 8 << 20 }; /* of a chunk's columns */
 static const double CALL_WORK = 0x1p32;
 enum { TAPS_RESULT = 64, COLUMNS_RESULT = 16 }; /* pixels of a result up to which these ways are taken */
 
-enum way { WINOGRAD, STRIDE2, PHASES, POINT, PAIRS, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
+enum way { WINOGRAD, STRIDE2, PHASES, POINT, SHORTCUT, PAIRS, PICTURE, DENSE, ROWS, TAPS, COLUMNS, DIRECT };
 struct conv {
     struct conv_desc desc;
     const struct kernels *kernels;
@@ -58,6 +60,7 @@ struct conv {
     struct conv_stride2 *stride2;             /* instead of all others, if way is STRIDE2 */
     struct conv_phases *phases;               /* instead of all others, if way is PHASES */
     struct conv_point *point;                 /* instead of all others, if way is POINT */
+    struct conv_shortcut *shortcut;           /* instead of all others, if way is SHORTCUT */
     struct conv_bf16 *pairs;                  /* instead of all others, if way is PAIRS */
     struct conv_image *image;                 /* instead of all others, if way is PICTURE */
     struct conv_taps *by_taps;                /* instead of backward_data, and of forward if way is TAPS */
@@ -176,6 +179,8 @@ static enum way choose(const struct conv_desc *d, int winograd)
     /* large padded ones, of ResNet-18, gained nothing measurable */
     if (winograd && conv_phases_fits(d) && (d->pad == 0 || conv_phases_small(d)))
         return PHASES;
+    if (winograd && conv_shortcut_fits(d))
+        return SHORTCUT;
     if (!dnnl_has_isa(dnnl_cpu_isa_avx512_core_amx) && conv_bf16_fits(d))
         return winograd && conv_stride2_fits(d) ? STRIDE2
                                                 : PAIRS; /* matrix tiles (AMX) are faster than pairs */
@@ -233,6 +238,10 @@ sotto_status dnnl_conv_create(struct conv **out, const struct conv_desc *desc, i
         TRY(conv_point_create(&c->point, desc));
         goto made;
     }
+    if (c->way == SHORTCUT) {
+        TRY(conv_shortcut_create(&c->shortcut, desc));
+        goto made;
+    }
     if (c->way == PAIRS) {
         TRY(conv_bf16_create(&c->pairs, desc));
         goto made;
@@ -273,6 +282,8 @@ void dnnl_conv_layout(struct conv *c, struct arena *keep, struct arena *scratch)
         conv_phases_layout(c->phases, scratch);
     if (c->way == POINT)
         conv_point_layout(c->point, scratch);
+    if (c->way == SHORTCUT)
+        conv_shortcut_layout(c->shortcut, scratch);
     if (c->way == PAIRS)
         conv_bf16_layout(c->pairs, scratch);
     struct product *const products[] = {c->forward, c->backward_data, c->backward_weights};
@@ -384,6 +395,10 @@ void dnnl_conv_forward(struct conv *c, void *dst, const void *src, const float *
     }
     if (c->way == POINT) {
         conv_point_forward(c->point, dst, src, weights, bias);
+        return;
+    }
+    if (c->way == SHORTCUT) {
+        conv_shortcut_forward(c->shortcut, dst, src, weights);
         return;
     }
     if (c->way == PAIRS) {
@@ -510,6 +525,11 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
         conv_point_backward(c->point, d->diff_src ? diff_src : NULL, diff_weights, diff_dst, src, weights);
         return;
     }
+    if (c->way == SHORTCUT) {
+        conv_shortcut_backward(c->shortcut, d->diff_src ? diff_src : NULL, c->add, diff_weights, diff_dst,
+                               src, weights);
+        return;
+    }
     if (c->narrow) {
         tensor_to_bf16(c->kernels, c->narrow, diff_dst, rows * d->dst.channels, d->threads, d->stop);
         diff_dst = c->narrow;
@@ -523,7 +543,8 @@ void dnnl_conv_backward(struct conv *c, void *diff_src, float *diff_weights, flo
 /* A stride leaves most of diff_src as it is, so there is much to gain; elsewhere there was nothing (bench/LOG.md). */
 int dnnl_conv_adds(const struct conv *c)
 {
-    return c->way == PAIRS && c->desc.kernel_width < c->desc.stride && !c->desc.mask_src;
+    return c->way == SHORTCUT ||
+           (c->way == PAIRS && c->desc.kernel_width < c->desc.stride && !c->desc.mask_src);
 }
 
 void dnnl_conv_add(struct conv *c)
@@ -547,6 +568,7 @@ void dnnl_conv_free(struct conv *c)
     conv_stride2_free(c->stride2);
     conv_phases_free(c->phases);
     conv_point_free(c->point);
+    conv_shortcut_free(c->shortcut);
     conv_bf16_free(c->pairs);
     conv_image_free(c->image);
     conv_taps_free(c->by_taps);
