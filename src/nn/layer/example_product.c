@@ -1,6 +1,6 @@
 #include "nn/layer/example_product.h"
 
-#include "nn/conv/winograd_example.h"
+#include "nn/conv/example_filter.h"
 #include "nn/kernel/example_kernels.h"
 #include "nn/kernel/kernels.h"
 #include "par/par.h"
@@ -19,16 +19,15 @@ struct example_product {
     const struct example_kernels *kernels;
     const struct kernels *plain;
     enum way way;
-    size_t views, rows;     /* rows of the batch in an example; output positions of an example */
-    size_t taps, weights;   /* d, and d p */
-    size_t image, padded;   /* floats of a source image, and of its padded copy */
-    bool filtered;          /* stored, by minimal filtering */
-    int copies;             /* positions are runs of padded copies */
-    struct patches patches; /* all but the base */
-    uint32_t *starts;       /* (rows) */
-    float *images;          /* (threads, or BLOCK if that is more, views * padded + slack) */
-    float *points;          /* filtered: (threads, what winograd_example() works on) */
-    float *gradients;       /* stored: (examples, weights + bias) */
+    size_t views, rows;              /* rows of the batch in an example; output positions of an example */
+    size_t taps, weights;            /* d, and d p */
+    size_t image, padded;            /* floats of a source image, and of its padded copy */
+    struct example_filter **filters; /* (threads): stored, by minimal filtering; or NULL */
+    int copies;                      /* positions are runs of padded copies */
+    struct patches patches;          /* all but the base */
+    uint32_t *starts;                /* (rows) */
+    float *images;                   /* (threads, or BLOCK if that is more, views * padded + slack) */
+    float *gradients;                /* stored: (examples, weights + bias) */
     /* of the running call */
     const struct example_norms *norms;
     const float *diff_dst, *src;
@@ -48,7 +47,7 @@ static enum way choose(const struct example_product *e)
 {
     if (e->rows == 1 && e->taps == e->image) /* the one patch is the whole source, without padding */
         return VECTOR;
-    if (e->filtered)
+    if (e->filters)
         return STORED;
     return 2 * (double)e->rows * (double)e->rows <= (double)e->weights ? GHOST : STORED;
 }
@@ -73,6 +72,16 @@ static void list_starts(struct example_product *e)
     }
 }
 
+static sotto_status open_filters(struct example_product *e)
+{
+    sotto_status status = SOTTO_OK;
+    NEW(e->filters, (size_t)e->desc.threads);
+    for (int i = 0; i < e->desc.threads; i++)
+        TRY(example_filter_create(&e->filters[i], &e->desc, e->views));
+done:
+    return status;
+}
+
 sotto_status example_product_create(struct example_product **out, const struct conv_desc *d, size_t views,
                                     int filters)
 {
@@ -89,10 +98,11 @@ sotto_status example_product_create(struct example_product **out, const struct c
     e->weights = e->taps * d->dst.channels;
     e->image = shape_count(d->src);
     e->padded = (d->src.height + 2 * d->pad) * (d->src.width + 2 * d->pad) * d->src.channels;
-    e->filtered = filters && winograd_example_fits(d, views);
+    if (filters && example_filter_fits(d, views))
+        TRY(open_filters(e));
     e->way = choose(e);
     /* outer() reads behind the end of a run that fills no whole vector */
-    e->copies = !e->filtered &&
+    e->copies = !e->filters &&
                 (d->pad > 0 || (e->way == STORED && d->kernel_width * d->src.channels % EXAMPLE_SLACK != 0));
     REQUIRE(views <= UINT32_MAX / e->padded,
             "gradients of single examples: %zu views of %zu values do not fit in memory", views, e->padded);
@@ -116,9 +126,8 @@ void example_product_layout(struct example_product *e, struct arena *keep, struc
     const size_t copies = (size_t)e->desc.threads > BLOCK ? (size_t)e->desc.threads : BLOCK;
     if (e->way == STORED)
         e->gradients = arena_take(keep, e->desc.batch / e->views * gradient_size(e), sizeof *e->gradients);
-    if (e->filtered)
-        e->points = arena_take(scratch, (size_t)e->desc.threads * winograd_example_scratch(&e->desc),
-                               sizeof *e->points);
+    for (int i = 0; e->filters && i < e->desc.threads; i++)
+        example_filter_layout(e->filters[i], scratch);
     if (e->way != VECTOR && e->copies)
         e->images = arena_take(scratch, copies * copy_size(e), sizeof *e->images);
 }
@@ -127,6 +136,9 @@ void example_product_free(struct example_product *e)
 {
     if (!e)
         return;
+    for (int i = 0; e->filters && i < e->desc.threads; i++)
+        example_filter_free(e->filters[i]);
+    base_free(e->filters);
     base_free(e->starts);
     base_free(e);
 }
@@ -197,9 +209,8 @@ static void stored_norm(const struct example_product *e, size_t i, const float *
                         int thread)
 {
     float *gradient = e->gradients + i * gradient_size(e);
-    if (e->filtered) {
-        winograd_example(gradient, e->points + (size_t)thread * winograd_example_scratch(&e->desc), diff, src,
-                         &e->desc, e->views);
+    if (e->filters) {
+        example_filter_run(e->filters[thread], gradient, diff, src);
     } else {
         struct patches a = e->patches;
         a.base = e->copies ? padded_images(e, src, (size_t)thread) : src;

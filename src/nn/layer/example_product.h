@@ -6,7 +6,7 @@
  *
  *   vector  T = 1 and the whole source under the kernel: |G| = |a| |g| (Goodfellow 2015); the sum goes by chains of examples
  *   ghost   2 T^2 <= d p: |G|^2 from two Gram matrices (Li et al. 2022; Bu et al. 2022); the sum makes each G
- *   stored  otherwise: G itself, kept until the weights are known; 3x3 kernels by minimal filtering (winograd_example.h)
+ *   stored  otherwise: G itself, kept until the weights are known; 3x3 kernels by minimal filtering (example_filter.h)
  *           if the caller filters, which is faster than Gram matrices, too
  *
  * A sum consists of whole numbers, so its order does not matter: every G, or every chain of examples, is cut

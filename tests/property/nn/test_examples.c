@@ -127,7 +127,7 @@ static void stored_layers_match_a_loop_in_double(void **state)
 }
 
 /* Twice the largest error that conv_winograd.h states. Whole tiles and tiles that stick out, one and several blocks of tiles,
- * views of which one has fewer tiles than a gradient needs, and what is summed directly though the caller filters. */
+ * views of which one has fewer results than a gradient needs, and what is summed directly though the caller filters. */
 static void filtered_layers_match_a_loop_in_double(void **state)
 {
     (void)state;
@@ -137,10 +137,13 @@ static void filtered_layers_match_a_loop_in_double(void **state)
     check_sums(conv_of((struct nn_shape){32, 16, 16}, 32, 3, 1, 1, 1), 1, 1, 1, tolerance);
     check_sums(conv_of((struct nn_shape){64, 8, 8}, 64, 3, 1, 1, 0), 1, 1, has, tolerance);
     check_sums(conv_of((struct nn_shape){32, 7, 10}, 112, 3, 1, 1, 1), 1, 1, has, tolerance);
-    check_sums(conv_of((struct nn_shape){48, 5, 4}, 80, 3, 1, 1, 1), 2, 1, has, tolerance);
+    check_sums(conv_of((struct nn_shape){48, 5, 4}, 80, 3, 1, 1, 1), 4, 1, has, tolerance);
     check_sums(conv_of((struct nn_shape){64, 4, 4}, 64, 3, 1, 1, 0), 3, 1, 0, 1e-6);
     check_sums(conv_of((struct nn_shape){80, 8, 8}, 64, 3, 1, 1, 0), 1, 1, 0, 1e-6);
-    check_sums(conv_of((struct nn_shape){16, 16, 16}, 32, 3, 2, 1, 0), 1, 1, 1, 1e-6);
+    check_sums(conv_of((struct nn_shape){16, 32, 32}, 32, 3, 2, 1, 0), 1, 1, 1, tolerance); /* stride 2 */
+    check_sums(conv_of((struct nn_shape){32, 16, 16}, 64, 3, 2, 1, 1), 1, 1, has, tolerance);
+    check_sums(conv_of((struct nn_shape){32, 13, 16}, 48, 3, 2, 0, 0), 2, 1, 1, tolerance);
+    check_sums(conv_of((struct nn_shape){32, 8, 8}, 64, 3, 2, 1, 0), 3, 1, 0, 1e-6);
 }
 
 static void ghost_layers_match_a_loop_in_double(void **state)
