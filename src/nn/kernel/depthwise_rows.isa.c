@@ -18,7 +18,7 @@ INLINE void fetch(const struct depthwise_fetch from[DEPTHWISE_FETCHES], size_t i
 #pragma GCC unroll 3
     for (size_t f = 0; f < DEPTHWISE_FETCHES; f++)
         for (size_t k = 0; k < from[f].times; k++)
-            __builtin_prefetch((const char *)from[f].from + (i * from[f].times + k) * bytes);
+            __builtin_prefetch((const char *)from[f].from + (i * from[f].times + k) * bytes, 0, 2);
 }
 
 /* Taps first to end - 1 of each row, added in the order of the rows and, within them, of the columns. */

@@ -35,6 +35,7 @@
 enum {
     NUMBERS = MOMENTS_NUMBERS /* of a channel, that cross leaves */,
     CHUNK_VALUES = 16384,
+    IMAGE_CHUNKS = 32768, /* values of a chunk of one image: fewer to merge */
     RANGE = 64 /* channels that one thread merges */,
     WEIGHT = 0,
     BIAS,
@@ -78,7 +79,8 @@ static size_t parameters(struct nn_parameter out[LAYER_PARAMETERS_MAX], const st
 static void cut_images(struct layer_run *run)
 {
     struct batch_norm *b = run->state;
-    const size_t width = run->src->shape.width, height = run->src->shape.height, fit = b->chunk_rows / width,
+    const size_t width = run->src->shape.width, height = run->src->shape.height,
+                 fit = IMAGE_CHUNKS / (width * b->channels),
                  lines = fit < 1        ? 1
                          : fit < height ? fit
                                         : height;
