@@ -158,9 +158,10 @@ struct nn_plan_config {
     int embedding_only; /* stop before projector / classifier */
     int input_gradient; /* with training: nn_plan_input_gradient() */
     size_t views;       /* > 0: with training, for nn_plan_clipped_sum(); rows of the batch per example */
-    int every_result; /* with training: each row's result is in memory after a forward pass (plan_norms.h) */
-    int leaf_norms;   /* with leaves: batch norms compute with the moments of the leaf */
-    int leaves; /* works on several batches at a time, each with a memory of its own (nn/plan/leaves.h) */
+    int every_result; /* no row's result is made row by row where it is read (plan_norms.h): with training all are in
+                           memory after a forward pass */
+    int leaf_norms; /* with leaves: batch norms compute with the moments of the leaf */
+    int leaves;     /* works on several batches at a time, each with a memory of its own (nn/plan/leaves.h) */
     const struct sotto_context *ctx; /* asked while the plan is made, and by its passes until
                                         nn_plan_set_context(); or NULL */
     /* a plan of the same model, batch and dtype, which must outlive this one. This one is then linear: no biases, and each

@@ -62,9 +62,12 @@ static void assign_results(struct assignment *a, struct nn_plan *p)
             last_reader[spec->src] = i;
         if (spec->residual >= 0)
             last_reader[spec->residual] = i;
+        if (p->runs[i].norm_before) /* whose source it reads */
+            last_reader[p->model->rows[spec->src].src] = i;
     }
     for (int i = 0; i < (int)p->row_count; i++) {
-        a->of[i] = plan_ends(p, i) ? -1 : slot_take(&a->slots, activation_bytes(plan_activation(p, i)));
+        const bool own = plan_ends(p, i) || p->runs[i].shared.result; /* or nowhere */
+        a->of[i] = own ? -1 : slot_take(&a->slots, activation_bytes(plan_activation(p, i)));
         for (int j = 0; j <= i; j++)
             if (last_reader[j] == i)
                 slot_release(&a->slots, a->of[j]);

@@ -14,8 +14,8 @@ static bool is_only_reader(const struct nn_plan *p, int row, int i)
 
 static bool is_plain_norm(const struct nn_plan *p, int row)
 {
-    return row >= (int)p->model->frozen_rows && p->model->rows[row].layer == &layer_batch_norm &&
-           p->model->rows[row].noise.kind == NN_NOISE_NONE;
+    return (row >= (int)p->model->frozen_rows || !p->config.training) &&
+           p->model->rows[row].layer == &layer_batch_norm && p->model->rows[row].noise.kind == NN_NOISE_NONE;
 }
 
 /* The row that reads row i, if that is one alone. */
@@ -27,13 +27,19 @@ static int reader(const struct nn_plan *p, int i)
     return SOURCE_NONE;
 }
 
-/* Leaves merge their sums, and end chunks where their records end: there only the result is shared. */
+/* Are sums shared too? Leaves merge theirs, and end chunks where their records end; without training there are none. */
+static bool shares_sums(const struct nn_plan *p)
+{
+    return p->config.training && !p->config.leaves;
+}
+
 static void share_before(struct nn_plan *p, int row, int i)
 {
     struct layer_run *norm = &p->runs[row];
-    if (!is_plain_norm(p, row) || p->model->rows[row].residual != SOURCE_NONE || !is_only_reader(p, row, i))
+    if (!is_plain_norm(p, row) || p->model->rows[row].residual != SOURCE_NONE ||
+        p->model->rows[row].src < 0 || !is_only_reader(p, row, i))
         return;
-    norm->shared.images = !p->config.leaves;
+    norm->shared.images = shares_sums(p);
     if (p->config.every_result)
         return;
     norm->shared.result = true;
@@ -44,7 +50,7 @@ static void share_before(struct nn_plan *p, int row, int i)
 static void share_behind(struct nn_plan *p, int row, int i)
 {
     struct layer_run *norm = &p->runs[row];
-    if (!is_plain_norm(p, row) || p->config.leaves)
+    if (!is_plain_norm(p, row) || !shares_sums(p))
         return;
     norm->shared.images = true;
     if (p->config.every_result)
@@ -56,9 +62,9 @@ static void share_behind(struct nn_plan *p, int row, int i)
 
 void plan_share_norms(struct nn_plan *p)
 {
-    if (!p->config.training || p->config.views)
+    if (p->config.views)
         return;
-    for (int i = (int)p->model->frozen_rows; i < (int)p->row_count; i++) {
+    for (int i = 0; i < (int)p->row_count; i++) {
         const struct layer_spec *spec = &p->model->rows[i];
         if (!spec->layer->by_rows || !spec->layer->by_rows(&p->runs[i]) ||
             spec->noise.kind != NN_NOISE_NONE || spec->relu || spec->residual != SOURCE_NONE)

@@ -5,7 +5,7 @@
 
 #include "nn/plan/plan.h"
 
-/** In training plans; between making the runs and planning the layers. */
+/** Between making the runs and planning the layers. */
 void plan_share_norms(struct nn_plan *p);
 
 #endif

@@ -119,6 +119,31 @@ static void frozen_norms_have_the_same_bits(void **state)
     check((struct nn_freeze){.blocks = 5}, (struct nn_plan_config){0}, SHARED - 5);
 }
 
+/* Without training. */
+static void answers_have_the_same_bits(void **state)
+{
+    (void)state;
+    float answer[2][BATCH * CLASSES];
+    size_t bytes[2];
+    struct network n = network_of((struct nn_freeze){0}, (struct nn_plan_config){0});
+    step(&n, 1, 0);
+    for (int every = 0; every < 2; every++) {
+        struct nn_plan *p = NULL;
+        const struct nn_plan_config config = {
+            .batch = BATCH, .dtype = machine.type, .backend = machine.kernels, .every_result = every};
+        assert_int_equal(nn_plan_create(&p, n.model, &config), SOTTO_OK);
+        memcpy(nn_plan_input(p), nn_plan_input(n.plan), BATCH * INPUTS * sizeof(float));
+        assert_int_equal(nn_plan_forward(p, 0, 0, 0), SOTTO_OK);
+        assert_int_equal(shared_results(p), every ? 0 : SHARED);
+        memcpy(answer[every], nn_plan_output(p), sizeof answer[every]);
+        bytes[every] = nn_plan_bytes(p);
+        nn_plan_free(p);
+    }
+    assert_memory_equal(answer[0], answer[1], sizeof answer[0]);
+    assert_true(bytes[0] <= bytes[1]);
+    close_network(&n);
+}
+
 static void leaves_share_the_result_alone(void **state)
 {
     (void)state;
@@ -134,9 +159,9 @@ static void leaves_share_the_result_alone(void **state)
 int main(void)
 {
     int failed = 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shared_norms_have_the_same_bits),
-                                       cmocka_unit_test(frozen_norms_have_the_same_bits),
-                                       cmocka_unit_test(leaves_share_the_result_alone)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_norms_have_the_same_bits), cmocka_unit_test(frozen_norms_have_the_same_bits),
+        cmocka_unit_test(answers_have_the_same_bits), cmocka_unit_test(leaves_share_the_result_alone)};
     while (machine_next())
         failed += cmocka_run_group_tests(tests, NULL, NULL);
     return failed;
