@@ -251,7 +251,7 @@ static int run_verb(const char *name, int argc, char **argv)
     if (status == SOTTO_OK && !option_flag(options, "alone"))
         status = launcher_check(&launched, row->ranks);
     if (status == SOTTO_OK && launched.together)
-        status = launcher_join(&team, &launched, common_isa); /* before there are threads */
+        status = launcher_join(&team, &launched, verb->name, common_isa); /* before there are threads */
     cli_set_team(team);
     cli_set_shares(launched.shares, !launched.shares || launched.rank == 0);
     if (status == SOTTO_OK && !launched.idle)

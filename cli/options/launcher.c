@@ -157,7 +157,8 @@ sotto_status launcher_isa(int *common, const struct options *o)
                : cli_fail(SOTTO_EUSAGE, "--isa: '%s' is unknown; expected common", isa);
 }
 
-sotto_status launcher_join(struct sotto_team **out, const struct launched *l, int common_isa)
+sotto_status launcher_join(struct sotto_team **out, const struct launched *l, const char *verb,
+                           int common_isa)
 {
     struct sotto_team *team = NULL;
     char why[700];
@@ -178,5 +179,6 @@ sotto_status launcher_join(struct sotto_team **out, const struct launched *l, in
         return refuse(l, why);
     }
     *out = team;
-    return sotto_team_common_isa(team, common_isa);
+    const sotto_status status = sotto_team_same(team, "the verb", verb);
+    return status == SOTTO_OK ? sotto_team_common_isa(team, common_isa) : status;
 }

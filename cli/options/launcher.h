@@ -38,8 +38,9 @@ void launcher_name_rank(const struct launched *l, sotto_status status);
 /* Of verbs with --isa. EUSAGE. */
 sotto_status launcher_isa(int *common, const struct options *o);
 /* The team of a run that is made together, with one instruction set if it is to be common. ENOTSUP: no plug-in for MPI, or MPI sees other
- * ranks than the launcher. EUSAGE: a variable of the environment; or another --isa on another rank, where *out is there nevertheless, for the
+ * ranks than the launcher. EUSAGE: a variable of the environment; or another verb or --isa on another rank, where *out is there nevertheless, for the
  * ranks to agree on the failure. */
-sotto_status launcher_join(struct sotto_team **out, const struct launched *l, int common_isa);
+sotto_status launcher_join(struct sotto_team **out, const struct launched *l, const char *verb,
+                           int common_isa);
 
 #endif

@@ -35,6 +35,15 @@ SOTTO_API size_t sotto_team_size(const struct sotto_team *team);
  *  In:      common  0: only compares whether all ranks say the same
  *  Returns: EUSAGE  they do not */
 SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_team_common_isa(const struct sotto_team *team, int common);
+/** Compares a text that all ranks should have alike, such as the command that they run, before calls in which they would wait for each
+ *  other. All ranks call it.
+ *
+ *  In:      what   the name of it, for the error
+ *           value  its first 100 bytes are compared
+ *  Returns: EUSAGE  on all ranks: one has another
+ *           ENOMEM */
+SOTTO_API SOTTO_MUST_CHECK sotto_status sotto_team_same(const struct sotto_team *team, const char *what,
+                                                        const char *value);
 /** What all ranks say of their work since they last agreed. Calls with a team do so by themselves; a rank that leaves before
  *  such a call, as it cannot open the data for instance, says so here instead, so that no other waits for it. So each rank
  *  calls this at its end, with the status of the whole.

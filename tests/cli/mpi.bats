@@ -220,6 +220,14 @@ different() {
   [ -z "$(find . -name 'x.st*')" ]
 }
 
+@test "ranks with other verbs are refused; none waits" {
+  run ranks -n 1 "$SOTTO" pretrain "${images[@]}" -o x.st : -n 1 "$SOTTO" train --model cnn "${images[@]}" -o x.st
+  [ "$status" -eq 64 ] || { echo "$status $output"; return 1; }
+  [ "$(grep -c 'sotto: error' <<<"$output")" -eq 1 ]
+  [[ "$output" == *"sotto: error: rank 1 ("*"): the verb is train, but pretrain on rank 0; start all ranks with the same command"* ]] || { echo "$output"; return 1; }
+  [ -z "$(find . -name 'x.st*')" ]
+}
+
 @test "ranks whose kernels give other bits are refused" {
   "$SOTTO" version | grep -q 'ISA v[34]' || skip "this CPU has one level only"
   run ranks -n 1 "$SOTTO" pretrain "${images[@]}" -o x.st : -n 1 -x SOTTO_ISA=v2 "$SOTTO" pretrain "${images[@]}" -o x.st
