@@ -120,7 +120,7 @@ static const char *fail_late(const struct sotto_team *team, void *state)
 static void a_failed_transport_is_remembered(void **state)
 {
     (void)state;
-    simulated_ranks(3, 1, fail_late, NULL);
+    simulated_ranks(3, 2, fail_late, NULL); /* the first is that of the start */
 }
 
 static void alone_nothing_is_exchanged(void **state)
