@@ -13,7 +13,7 @@
 struct conv_phases;
 /** Is there such a convolution for this shape on this CPU, and is it faster than direct sums? */
 int conv_phases_fits(const struct conv_desc *d);
-/** Is it one of few weights, whose blocks stay in a thread's cache? */
+/** Are its weights so few that a block stays in the cache of a thread? */
 bool conv_phases_small(const struct conv_desc *d);
 sotto_status conv_phases_create(struct conv_phases **out, const struct conv_desc *d);
 void conv_phases_layout(struct conv_phases *c, struct arena *scratch);

@@ -62,7 +62,7 @@ static void assign_results(struct assignment *a, struct nn_plan *p)
             last_reader[spec->src] = i;
         if (spec->residual >= 0)
             last_reader[spec->residual] = i;
-        if (p->runs[i].norm_before) /* whose source it reads */
+        if (p->runs[i].norm_before) /* it reads the source of that norm */
             last_reader[p->model->rows[spec->src].src] = i;
     }
     for (int i = 0; i < (int)p->row_count; i++) {
