@@ -23,36 +23,22 @@ static void describe(struct asked *a, const struct sotto_canary_request *r)
                  canary_relation_name(r->relation));
 }
 
-static sotto_status make(struct asked **all, size_t **borders, size_t ranks)
-{
-    sotto_status status = SOTTO_OK;
-    NEW(*all, ranks);
-    NEW(*borders, ranks + 1);
-    for (size_t r = 0; r <= ranks; r++)
-        (*borders)[r] = r;
-done:
-    return status;
-}
-
 sotto_status canary_ranks_compare(const struct sotto_canary_request *request)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_team *team = request->team;
     const size_t ranks = sotto_team_size(team);
-    struct asked *all = NULL;
-    size_t *borders = NULL;
+    struct asked mine = {0}, *all = NULL;
     if (!team)
         goto done;
-    TRY(team_agree(team, make(&all, &borders, ranks)));
-    describe(&all[sotto_team_rank(team)], request);
-    TRY(team_gather(team, all, sizeof *all, borders));
+    describe(&mine, request);
+    TRY(team_gather_each(team, &all, &mine, sizeof mine));
     for (size_t r = 1; r < ranks; r++)
         REQUIRE(strcmp(all[r].canaries, all[0].canaries) == 0,
                 "rank %zu (%s): canaries is %s, but %s on rank 0; start all ranks with the same options", r,
                 all[r].host, all[r].canaries, all[0].canaries);
 done:
     base_free(all);
-    base_free(borders);
     return status;
 }
 

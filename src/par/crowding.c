@@ -70,31 +70,18 @@ static void describe(struct rank_place *p, const struct sotto_team *t, int threa
     memcpy(p->cpus, team_cpus(t), sizeof p->cpus);
 }
 
-static sotto_status make(struct rank_place **places, size_t **borders, size_t ranks)
-{
-    sotto_status status = SOTTO_OK;
-    NEW(*places, ranks);
-    NEW(*borders, ranks + 1);
-    for (size_t r = 0; r <= ranks; r++)
-        (*borders)[r] = r;
-done:
-    return status;
-}
-
 sotto_status crowding_check(const struct sotto_team *t, const char *stage, int threads,
                             const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
     const size_t ranks = sotto_team_size(t);
-    struct rank_place *places = NULL;
-    size_t *borders = NULL;
+    struct rank_place mine = {0}, *places = NULL;
     struct crowd crowd;
     char text[CROWD_TEXT];
     if (ranks < 2)
         goto done;
-    TRY(team_agree(t, make(&places, &borders, ranks)));
-    describe(&places[sotto_team_rank(t)], t, threads);
-    TRY(team_gather(t, places, sizeof *places, borders));
+    describe(&mine, t, threads);
+    TRY(team_gather_each(t, &places, &mine, sizeof mine));
     for (size_t r = 0; r < ranks; r++)
         team_know_host(t, r, places[r].host);
     if (sotto_team_rank(t) == 0 && crowd_find(&crowd, places, ranks)) {
@@ -103,6 +90,5 @@ sotto_status crowding_check(const struct sotto_team *t, const char *stage, int t
     }
 done:
     base_free(places);
-    base_free(borders);
     return status;
 }

@@ -203,6 +203,34 @@ sotto_status team_gather(const struct sotto_team *t, void *rows, size_t bytes, c
     return gather_bytes(t, rows);
 }
 
+static sotto_status make_rows(char **rows, size_t **firsts, size_t ranks, size_t bytes)
+{
+    sotto_status status = SOTTO_OK;
+    NEW_ROWS(*rows, ranks, bytes);
+    NEW(*firsts, ranks + 1);
+    for (size_t r = 0; r <= ranks; r++)
+        (*firsts)[r] = r;
+done:
+    return status;
+}
+
+sotto_status team_gather_each(const struct sotto_team *t, void *all, const void *mine, size_t bytes)
+{
+    sotto_status status = SOTTO_OK;
+    char *rows = NULL;
+    size_t *firsts = NULL;
+    memcpy(all, &rows, sizeof rows);
+    TRY(team_agree(t, make_rows(&rows, &firsts, sotto_team_size(t), bytes)));
+    memcpy(rows + sotto_team_rank(t) * bytes, mine, bytes);
+    TRY(team_gather(t, rows, bytes, firsts));
+    memcpy(all, &rows, sizeof rows);
+    rows = NULL;
+done:
+    base_free(rows);
+    base_free(firsts);
+    return status;
+}
+
 sotto_status team_broadcast(const struct sotto_team *t, void *data, size_t bytes)
 {
     if (!t)

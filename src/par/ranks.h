@@ -50,6 +50,10 @@ const char *team_host_of(const struct sotto_team *t, size_t rank);
 /** Rank r has written rows firsts[r] .. firsts[r + 1] - 1, of `bytes` each; afterwards all ranks have all rows.
  *  In:  firsts (size + 1) */
 sotto_status team_gather(const struct sotto_team *t, void *rows, size_t bytes, const size_t *firsts);
+/** What each rank says of itself, `bytes` of it.
+ *  Out: all  the address of a pointer: to (size) of these in the order of ranks, for base_free(); NULL after an error
+ *  Returns: errors of any rank */
+sotto_status team_gather_each(const struct sotto_team *t, void *all, const void *mine, size_t bytes);
 /** Of rank 0 to all. */
 sotto_status team_broadcast(const struct sotto_team *t, void *data, size_t bytes);
 sotto_status team_exchange(const struct sotto_team *t, const void *send, size_t send_bytes, size_t to,

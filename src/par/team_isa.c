@@ -10,32 +10,15 @@ struct level {
     int isa, common;
 };
 
-static sotto_status gather(struct level **all, const struct sotto_team *team, int common)
-{
-    sotto_status status = SOTTO_OK;
-    const size_t size = sotto_team_size(team), rank = sotto_team_rank(team);
-    size_t *firsts = NULL;
-    NEW(*all, size);
-    NEW(firsts, size + 1);
-    for (size_t r = 0; r <= size; r++)
-        firsts[r] = r;
-    (*all)[rank] = (struct level){(int)cpu_best_isa(), common != 0};
-done:
-    status = team_agree(team, status);
-    if (status == SOTTO_OK)
-        status = team_gather(team, *all, sizeof **all, firsts);
-    base_free(firsts);
-    return status;
-}
-
 sotto_status sotto_team_common_isa(const struct sotto_team *team, int common)
 {
     sotto_status status = SOTTO_OK;
+    const struct level mine = {(int)cpu_best_isa(), common != 0};
     struct level *all = NULL;
-    int lowest = (int)cpu_best_isa();
+    int lowest = mine.isa;
     if (sotto_team_size(team) == 1)
         goto done;
-    TRY(gather(&all, team, common));
+    TRY(team_gather_each(team, &all, &mine, sizeof mine));
     for (size_t r = 0; r < sotto_team_size(team); r++) {
         lowest = all[r].isa < lowest ? all[r].isa : lowest;
         if (all[r].common != all[0].common)

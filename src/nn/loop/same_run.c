@@ -111,32 +111,18 @@ done:
     return status;
 }
 
-static sotto_status make(struct rank_record **all, size_t **borders, size_t ranks)
-{
-    sotto_status status = SOTTO_OK;
-    NEW(*all, ranks);
-    NEW(*borders, ranks + 1);
-    for (size_t r = 0; r <= ranks; r++)
-        (*borders)[r] = r;
-done:
-    return status;
-}
-
 sotto_status same_run_check(const struct sotto_team *team, const char *recipe, const char *machine)
 {
     sotto_status status = SOTTO_OK;
     const size_t ranks = sotto_team_size(team);
-    struct rank_record *all = NULL;
-    size_t *borders = NULL;
+    struct rank_record mine = {0}, *all = NULL;
     if (!team)
         goto done;
-    TRY(team_agree(team, make(&all, &borders, ranks)));
-    describe(&all[sotto_team_rank(team)], team, recipe, machine);
-    TRY(team_gather(team, all, sizeof *all, borders));
+    describe(&mine, team, recipe, machine);
+    TRY(team_gather_each(team, &all, &mine, sizeof mine));
     for (size_t r = 1; r < ranks; r++)
         TRY(compare(&all[0], &all[r], r));
 done:
     base_free(all);
-    base_free(borders);
     return status;
 }
