@@ -179,6 +179,18 @@ static int same_file(const char *path, const struct stat *output)
            other.st_ino == output->st_ino;
 }
 
+/* Found before anything is read or charged; the library refuses it once more where it writes. */
+static int is_ledger(const char *path)
+{
+    static const char start[] = "{\"schema\":\"sotto.ledger/";
+    char have[sizeof start - 1];
+    FILE *f = fopen(path, "rb");
+    const size_t got = f ? fread(have, 1, sizeof have, f) : 0;
+    if (f)
+        fclose(f);
+    return got == sizeof have && memcmp(have, start, sizeof have) == 0;
+}
+
 /* An output that is also read would be gone when it is needed again, and a ledger or a certificate for good. */
 static sotto_status check_output(const struct options *o)
 {
@@ -195,6 +207,9 @@ static sotto_status check_output(const struct options *o)
     for (size_t i = 0; i < o->argument_count; i++)
         if (same_file(o->arguments[i], &output))
             return cli_fail(SOTTO_EUSAGE, "--output %s is also an input; give another file to write", path);
+    if (is_ledger(path))
+        return cli_fail(SOTTO_ECREATE,
+                        "%s: is a ledger, and its charges would be lost; give another file to write", path);
     return SOTTO_OK;
 }
 

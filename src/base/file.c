@@ -141,7 +141,41 @@ done:
     return status;
 }
 
-sotto_status atomic_open(struct atomic_file *f, const char *path)
+static const char ledger_start[] = "{\"schema\":\"sotto.ledger/"; /* every version and line */
+
+static bool is_ledger(const void *data, size_t bytes)
+{
+    return bytes >= sizeof ledger_start - 1 && memcmp(data, ledger_start, sizeof ledger_start - 1) == 0;
+}
+
+/* What may be replaced: nothing, or a file. To replace a device would remove it from the machine, and to replace a ledger by
+ * anything else would forget what was charged. */
+static sotto_status check_replaced(const char *path, bool by_ledger)
+{
+    sotto_status status = SOTTO_OK;
+    struct stat info;
+    char start[sizeof ledger_start];
+    int fd = -1;
+    if (stat(path, &info) != 0)
+        goto done;
+    if (S_ISDIR(info.st_mode))
+        FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);
+    if (!S_ISREG(info.st_mode))
+        FAIL(SOTTO_ECREATE, "%s: is a device or a pipe; expected a file name to write", path);
+    fd = by_ledger ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        goto done;
+    const ssize_t have = read(fd, start, sizeof start);
+    if (have > 0 && is_ledger(start, (size_t)have))
+        FAIL(SOTTO_ECREATE, "%s: is a ledger, and its charges would be lost; give another file to write",
+             path);
+done:
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static sotto_status start(struct atomic_file *f, const char *path, bool by_ledger)
 {
     sotto_status status = SOTTO_OK;
     *f = (struct atomic_file){0};
@@ -149,8 +183,7 @@ sotto_status atomic_open(struct atomic_file *f, const char *path)
     NEW_TEXT(f->path, path);
     NEW(f->temporary, capacity);
     snprintf(f->temporary, capacity, "%s.tmp-XXXXXX", path);
-    if (file_is_folder(path))
-        FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);
+    TRY(check_replaced(path, by_ledger));
     int fd = mkostemp(f->temporary, O_CLOEXEC);
     if (fd < 0) {
         int why = errno;
@@ -166,6 +199,11 @@ done:
     if (status != SOTTO_OK)
         atomic_discard(f);
     return status;
+}
+
+sotto_status atomic_open(struct atomic_file *f, const char *path)
+{
+    return start(f, path, false);
 }
 
 void atomic_write(struct atomic_file *f, const void *data, size_t bytes)
@@ -255,7 +293,7 @@ sotto_status file_write(const char *path, const void *data, size_t bytes)
 {
     sotto_status status = SOTTO_OK;
     struct atomic_file f;
-    TRY(atomic_open(&f, path));
+    TRY(start(&f, path, is_ledger(data, bytes)));
     atomic_write(&f, data, bytes);
     TRY(atomic_commit(&f));
 done:
@@ -281,8 +319,7 @@ sotto_status file_hold(struct held_file *h, const char *path, size_t bytes)
     char *temporary = NULL;
     NEW(temporary, capacity);
     snprintf(temporary, capacity, "%s.held-%ld", path, (long)getpid());
-    if (file_is_folder(path))
-        FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);
+    TRY(check_replaced(path, false));
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(errno));

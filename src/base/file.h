@@ -33,7 +33,8 @@ void file_unmap(struct file_map *map);
 
 /** A file that appears under its name only once it is whole: written to a temporary name in the same folder,
  *  fsynced, renamed, folder fsynced. Mode 0600. A certificate beside it (PATH.certificate.json) speaks of the bytes
- *  that go: it is renamed to PATH.certificate.json.old first. */
+ *  that go: it is renamed to PATH.certificate.json.old first. ECREATE: PATH is a folder, a device, a pipe, or a ledger, which is
+ *  replaced by nothing but a ledger. */
 struct atomic_file {
     FILE *stream;
     char *path, *temporary;
@@ -57,7 +58,7 @@ sotto_status file_write_once(const char *path, const void *data, size_t bytes);
 struct held_file {
     int next; /* behind the descriptor of a file without a name; 0: none */
 };
-/** ECREATE: PATH cannot be created; EIO: there is no room. */
+/** ECREATE: PATH cannot be created, or not replaced (as in atomic_open()); EIO: there is no room. */
 sotto_status file_hold(struct held_file *h, const char *path, size_t bytes);
 /** Gives the room back, right before the file is written; harmless on {0}. */
 void file_release(struct held_file *h);

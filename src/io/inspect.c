@@ -30,7 +30,7 @@ enum kind {
 };
 static const char *const kind_names[] = {"unknown", "npy",  "npz", "safetensors", "json",
                                          "csv",     "yaml", "idx", "ledger"};
-static const char ledger_start[] = "{\"schema\":\"sotto.ledger/1\",";
+static const char ledger_start[] = "{\"schema\":\"sotto.ledger/"; /* of records and of persons */
 
 static const struct {
     const char *ending;

@@ -46,6 +46,30 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   [ "$(charges)" -eq 0 ]
 }
 
+@test "the ledger of the data set, and a device, are not written over" {
+  run "${head[@]}" --epsilon 1 -o h.safetensors
+  [ "$status" -eq 0 ]
+  cp $ledger kept
+  mkfifo pipe.npy
+  for target in $ledger pipe.npy; do
+    run "${head[@]}" --epsilon 1 -o $target
+    [ "$status" -eq 73 ]
+    run "$SOTTO" head --features X.npy --labels y.npy --classes 2 --trainer covariance --clip 4 --epsilon 1 --quiet --dataset-id toy -o $target
+    [ "$status" -eq 73 ]
+    run "$SOTTO" protect --vector v.npy --mechanism laplace --l1 1 --epsilon 1 --dataset-id toy -o $target
+    [ "$status" -eq 73 ]
+    run "$SOTTO" train --data X.npy:y.npy --model mlp --hidden 4 --epochs 1 -o $target --quiet
+    [ "$status" -eq 73 ]
+    run "$SOTTO" predict --head h.safetensors --features X.npy -o $target
+    [ "$status" -eq 73 ]
+  done
+  run "$SOTTO" certificate h.safetensors --html -o $ledger
+  [ "$status" -eq 73 ]
+  [[ "$output" == *"is a ledger, and its charges would be lost; give another file to write"* ]]
+  cmp $ledger kept
+  [ -p pipe.npy ]
+}
+
 @test "an interrupted head states what was charged, and the same command continues" {
   long=("${head[@]}" --noise-multiplier 40 --epochs 100000 -o h.safetensors)
   "${long[@]}" 2> stopped.txt &

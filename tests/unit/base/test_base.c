@@ -69,6 +69,46 @@ static void atomic_files_are_whole_or_absent(void **state)
     rmdir(folder);
 }
 
+/* A file that would replace a device, a pipe or a ledger is refused, also by room that is held for it; what is there stays. */
+static void refused(const char *path, const char *problem)
+{
+    char text[256];
+    struct stat before, after;
+    struct held_file held = {0};
+    assert_int_equal(stat(path, &before), 0);
+    assert_int_equal(file_write(path, "weights", 7), SOTTO_ECREATE);
+    snprintf(text, sizeof text, "%s: %s", path, problem);
+    assert_string_equal(sotto_error_text(), text);
+    assert_int_equal(file_hold(&held, path, 7), SOTTO_ECREATE);
+    assert_string_equal(sotto_error_text(), text);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+    assert_int_equal(before.st_size, after.st_size);
+}
+
+static void what_is_no_plain_file_is_not_replaced(void **state)
+{
+    (void)state;
+    static const char ledger[] = "{\"schema\":\"sotto.ledger/2\",\"event\":\"release\"}\n";
+    char folder[] = "/tmp/sotto-test-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(path_join(path, sizeof path, folder, "x"), SOTTO_OK);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    refused(path, "is a device or a pipe; expected a file name to write");
+    unlink(path);
+    assert_int_equal(symlink("/dev/null", path), 0); /* the link alone is at risk if this fails */
+    refused(path, "is a device or a pipe; expected a file name to write");
+    unlink(path);
+    assert_int_equal(file_write(path, ledger, sizeof ledger - 1), SOTTO_OK);
+    refused(path, "is a ledger, and its charges would be lost; give another file to write");
+    assert_int_equal(file_write(path, ledger, sizeof ledger - 1), SOTTO_OK); /* a ledger that moves */
+    unlink(path);
+    assert_int_equal(file_write(path, ledger, 20), SOTTO_OK); /* control: another file of JSON */
+    assert_int_equal(file_write(path, "weights", 7), SOTTO_OK);
+    unlink(path);
+    rmdir(folder);
+}
+
 /* A process that is killed while it holds room leaves no file: there is no name at all, so the folder can be removed. */
 static void held_room_has_no_name(void **state)
 {
@@ -177,6 +217,7 @@ int main(void)
         cmocka_unit_test(sizes_refuse_overflow),
         cmocka_unit_test(arena_measures_then_places),
         cmocka_unit_test(atomic_files_are_whole_or_absent),
+        cmocka_unit_test(what_is_no_plain_file_is_not_replaced),
         cmocka_unit_test(held_room_has_no_name),
         cmocka_unit_test(sha256_known_answer),
         cmocka_unit_test(philox_known_answer),

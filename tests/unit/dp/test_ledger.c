@@ -40,6 +40,7 @@ static void releases_add_up(void **state)
 
 static void write_text(const char *name, const char *text, size_t bytes)
 {
+    unlink(name); /* a ledger is replaced by nothing but a ledger, and some texts here are none */
     assert_int_equal(file_write(name, text, bytes), SOTTO_OK);
 }
 

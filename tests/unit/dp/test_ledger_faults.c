@@ -236,6 +236,7 @@ static sotto_status read_line(const char *json)
     struct ledger l;
     sha256_of(hash, json, strlen(json));
     int size = snprintf(line, sizeof line, "%.*s,\"hash\":\"%s\"}\n", (int)strlen(json) - 1, json, hash);
+    unlink(path_of("forged.jsonl"));
     assert_int_equal(file_write(path_of("forged.jsonl"), line, (size_t)size), SOTTO_OK);
     sotto_status status = ledger_read(&l, path_of("forged.jsonl"));
     if (status == SOTTO_OK)

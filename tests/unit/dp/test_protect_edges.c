@@ -271,6 +271,7 @@ static void a_ledger_without_commitments(void **state)
                         "0000000000000000000000000000000000000000000000000000000000000000\"}";
     sha256_of(hash, entry, strlen(entry));
     int size = snprintf(line, sizeof line, "%.*s,\"hash\":\"%s\"}\n", (int)strlen(entry) - 1, entry, hash);
+    unlink(path_of("l.jsonl"));
     assert_int_equal(file_write(path_of("l.jsonl"), line, (size_t)size), SOTTO_OK);
     const char *at = strstr(gaussian, "\"hash\": \"");
     assert_non_null(at);
