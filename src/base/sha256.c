@@ -80,13 +80,36 @@ done:
     return status;
 }
 
+_Static_assert(sizeof(crypto_generichash_state) <= sizeof(struct digest),
+               "the opaque state holds libsodium's");
+
+static crypto_generichash_state *blake(struct digest *d)
+{
+    return (crypto_generichash_state *)(void *)d->state;
+}
+
+void digest_init(struct digest *d)
+{
+    crypto_generichash_init(blake(d), NULL, 0, DIGEST_BYTES);
+}
+
+void digest_update(struct digest *d, const void *data, size_t bytes)
+{
+    crypto_generichash_update(blake(d), data, bytes);
+}
+
+void digest_end(unsigned char out[DIGEST_BYTES], struct digest *d)
+{
+    crypto_generichash_final(blake(d), out, DIGEST_BYTES);
+}
+
 void digest_of(unsigned char out[DIGEST_BYTES], const struct digest_part *parts, size_t count)
 {
-    crypto_generichash_state state;
-    crypto_generichash_init(&state, NULL, 0, DIGEST_BYTES);
+    struct digest d;
+    digest_init(&d);
     for (size_t i = 0; i < count; i++)
-        crypto_generichash_update(&state, parts[i].data, parts[i].bytes);
-    crypto_generichash_final(&state, out, DIGEST_BYTES);
+        digest_update(&d, parts[i].data, parts[i].bytes);
+    digest_end(out, &d);
 }
 
 uint64_t digest_keyed(const unsigned char digest[DIGEST_BYTES], const unsigned char key[DIGEST_BYTES])

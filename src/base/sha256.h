@@ -25,7 +25,14 @@ struct digest_part {
     const void *data;
     size_t bytes;
 };
-/** BLAKE2b of 128 bits over the parts, one after the other. */
+/** BLAKE2b of 128 bits, as of `b2sum -l 128`: */
+struct digest {
+    _Alignas(64) unsigned char state[384];
+};
+void digest_init(struct digest *d);
+void digest_update(struct digest *d, const void *data, size_t bytes);
+void digest_end(unsigned char out[DIGEST_BYTES], struct digest *d);
+/** the same over the parts, one after the other. */
 void digest_of(unsigned char out[DIGEST_BYTES], const struct digest_part *parts, size_t count);
 /** 64 bits of a digest under a key (SipHash-2-4): says nothing about equal digests under another key. */
 uint64_t digest_keyed(const unsigned char digest[DIGEST_BYTES], const unsigned char key[DIGEST_BYTES]);

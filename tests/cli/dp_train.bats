@@ -66,7 +66,7 @@ teardown() { cd /; rm -rf "$dir"; }
   [[ "$output" == *"fixed sampling needs replace-one adjacency; give replace-one, or poisson sampling"* ]]
 }
 
-@test "a killed run continues and is charged again" {
+@test "a killed run continues and is charged again; a changed byte of its checkpoint is refused and charges nothing" {
   long=("${common[@]}" --noise-multiplier 2 --steps 300 --ledger l.jsonl)
   "$SOTTO" train "${long[@]}" -o m.safetensors &
   pid=$!
@@ -74,6 +74,21 @@ teardown() { cd /; rm -rf "$dir"; }
   kill -9 $pid
   wait $pid || true
   [ "$(grep -c '"event":"reserve"' l.jsonl)" -eq 1 ]
+  cp m.safetensors.checkpoint whole
+  cp l.jsonl before.jsonl
+  middle=$(($(stat -c %s whole) / 2)) # a byte of a weight or moment
+  byte=$(od -An -tu1 -j $middle -N 1 whole)
+  printf "\\$(printf %o $((byte ^ 4)))" | dd of=m.safetensors.checkpoint bs=1 seek=$middle conv=notrunc status=none
+  cp m.safetensors.checkpoint changed
+  run "$SOTTO" train "${long[@]}" -o m.safetensors
+  [ "$status" -eq 65 ]
+  [[ "${lines[0]}" == *"m.safetensors.checkpoint: does not match its checksum, so it was damaged or changed after it was written" ]] || { echo "$output"; false; }
+  [[ "${lines[1]}" == *"what was charged stays charged"* ]] || { echo "$output"; false; }
+  cmp l.jsonl before.jsonl
+  cmp m.safetensors.checkpoint changed
+  [ ! -e m.safetensors ]
+  [ ! -e m.safetensors.checkpoint.resumes ]
+  cp whole m.safetensors.checkpoint
   run "$SOTTO" train "${long[@]}" -o m.safetensors --json
   [ "$status" -eq 0 ]
   [ "$(grep -c '"event":"reserve"' l.jsonl)" -eq 2 ]

@@ -3,12 +3,13 @@
  * recipe as text. Order and augmentation need no state: they are functions of seed, epoch and step. */
 #include "nn/loop/checkpoint.h"
 
-#include "io/array/safetensors.h"
+#include "nn/loop/checkpoint_seal.h"
+#include "nn/loop/checkpoint_writer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char schema[] = "sotto.checkpoint/1";
+static const char schema[] = "sotto.checkpoint/2", unsealed_schema[] = "sotto.checkpoint/1";
 
 static sotto_status save_private(struct sotto_tensors *t, const struct checkpoint_private *p)
 {
@@ -136,10 +137,11 @@ sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *o
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
+    struct checkpoint_writer w = {0};
     TRY(checkpoint_copy(&t, origin, model, optimizer, progress));
-    TRY(sotto_safetensors_save(path, &t));
+    TRY(checkpoint_writer_begin(&w, path, &t));
+    TRY(checkpoint_writer_wait(&w));
 done:
-    sotto_tensors_clear(&t);
     return status;
 }
 
@@ -166,14 +168,35 @@ bool checkpoint_difference(char key[32], char was[128], char is[128], const char
     return false;
 }
 
+/* The whole file, if it is what was written. */
+static sotto_status load_sealed(struct sotto_tensors *t, const char *path, const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct source s = {.fd = -1};
+    TRY(source_open(&s, path, ctx));
+    TRY(safetensors_read(t, &s));
+    const char *found = sotto_tensors_metadata(t, "schema");
+    if (found && strcmp(found, unsealed_schema) == 0 && !checkpoint_seal_is_there(t))
+        FAIL(SOTTO_EFORMAT,
+             "%s: is a checkpoint of an earlier version of sotto, which wrote no checksum (schema %s); "
+             "expected "
+             "%s. Finish the run with that version, or start it again",
+             path, unsealed_schema, schema);
+    if (!found || strcmp(found, schema) != 0)
+        FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a training run; expected schema %s", path, schema);
+    TRY(checkpoint_seal_check(&s));
+done:
+    source_close(&s);
+    return status;
+}
+
 static sotto_status check_origin(const char *path, const struct sotto_tensors *t,
                                  const struct checkpoint_origin *origin, const struct sotto_context *ctx)
 {
     sotto_status status = SOTTO_OK;
-    const char *found = sotto_tensors_metadata(t, "schema"), *recipe = sotto_tensors_metadata(t, "recipe"),
-               *machine = sotto_tensors_metadata(t, "machine");
+    const char *recipe = sotto_tensors_metadata(t, "recipe"), *machine = sotto_tensors_metadata(t, "machine");
     char key[32], was[128], is[128];
-    if (!found || strcmp(found, schema) != 0 || !recipe || !machine)
+    if (!recipe || !machine)
         FAIL(SOTTO_EFORMAT, "%s: not a checkpoint of a training run; expected schema %s", path, schema);
     if (checkpoint_difference(key, was, is, recipe, origin->recipe)) {
         status = status_fail(
@@ -198,7 +221,7 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
 {
     sotto_status status = SOTTO_OK;
     struct sotto_tensors t = {0};
-    TRY(safetensors_load_asking(&t, path, ctx));
+    TRY(load_sealed(&t, path, ctx));
     TRY(check_origin(path, &t, origin, ctx));
     const struct sotto_array *step = sotto_tensors_find(&t, "progress.step"),
                              *sums = sotto_tensors_find(&t, "progress.sums");
@@ -228,6 +251,10 @@ sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *o
     const double *values = sums->data;
     *progress = (struct training_progress){(uint64_t)at, values[0], values[1], values[2], values[3]};
 done:
+    if (status == SOTTO_EFORMAT)
+        status_hint(
+            "put an undamaged copy back, or give --fresh to start again at step 0; what was charged stays "
+            "charged");
     sotto_tensors_clear(&t);
     return status;
 }

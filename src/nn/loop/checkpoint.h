@@ -49,7 +49,7 @@ sotto_status checkpoint_copy(struct sotto_tensors *out, const struct checkpoint_
 sotto_status checkpoint_save(const char *path, const struct checkpoint_origin *origin,
                              const struct nn_model *model, const struct nn_optimizer *optimizer,
                              const struct training_progress *progress);
-/** EINVAL: made by a run with other options or data; the text names the first difference. EFORMAT: damaged.
+/** EINVAL: made by a run with other options or data; the text names the first difference. EFORMAT: damaged, by as little as a bit.
  *  Warns when threads or instruction set differ: the run continues, but not with the bits of an uninterrupted
  * one. */
 sotto_status checkpoint_load(const char *path, const struct checkpoint_origin *origin, struct nn_model *model,

@@ -1,16 +1,23 @@
 #include "nn/loop/checkpoint_writer.h"
 
 #include "base/status.h"
+#include "nn/loop/checkpoint_seal.h"
 
 #include <signal.h>
 #include <string.h>
 
 enum { LARGE = 1 << 22 /* bytes that take longer than starting a thread, whatever the disk */ };
 
+static sotto_status seal_and_write(struct checkpoint_writer *w)
+{
+    checkpoint_seal_fill(&w->file);
+    return safetensors_finish(&w->file);
+}
+
 static void *write_file(void *arg)
 {
     struct checkpoint_writer *w = arg;
-    w->status = safetensors_finish(&w->file);
+    w->status = seal_and_write(w);
     if (w->status != SOTTO_OK)
         status_get(&w->failure);
     atomic_store(&w->done, true);
@@ -43,11 +50,12 @@ sotto_status checkpoint_writer_begin(struct checkpoint_writer *w, const char *pa
     TRY(checkpoint_writer_wait(w));
     w->tensors = *tensors;
     *tensors = (struct sotto_tensors){0};
+    TRY(checkpoint_seal_add(&w->tensors));
     TRY(safetensors_begin(&w->file, path, &w->tensors));
     atomic_store(&w->done, false);
     w->busy = bytes_of(&w->tensors) >= LARGE && start_thread(w);
     if (!w->busy)
-        TRY(safetensors_finish(&w->file));
+        TRY(seal_and_write(w));
 done:
     sotto_tensors_clear(tensors);
     if (!w->busy)

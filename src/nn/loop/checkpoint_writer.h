@@ -19,7 +19,7 @@ struct checkpoint_writer {
     struct status_record failure;
 };
 /** Waits for the file before, then begins this one: on a thread of its own if it is large, at once if it is small or there is no
- *  thread. Takes the tensors over, whatever becomes of it.
+ *  thread. A checksum stands at its end (checkpoint_seal.h). Takes the tensors over, whatever becomes of it.
  *  Returns: a failure of the file before; errors of creating this one, or of writing it if that was at once */
 sotto_status checkpoint_writer_begin(struct checkpoint_writer *w, const char *path,
                                      struct sotto_tensors *tensors);

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "nn/loop/checkpoint_seal.h"
 #include "nn/loop/checkpoint_writer.h"
 #include "support/temporary_folder.h"
 
@@ -35,8 +36,12 @@ static struct sotto_tensors tensors_of(size_t count, float value)
 static void expect_file(const char *name, size_t count, float value)
 {
     struct sotto_tensors t = tensors_of(count, value);
+    struct safetensors_file f;
     char expected[SHA256_HEX], found[SHA256_HEX];
-    assert_int_equal(sotto_safetensors_save(path_of("expected"), &t), SOTTO_OK);
+    assert_int_equal(checkpoint_seal_add(&t), SOTTO_OK);
+    assert_int_equal(safetensors_begin(&f, path_of("expected"), &t), SOTTO_OK);
+    checkpoint_seal_fill(&f);
+    assert_int_equal(safetensors_finish(&f), SOTTO_OK);
     assert_int_equal(sha256_file(expected, path_of("expected")), SOTTO_OK);
     assert_int_equal(sha256_file(found, path_of(name)), SOTTO_OK);
     assert_string_equal(found, expected);

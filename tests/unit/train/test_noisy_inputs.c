@@ -10,6 +10,7 @@
 #include "support/exercise.h"
 #include "base/file.h"
 #include "io/json/json.h"
+#include "nn/loop/checkpoint_seal.h"
 #include "support/machine.h"
 #include "sotto/canary.h"
 #include "sotto/io.h"
@@ -373,11 +374,14 @@ static void damaged_labels_stop_a_run(void **state)
     assert_int_equal(train(&n, &c, &o, &p, &single), SOTTO_EINVAL);
     p.label_epsilon = 1;
     struct sotto_tensors saved = {0};
+    struct safetensors_file f;
     assert_int_equal(sotto_safetensors_load(&saved, checkpoint), SOTTO_OK);
     memcpy(labels, sotto_tensors_find(&saved, "private.labels")->data, sizeof labels);
     labels[N - 1] = 2; /* classes are 0 and 1 */
     memcpy(sotto_tensors_find(&saved, "private.labels")->data, labels, sizeof labels);
-    assert_int_equal(sotto_safetensors_save(checkpoint, &saved), SOTTO_OK);
+    assert_int_equal(safetensors_begin(&f, checkpoint, &saved), SOTTO_OK);
+    checkpoint_seal_fill(&f); /* not found by the checksum */
+    assert_int_equal(safetensors_finish(&f), SOTTO_OK);
     sotto_tensors_clear(&saved);
     assert_int_equal(train(&n, &c, &o, &p, &single), SOTTO_EFORMAT);
     assert_non_null(
