@@ -203,6 +203,24 @@ dp=(--classes 2 --trainer dp-adam --batch 20 --epochs 2 --epsilon 1.83 --delta 1
   "$SOTTO" account --verify h.safetensors.certificate.json --ledger other.jsonl
 }
 
+@test "an emptied ledger is not taken for a new one, wherever the next release would be charged" {
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n\0\0\0\0\0\0\0\0' "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }" > v.npy
+  protect=("$SOTTO" protect --vector v.npy --mechanism laplace --epsilon 1 --l1 1 --dataset-id survey-2026 -o out.npy)
+  "${protect[@]}"
+  cp "$ledger" kept.jsonl
+  : > "$ledger"
+  lost="survey-2026.jsonl: has no entry and is not new, so what was charged to it is lost"
+  refused 65 "$lost" "${protect[@]}"
+  [[ "$output" == *"put it back from a copy"* ]]
+  refused 65 "$lost" "${protect[@]}" --ledger elsewhere.jsonl
+  [ ! -e elsewhere.jsonl ]
+  refused 65 "$lost" "$SOTTO" ledger show --dataset-id survey-2026
+  [ ! -s "$ledger" ]
+  cp kept.jsonl "$ledger"
+  "${protect[@]}"
+  [ "$(releases "$ledger")" -eq 2 ]
+}
+
 @test "an officer opens a ledger with a budget, which no trainer widens" {
   run "$SOTTO" ledger init --dataset-id survey-2026 --budget 1.3,1e-3 --contact "privacy office" --ledger office.jsonl
   [ "$status" -eq 0 ]

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "dp/account/accountant.h"
+#include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_lines.h"
 #include "rng/noise.h"
 
@@ -192,6 +193,8 @@ static sotto_status check_all(struct ledger *l, unsigned char **data, size_t *si
         at += length + (newline != NULL);
         l->unended = !newline;
     }
+    if (l->entries == 0)
+        TRY(ledger_fresh_require(l->path, *size));
     *torn = at;
 done:
     return status;
@@ -287,8 +290,11 @@ sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_
     size_t size = 0, torn = 0;
     TRY(ledger_start(l, path));
     TRY(make_parent(path));
+    TRY(ledger_fresh_mark(path));
     TRY(ledger_lock_open(&l->lock, path, O_RDWR | O_APPEND));
     TRY(check_all(l, &data, &size, &torn));
+    if (l->entries > 0)
+        TRY(ledger_fresh_forget(path));
     if (l->unended)
         TRY(end_last_line(l, ctx));
     if (torn < size)
@@ -393,8 +399,10 @@ sotto_status ledger_append(struct ledger *l, const char *entry)
     TRY(write_all(l->lock.fd, line, strlen(line), l->path));
     if (fsync(l->lock.fd) != 0)
         FAIL(SOTTO_EIO, "%s: cannot sync: %s", l->path, strerror(errno));
-    if (l->entries == 0)
+    if (l->entries == 0) {
+        TRY(ledger_fresh_forget(l->path));
         TRY(sync_parent(l->path));
+    }
     TRY(count_line(l, &read_back, l->path));
     memcpy(l->last, hash, sizeof hash);
     l->entries++;

@@ -48,7 +48,7 @@ struct ledger {
 /** Opens or creates (with folders, mode 0600), waits for the lock, checks the whole chain, sums. A torn last
  * line (a process died while writing it, so its noise was never drawn) is moved to PATH.torn and the move is
  * recorded; one that lacks nothing but its newline is kept and charged. EFORMAT: a line was changed, removed
- * or reordered, or is of an event or schema that is not known. EAGAIN: as ledger_lock_open(). */
+ * or reordered, or is of an event or schema that is not known; no line is left (ledger_fresh.h). EAGAIN: as ledger_lock_open(). */
 sotto_status ledger_open(struct ledger *l, const char *path, const struct sotto_context *ctx);
 /** Read-only look at an existing ledger: no lock kept, nothing created or repaired. ENOENT. */
 sotto_status ledger_read(struct ledger *l, const char *path);

@@ -3,6 +3,7 @@
  * so the first entry is as long as its set, whatever the records are. */
 #include "dp/ledger/ledger_records.h"
 #include "base/file.h"
+#include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_lines.h"
 #include "rng/noise.h"
 
@@ -92,6 +93,8 @@ sotto_status ledger_records_read(struct ledger_records *out, const char *path)
     unsigned char *data = NULL;
     size_t size;
     TRY(file_read(&data, &size, path, LEDGER_LIMIT));
+    if (size == 0)
+        TRY(ledger_fresh_require(path, size));
     for (char *line = (char *)data, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         if (!strstr(line, event))

@@ -1,6 +1,7 @@
 #include "dp/ledger/ledger_registry.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "dp/ledger/ledger_fresh.h"
 #include "dp/ledger/ledger_place.h"
 
 #include <dirent.h>
@@ -128,6 +129,8 @@ sotto_status registry_find(char **path, const char *dataset_id)
                  dataset_id, found, place);
     } else {
         TRY(ledger_default_path(&found, dataset_id));
+        if (file_exists(found) && !has_entries(found))
+            TRY(ledger_fresh_require(found, 0));
         if (!has_entries(found)) { /* empty: opened, and then refused */
             base_free(found);
             found = NULL;
@@ -199,7 +202,8 @@ static sotto_status copy_lines(const struct ledger *l, const char *to)
         TRY(file_read(&to_data, &to_size, to, LEDGER_LIMIT));
     if (to_size > from_size || (to_size > 0 && memcmp(from_data, to_data, to_size) != 0))
         FAIL(SOTTO_EUSAGE, "%s: already has other contents; give a new file to move the ledger to", to);
-    TRY(file_write(to, from_data, from_size));
+    if (from_size > 0) /* else ledger_open() makes it */
+        TRY(file_write(to, from_data, from_size));
 done:
     base_free(from_data);
     base_free(to_data);

@@ -348,6 +348,32 @@ static void both_budgets_are_asked_before_either_is_charged(void **state)
     REFUSED(charge("b", NULL, &people_of_both), SOTTO_EUSAGE, "is charged already");
 }
 
+/* Whatever would begin to count anew, or look for records in it, is refused. */
+static void an_emptied_ledger_is_not_a_new_one(void **state)
+{
+    (void)state;
+    const char lost[] = "a.jsonl: has no entry and is not new, so what was charged to it is lost";
+    const char *const same[] = {"a", NULL};
+    struct sotto_source_records source = some(0), other = some(0);
+    char *path;
+    assert_int_equal(charge("a", NULL, &source), SOTTO_OK);
+    assert_int_equal(truncate(default_of("a"), 0), 0);
+    REFUSED(charge("a", NULL, &source), SOTTO_EFORMAT, lost);
+    REFUSED(charge("a", path_of("elsewhere.jsonl"), &source), SOTTO_EFORMAT, lost);
+    assert_false(file_exists(path_of("elsewhere.jsonl")));
+    REFUSED(sotto_ledger_find(&path, "a"), SOTTO_EFORMAT, lost);
+    REFUSED(charge("b", NULL, &other), SOTTO_EFORMAT, lost);
+    other.same_people = same;
+    REFUSED(charge("b", NULL, &other), SOTTO_EFORMAT, lost);
+    struct stat info;
+    assert_int_equal(stat(default_of("a"), &info), 0);
+    assert_int_equal(info.st_size, 0);
+    assert_int_equal(charge("c", path_of("c.jsonl"), NULL),
+                     SOTTO_OK); /* the same of one at a path of its own */
+    assert_int_equal(truncate(path_of("c.jsonl"), 0), 0);
+    REFUSED(charge("c", NULL, NULL), SOTTO_EFORMAT, "c.jsonl: has no entry and is not new");
+}
+
 static void an_officers_budget_is_not_widened(void **state)
 {
     (void)state;
@@ -553,6 +579,7 @@ int main(void)
         TEST(the_number_of_hashes_does_not_tell_whether_records_are_alike),
         TEST(a_ledger_with_each_hash_once_is_read),
         TEST(both_budgets_are_asked_before_either_is_charged),
+        TEST(an_emptied_ledger_is_not_a_new_one),
         TEST(an_officers_budget_is_not_widened),
         TEST(what_is_shown_adds_up),
         TEST(damaged_entries_are_refused),

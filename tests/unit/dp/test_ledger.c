@@ -81,6 +81,73 @@ static void a_changed_ledger_is_refused(void **state)
     base_free(data);
 }
 
+static void expect_lost(void)
+{
+    struct ledger l;
+    assert_int_equal(release_once(2), SOTTO_EFORMAT);
+    assert_non_null(strstr(sotto_error_text(),
+                           "l.jsonl: has no entry and is not new, so what was charged to it is lost"));
+    assert_non_null(strstr(sotto_error_hint(), "put it back from a copy"));
+    assert_int_equal(ledger_open(&l, path, NULL), SOTTO_EFORMAT);
+    assert_int_equal(ledger_read(&l, path), SOTTO_EFORMAT);
+    assert_false(file_exists(torn));
+}
+
+/* Emptied, or cut within its first line: refused, and left as it is. */
+static void a_ledger_that_lost_all_entries_is_not_a_new_one(void **state)
+{
+    (void)state;
+    unsigned char *data, *now;
+    size_t size, length;
+    struct ledger l;
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(file_read(&data, &size, path, 1 << 20), SOTTO_OK);
+    const size_t first = (size_t)(strchr((char *)data, '\n') - (char *)data);
+    for (size_t left = 0; left < first; left += 37) {
+        write_text(path, (char *)data, left);
+        expect_lost();
+        assert_int_equal(file_read(&now, &length, path, 1 << 20), SOTTO_OK);
+        assert_true(length == left && memcmp(now, data, length) == 0);
+        base_free(now);
+    }
+    write_text(path, (char *)data, size); /* put back */
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    assert_int_equal(l.proved.releases, 3);
+    ledger_close(&l);
+    base_free(data);
+}
+
+/* Opened, and then nothing was charged. */
+static void a_new_ledger_may_be_empty_until_its_first_entry(void **state)
+{
+    (void)state;
+    char mark[160];
+    struct ledger l;
+    snprintf(mark, sizeof mark, "%s.new", path);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+        assert_int_equal(l.entries, 0);
+        ledger_close(&l);
+        assert_true(file_exists(path) && file_exists(mark));
+    }
+    assert_int_equal(ledger_read(&l, path), SOTTO_OK);
+    ledger_close(&l);
+    write_text(path, "{\"torn", 6); /* its first line, while it was written */
+    assert_int_equal(ledger_open(&l, path, NULL), SOTTO_OK);
+    assert_int_equal(l.entries, 1);
+    ledger_close(&l);
+    assert_true(file_exists(torn) && !file_exists(mark));
+    assert_int_equal(unlink(torn), 0);
+    assert_int_equal(release_once(2), SOTTO_OK);
+    write_text(mark, "", 0); /* left by a process that was killed: worth nothing beside entries */
+    assert_int_equal(release_once(2), SOTTO_OK);
+    assert_false(file_exists(mark));
+    write_text(path, "", 0);
+    expect_lost();
+}
+
 static void a_torn_line_is_moved_aside_and_recorded(void **state)
 {
     (void)state;
@@ -320,6 +387,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(releases_add_up),
         TEST(a_changed_ledger_is_refused),
+        TEST(a_ledger_that_lost_all_entries_is_not_a_new_one),
+        TEST(a_new_ledger_may_be_empty_until_its_first_entry),
         TEST(a_torn_line_is_moved_aside_and_recorded),
         TEST(a_budget_cannot_be_exceeded_or_raised),
         TEST(two_processes_share_one_chain),

@@ -16,9 +16,12 @@
 #include "support/temporary_folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,16 +29,30 @@
 
 static struct {
     int fsync_left, truncate_fails, write_left, write_error, lock_error, naps;
+    int calls_left; /* until the process is killed, before a lock, write, fsync or unlink; -1: it is not */
 } system_calls;
 
 static void all_is_well(void)
 {
     memset(&system_calls, 0, sizeof system_calls);
-    system_calls.fsync_left = system_calls.write_left = -1;
+    system_calls.fsync_left = system_calls.write_left = system_calls.calls_left = -1;
+}
+
+static void may_be_killed(void)
+{
+    if (system_calls.calls_left-- == 0)
+        raise(SIGKILL);
+}
+
+int unlink(const char *name)
+{
+    may_be_killed();
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, name, 0);
 }
 
 int fsync(int fd)
 {
+    may_be_killed();
     if (system_calls.fsync_left-- == 0) {
         errno = EIO;
         return -1;
@@ -54,6 +71,7 @@ int ftruncate(int fd, off_t size)
 
 ssize_t write(int fd, const void *data, size_t bytes)
 {
+    may_be_killed();
     if (system_calls.write_left-- == 0) {
         errno = system_calls.write_error;
         return -1;
@@ -63,6 +81,7 @@ ssize_t write(int fd, const void *data, size_t bytes)
 
 int flock(int fd, int how)
 {
+    may_be_killed();
     if (system_calls.lock_error) {
         errno = system_calls.lock_error;
         return -1;
@@ -153,6 +172,34 @@ static void any_sync_may_fail(void **state)
     system_calls.truncate_fails = 1;
     assert_int_equal(release(path_of("l.jsonl")), SOTTO_EIO);
     releases_afterwards();
+}
+
+/* Killed before any call of its first release, a process leaves a ledger that the next one goes on with, and that counts the release
+ * if it was charged; one that has entries is not taken for new any more when it is emptied. */
+static void a_first_release_may_be_killed_anywhere(void **state)
+{
+    (void)state;
+    int result = -1, n = 0, empty = 0;
+    for (; n < 100 && !(WIFEXITED(result) && n > 0); n++) {
+        struct ledger l;
+        all_is_well();
+        unlink(path_of("l.jsonl"));
+        unlink(path_of("l.jsonl.new"));
+        pid_t child = fork();
+        if (child == 0) {
+            system_calls.calls_left = n;
+            _exit(release(path_of("l.jsonl")) != SOTTO_OK);
+        }
+        waitpid(child, &result, 0);
+        empty += file_exists(path_of("l.jsonl.new"));
+        releases_afterwards();
+        assert_false(file_exists(path_of("l.jsonl.new")));
+        assert_int_equal(truncate(path_of("l.jsonl"), 0), 0);
+        assert_int_equal(ledger_read(&l, path_of("l.jsonl")), SOTTO_EFORMAT);
+    }
+    assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    assert_true(n > 5 && empty > 2);
+    unlink(path_of("l.jsonl"));
 }
 
 /* A whole last line that lacks its newline: putting it there may fail as well. */
@@ -436,6 +483,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_sync_may_fail),
+        cmocka_unit_test(a_first_release_may_be_killed_anywhere),
         cmocka_unit_test(ending_a_line_may_fail),
         cmocka_unit_test(any_write_may_fail_or_be_interrupted),
         cmocka_unit_test(locks),
