@@ -7,18 +7,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#define NN_REAL double
-#include "nn/ref/ref_conv.c"
-#undef NN_REAL
-
-#include "base/cpu.h"
+#include "support/conv_f32.h"
 #include "nn/conv/conv_phases.h"
-#include "par/par.h"
-#include "rng/rng.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Twice the largest error that conv_phases.h states, of the root mean square of what is compared, for sums over so many
  * channels; the error of a longer chain grows with the root of its length. */
@@ -55,99 +45,43 @@ static struct conv_desc describe(const struct shape *s, bool finished)
         .threads = 2};
 }
 
-static bool has_kernels(void)
+static struct conv_phases *planned(const struct conv_desc *d, struct arena *scratch)
 {
-    return cpu_best_isa() >= CPU_V3;
+    struct conv_phases *c = NULL;
+    par_set_threads(d->threads);
+    assert_true(conv_phases_fits(d));
+    assert_int_equal(conv_phases_create(&c, d), SOTTO_OK);
+    conv_phases_layout(c, scratch);
+    assert_int_equal(arena_reserve(scratch, "test"), SOTTO_OK);
+    conv_phases_layout(c, scratch);
+    return c;
 }
 
-static void need_kernels(void)
+static void done_with(struct conv_phases *c, struct arena *scratch)
 {
-    if (!has_kernels()) {
-        print_message("skipped: no AVX2\n");
-        skip();
-    }
-}
-
-enum name { SRC, DIFF_DST, WEIGHTS, BIAS, TENSORS };
-enum pass { FORWARD, DATA, GRADIENT, PASSES };
-struct tensors {
-    size_t count[TENSORS];
-    float *of[TENSORS];
-    size_t counts[PASSES];
-    float *found[PASSES];
-};
-
-/* Every result is NaN until it is written. */
-static void tensors_make(struct tensors *t, const struct conv_desc *d, bool whole, struct rng *r)
-{
-    size_t src = d->batch * d->src.height * d->src.width * d->src.channels,
-           dst = d->batch * d->dst.height * d->dst.width * d->dst.channels,
-           weights = d->dst.channels * 9 * d->src.channels;
-    *t = (struct tensors){.count = {src, dst, weights, d->dst.channels}, .counts = {dst, src, weights}};
-    for (size_t k = 0; k < TENSORS; k++) {
-        t->of[k] = base_alloc(t->count[k], sizeof(float));
-        for (size_t i = 0; i < t->count[k]; i++)
-            t->of[k][i] = whole ? (float)rng_below(r, 9) - 4 : (float)rng_normal(r);
-    }
-    for (size_t k = 0; k < PASSES; k++) {
-        t->found[k] = base_alloc(t->counts[k], sizeof(float));
-        memset(t->found[k], 0xff, t->counts[k] * sizeof(float));
-    }
-}
-
-static void tensors_free(struct tensors *t)
-{
-    for (size_t k = 0; k < TENSORS; k++)
-        base_free(t->of[k]);
-    for (size_t k = 0; k < PASSES; k++)
-        base_free(t->found[k]);
+    conv_phases_free(c);
+    arena_clear(scratch);
+    par_set_threads(par_threads(NULL));
 }
 
 /* All passes, the backward ones together. */
 static void filtered(const struct conv_desc *d, struct tensors *t)
 {
-    struct conv_phases *c = NULL;
     struct arena scratch = {0};
-    par_set_threads(d->threads);
-    assert_true(conv_phases_fits(d));
-    assert_int_equal(conv_phases_create(&c, d), SOTTO_OK);
-    conv_phases_layout(c, &scratch);
-    assert_int_equal(arena_reserve(&scratch, "test"), SOTTO_OK);
-    conv_phases_layout(c, &scratch);
+    struct conv_phases *c = planned(d, &scratch);
     conv_phases_forward(c, t->found[FORWARD], t->of[SRC], t->of[WEIGHTS], d->bias ? t->of[BIAS] : NULL);
     conv_phases_backward(c, t->found[DATA], t->found[GRADIENT], t->of[DIFF_DST], t->of[SRC], t->of[WEIGHTS]);
-    conv_phases_free(c);
-    arena_clear(&scratch);
-    par_set_threads(par_threads(NULL));
+    done_with(c, &scratch);
 }
 
-static double *widened(const float *x, size_t n)
+/* Each backward pass by itself. */
+static void filtered_apart(const struct conv_desc *d, struct tensors *t)
 {
-    double *y = base_alloc(n, sizeof *y);
-    for (size_t i = 0; i < n; i++)
-        y[i] = (double)x[i];
-    return y;
-}
-
-static void define(double *of[PASSES], const struct conv_desc *d, const struct tensors *t)
-{
-    struct ref_conv_shape z = {d->batch,        d->src.height,    d->src.width,    d->src.channels,
-                               d->dst.channels, d->kernel_height, d->kernel_width, d->dst.height,
-                               d->dst.width,    d->stride,        d->pad,          NULL};
-    double *in[TENSORS];
-    for (size_t k = 0; k < TENSORS; k++)
-        in[k] = widened(t->of[k], t->count[k]);
-    for (size_t k = 0; k < PASSES; k++)
-        of[k] = base_alloc(t->counts[k], sizeof **of);
-    ref_conv_forward_in_double(of[FORWARD], in[SRC], in[WEIGHTS], d->bias ? in[BIAS] : NULL, &z);
-    for (size_t i = 0; d->relu && i < t->counts[FORWARD]; i++)
-        of[FORWARD][i] = fmax(of[FORWARD][i], 0);
-    ref_conv_backward_data_in_double(of[DATA], in[DIFF_DST], in[WEIGHTS], &z);
-    for (size_t i = 0; d->mask_src && i < t->counts[DATA]; i++)
-        of[DATA][i] = in[SRC][i] > 0 ? of[DATA][i] : 0;
-    ref_conv_backward_weights_in_double(of[GRADIENT], NULL, in[DIFF_DST], in[SRC], &z);
-    for (size_t k = 0; k < TENSORS; k++)
-        base_free(in[k]);
+    struct arena scratch = {0};
+    struct conv_phases *c = planned(d, &scratch);
+    conv_phases_backward(c, NULL, t->found[GRADIENT], t->of[DIFF_DST], t->of[SRC], t->of[WEIGHTS]);
+    conv_phases_backward(c, t->found[DATA], NULL, t->of[DIFF_DST], t->of[SRC], t->of[WEIGHTS]);
+    done_with(c, &scratch);
 }
 
 /* Results are whole, and rounding on the way (thirds are not exact) is far from a half. */
@@ -160,30 +94,11 @@ static void whole_numbers_come_out(void **state)
         for (int finished = 0; finished < 2; finished++) {
             struct conv_desc d = describe(&SHAPES[s], finished);
             struct tensors t;
-            double *expected[PASSES];
             tensors_make(&t, &d, true, &r);
             filtered(&d, &t);
-            define(expected, &d, &t);
-            for (size_t pass = 0; pass < PASSES; pass++) {
-                for (size_t i = 0; i < t.counts[pass]; i++)
-                    if (!(fabs((double)t.found[pass][i] - expected[pass][i]) < .1))
-                        fail_msg("shape %zu, finished %d, pass %zu, value %zu: %g, expected %g", s, finished,
-                                 pass, i, (double)t.found[pass][i], expected[pass][i]);
-                base_free(expected[pass]);
-            }
+            expect_values(&d, &t, .1, s);
             tensors_free(&t);
         }
-}
-
-/* Root mean square of the difference over that of the expected values. */
-static double distance(const float *found, const double *expected, size_t n)
-{
-    double gap = 0, size = 0;
-    for (size_t i = 0; i < n; i++) {
-        gap += ((double)found[i] - expected[i]) * ((double)found[i] - expected[i]);
-        size += expected[i] * expected[i];
-    }
-    return sqrt(gap / size);
 }
 
 static void errors_are_those_of_minimal_filtering(void **state)
@@ -191,60 +106,30 @@ static void errors_are_those_of_minimal_filtering(void **state)
     (void)state;
     need_kernels();
     struct rng r = rng_stream(14, RNG_TEST, 0, 0);
-    double worst[PASSES] = {0};
+    double worst[PASSES] = {0}, off[PASSES];
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
         struct conv_desc d = describe(&SHAPES[s], true);
-        struct tensors t;
-        double *expected[PASSES];
-        tensors_make(&t, &d, false, &r);
-        filtered(&d, &t);
-        define(expected, &d, &t);
+        distances(off, filtered, &d, &r);
         for (size_t pass = 0; pass < PASSES; pass++) {
-            double off = distance(t.found[pass], expected[pass], t.counts[pass]);
             size_t channels = pass == FORWARD ? d.src.channels : pass == DATA ? d.dst.channels : CHANNELS;
-            off /= sqrt(fmax(1, (double)channels / CHANNELS));
-            worst[pass] = fmax(worst[pass], off);
-            if (!(off < TOLERANCE))
-                fail_msg("shape %zu, pass %zu: off by %g", s, pass, off);
-            base_free(expected[pass]);
+            off[pass] /= sqrt(fmax(1, (double)channels / CHANNELS));
+            worst[pass] = fmax(worst[pass], off[pass]);
+            if (!(off[pass] < TOLERANCE))
+                fail_msg("shape %zu, pass %zu: off by %g", s, pass, off[pass]);
         }
-        tensors_free(&t);
     }
     print_message("off by at most %.2g, %.2g and %.2g\n", worst[FORWARD], worst[DATA], worst[GRADIENT]);
 }
 
-static void same_bits(const struct tensors *a, const struct tensors *b, enum pass pass)
-{
-    assert_memory_equal(a->found[pass], b->found[pass], a->counts[pass] * sizeof(float));
-}
-
-/* 1 and 3 threads; and of a batch of one more image, the results of the others. */
 static void threads_and_other_images_change_no_bit(void **state)
 {
     (void)state;
     need_kernels();
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
-        struct tensors a, b, c;
         struct shape larger = SHAPES[s];
-        struct rng r = rng_stream(15, RNG_TEST, s, 0), same = r, third = r;
-        struct conv_desc d = describe(&SHAPES[s], true);
-        tensors_make(&a, &d, false, &r);
-        tensors_make(&b, &d, false, &same);
-        d.threads = 1;
-        filtered(&d, &a);
-        d.threads = 3;
-        filtered(&d, &b);
-        for (enum pass pass = FORWARD; pass < PASSES; pass++)
-            same_bits(&a, &b, pass);
         larger.batch++;
-        struct conv_desc e = describe(&larger, true);
-        tensors_make(&c, &e, false, &third);
-        for (size_t k = 0; k < TENSORS; k++)
-            memcpy(c.of[k], a.of[k], a.count[k] * sizeof(float));
-        filtered(&e, &c);
-        same_bits(&a, &c, FORWARD);
-        same_bits(&a, &c, DATA);
-        tensors_free(&a), tensors_free(&b), tensors_free(&c);
+        struct conv_desc d = describe(&SHAPES[s], true), e = describe(&larger, true);
+        threads_and_other_images_change_no_bit_of(filtered, &d, &e, rng_stream(15, RNG_TEST, s, 0));
     }
 }
 
@@ -252,55 +137,20 @@ static void threads_and_other_images_change_no_bit(void **state)
 static void levels_do_not_change_bits(void **state)
 {
     (void)state;
-    need_kernels();
-    char *level = strdup(getenv("SOTTO_ISA"));
-    if (cpu_best_isa() == CPU_V3) {
-        free(level);
-        print_message("skipped: v3 is the only level here\n");
-        skip();
-    }
+    need_two_levels();
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
-        struct tensors a, b;
-        struct rng r = rng_stream(16, RNG_TEST, s, 0), same = r;
         struct conv_desc d = describe(&SHAPES[s], true);
-        tensors_make(&a, &d, false, &r);
-        tensors_make(&b, &d, false, &same);
-        filtered(&d, &a);
-        setenv("SOTTO_ISA", "v3", 1);
-        filtered(&d, &b);
-        setenv("SOTTO_ISA", level, 1);
-        for (enum pass pass = FORWARD; pass < PASSES; pass++)
-            same_bits(&a, &b, pass);
-        tensors_free(&a), tensors_free(&b);
+        levels_change_no_bit_of(filtered, &d, rng_stream(16, RNG_TEST, s, 0));
     }
-    free(level);
 }
 
-/* Each backward pass by itself gives what both together do. */
 static void passes_may_be_left_out(void **state)
 {
     (void)state;
     need_kernels();
     for (size_t s = 0; s < SHAPES_COUNT; s++) {
-        struct tensors a, b;
-        struct rng r = rng_stream(17, RNG_TEST, s, 0), same = r;
         struct conv_desc d = describe(&SHAPES[s], true);
-        struct conv_phases *c = NULL;
-        struct arena scratch = {0};
-        tensors_make(&a, &d, false, &r);
-        tensors_make(&b, &d, false, &same);
-        filtered(&d, &a);
-        assert_int_equal(conv_phases_create(&c, &d), SOTTO_OK);
-        conv_phases_layout(c, &scratch);
-        assert_int_equal(arena_reserve(&scratch, "test"), SOTTO_OK);
-        conv_phases_layout(c, &scratch);
-        conv_phases_backward(c, NULL, b.found[GRADIENT], b.of[DIFF_DST], b.of[SRC], b.of[WEIGHTS]);
-        conv_phases_backward(c, b.found[DATA], NULL, b.of[DIFF_DST], b.of[SRC], b.of[WEIGHTS]);
-        same_bits(&a, &b, DATA);
-        same_bits(&a, &b, GRADIENT);
-        conv_phases_free(c);
-        arena_clear(&scratch);
-        tensors_free(&a), tensors_free(&b);
+        passes_may_be_left_out_of(filtered, filtered_apart, &d, rng_stream(17, RNG_TEST, s, 0));
     }
 }
 
@@ -355,12 +205,5 @@ int main(void)
                                        cmocka_unit_test(passes_may_be_left_out),
                                        cmocka_unit_test(failed_allocations_are_errors),
                                        cmocka_unit_test(other_shapes_are_refused)};
-    int failed = 0;
-    for (int level = cpu_best_isa(); level >= 0; level--) {
-        setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)level), 1);
-        printf("level %s: %s, 1 to 3 threads\n", cpu_isa_name((enum cpu_isa)level),
-               has_kernels() ? "f32" : "no kernels");
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    }
-    return failed;
+    RUN_AT_EVERY_LEVEL(tests);
 }

@@ -6,18 +6,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#define NN_REAL double
-#include "nn/ref/ref_conv.c"
-#undef NN_REAL
-
-#include "base/cpu.h"
+#include "support/conv_f32.h"
 #include "nn/conv/conv_shortcut.h"
-#include "par/par.h"
-#include "rng/rng.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Chains of at most 320 terms in f32, against their sum in double. */
 static const double TOLERANCE = 1e-6;
@@ -48,41 +38,8 @@ static struct conv_desc describe(const struct shape *s, int threads)
                               .threads = threads};
 }
 
-enum { SRC, DIFF_DST, WEIGHTS, BEFORE, TENSORS };
-enum { FORWARD, DATA, ADDED, GRADIENT, PASSES };
-struct tensors {
-    size_t count[TENSORS], counts[PASSES];
-    float *of[TENSORS], *found[PASSES];
-};
-
-static void tensors_make(struct tensors *t, const struct conv_desc *d, uint64_t seed)
-{
-    size_t src = d->batch * d->src.height * d->src.width * d->src.channels,
-           dst = d->batch * d->dst.height * d->dst.width * d->dst.channels,
-           weights = d->dst.channels * d->src.channels;
-    *t = (struct tensors){.count = {src, dst, weights, src}, .counts = {dst, src, src, weights}};
-    for (size_t k = 0; k < TENSORS; k++) {
-        struct rng r = rng_stream(seed, RNG_TEST, k, 0); /* the first images are those of a smaller batch */
-        t->of[k] = base_alloc(t->count[k], sizeof(float));
-        for (size_t i = 0; i < t->count[k]; i++)
-            t->of[k][i] = (float)rng_normal(&r);
-    }
-    for (size_t k = 0; k < PASSES; k++) {
-        t->found[k] = base_alloc(t->counts[k], sizeof(float));
-        memset(t->found[k], 0xff, t->counts[k] * sizeof(float)); /* NaN until it is written */
-    }
-    memcpy(t->found[ADDED], t->of[BEFORE], src * sizeof(float));
-}
-
-static void tensors_free(struct tensors *t)
-{
-    for (size_t k = 0; k < TENSORS; k++)
-        base_free(t->of[k]);
-    for (size_t k = 0; k < PASSES; k++)
-        base_free(t->found[k]);
-}
-
-static void run(const struct conv_desc *d, struct tensors *t)
+/* In: added  a gradient that is there, or NULL: none. */
+static void run(const struct conv_desc *d, struct tensors *t, float *added)
 {
     struct conv_shortcut *c = NULL;
     struct arena scratch = {0};
@@ -95,68 +52,29 @@ static void run(const struct conv_desc *d, struct tensors *t)
     conv_shortcut_forward(c, t->found[FORWARD], t->of[SRC], t->of[WEIGHTS]);
     conv_shortcut_backward(c, t->found[DATA], false, t->found[GRADIENT], t->of[DIFF_DST], t->of[SRC],
                            t->of[WEIGHTS]);
-    conv_shortcut_backward(c, t->found[ADDED], true, NULL, t->of[DIFF_DST], t->of[SRC], t->of[WEIGHTS]);
+    if (added)
+        conv_shortcut_backward(c, added, true, NULL, t->of[DIFF_DST], t->of[SRC], t->of[WEIGHTS]);
     conv_shortcut_free(c);
     arena_clear(&scratch);
     par_set_threads(par_threads(NULL));
 }
 
-static double *widened(const float *x, size_t n)
+static void gathered(const struct conv_desc *d, struct tensors *t)
 {
-    double *y = base_alloc(n, sizeof *y);
-    for (size_t i = 0; i < n; i++)
-        y[i] = (double)x[i];
-    return y;
-}
-
-static void near(const float *found, const double *expected, size_t n, size_t shape, int pass)
-{
-    double gap = 0, size = 0;
-    for (size_t i = 0; i < n; i++) {
-        gap += pow((double)found[i] - expected[i], 2);
-        size += pow(expected[i], 2);
-    }
-    if (!(sqrt(gap) <= TOLERANCE * sqrt(size)))
-        fail_msg("shape %zu, pass %d: off by %g", shape, pass, sqrt(gap / size));
+    run(d, t, NULL);
 }
 
 static void all_passes_match_the_definition(void **state)
 {
     (void)state;
+    struct rng r = rng_stream(21, RNG_TEST, 0, 0);
+    double off[PASSES];
     for (size_t s = 0; s < shapes(); s++) {
         struct conv_desc d = describe(&SHAPES[s], 2);
-        struct tensors t;
-        tensors_make(&t, &d, 21);
-        run(&d, &t);
-        const struct ref_conv_shape z = {d.batch,
-                                         d.src.height,
-                                         d.src.width,
-                                         d.src.channels,
-                                         d.dst.channels,
-                                         1,
-                                         1,
-                                         d.dst.height,
-                                         d.dst.width,
-                                         d.stride,
-                                         0,
-                                         NULL};
-        double *in[TENSORS], *of[PASSES];
-        for (size_t k = 0; k < TENSORS; k++)
-            in[k] = widened(t.of[k], t.count[k]);
-        for (size_t k = 0; k < PASSES; k++)
-            of[k] = base_alloc(t.counts[k], sizeof **of);
-        ref_conv_forward_in_double(of[FORWARD], in[SRC], in[WEIGHTS], NULL, &z);
-        ref_conv_backward_data_in_double(of[DATA], in[DIFF_DST], in[WEIGHTS], &z);
-        ref_conv_backward_weights_in_double(of[GRADIENT], NULL, in[DIFF_DST], in[SRC], &z);
-        for (size_t i = 0; i < t.counts[DATA]; i++)
-            of[ADDED][i] = of[DATA][i] + in[BEFORE][i];
-        for (int pass = 0; pass < PASSES; pass++)
-            near(t.found[pass], of[pass], t.counts[pass], s, pass);
-        for (size_t k = 0; k < TENSORS; k++)
-            base_free(in[k]);
-        for (size_t k = 0; k < PASSES; k++)
-            base_free(of[k]);
-        tensors_free(&t);
+        distances(off, gathered, &d, &r);
+        for (size_t pass = 0; pass < PASSES; pass++)
+            if (!(off[pass] <= TOLERANCE))
+                fail_msg("shape %zu, pass %zu: off by %g", s, pass, off[pass]);
     }
 }
 
@@ -164,19 +82,53 @@ static void threads_and_other_images_change_no_bit(void **state)
 {
     (void)state;
     for (size_t s = 0; s < shapes(); s++) {
-        struct tensors a, b, c;
+        struct shape larger = SHAPES[s];
+        larger.batch++;
+        struct conv_desc d = describe(&SHAPES[s], 2), e = describe(&larger, 2);
+        threads_and_other_images_change_no_bit_of(gathered, &d, &e, rng_stream(22, RNG_TEST, s, 0));
+    }
+}
+
+/* The gradient by the images, added to the images themselves, as any numbers would do. The images are the first of `all`. */
+static float *sum_of(const struct conv_desc *d, const struct tensors *all)
+{
+    struct tensors t;
+    struct rng r = rng_stream(24, RNG_TEST, 0, 0);
+    tensors_make(&t, d, false, &r);
+    for (size_t k = 0; k < TENSORS; k++)
+        memcpy(t.of[k], all->of[k], t.count[k] * sizeof(float));
+    float *added = guarded(t.counts[DATA]);
+    memcpy(added, t.of[SRC], t.counts[DATA] * sizeof(float));
+    run(d, &t, added);
+    tensors_free(&t);
+    return added;
+}
+
+/* A gradient that is there is added to; threads and other images change no bit of the sum. */
+static void a_gradient_is_added_to(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < shapes(); s++) {
+        struct tensors t;
         struct shape larger = SHAPES[s];
         larger.batch++;
         const struct conv_desc one = describe(&SHAPES[s], 1), three = describe(&SHAPES[s], 3),
                                more = describe(&larger, 2);
-        tensors_make(&a, &one, 22), tensors_make(&b, &three, 22), tensors_make(&c, &more, 22);
-        run(&one, &a), run(&three, &b), run(&more, &c);
-        for (size_t pass = 0; pass < PASSES; pass++) {
-            assert_memory_equal(a.found[pass], b.found[pass], a.counts[pass] * sizeof(float));
-            if (pass != GRADIENT)
-                assert_memory_equal(a.found[pass], c.found[pass], a.counts[pass] * sizeof(float));
-        }
-        tensors_free(&a), tensors_free(&b), tensors_free(&c);
+        struct rng r = rng_stream(23, RNG_TEST, s, 0);
+        double *expected[PASSES];
+        tensors_make(&t, &more, false, &r);
+        define(expected, &more, &t);
+        const size_t n = t.counts[DATA], few = n / larger.batch * SHAPES[s].batch;
+        for (size_t i = 0; i < n; i++)
+            expected[DATA][i] += (double)t.of[SRC][i];
+        float *a = sum_of(&one, &t), *b = sum_of(&three, &t), *c = sum_of(&more, &t);
+        assert_true(distance(c, expected[DATA], n) <= TOLERANCE);
+        assert_memory_equal(a, b, few * sizeof(float));
+        assert_memory_equal(a, c, few * sizeof(float));
+        for (size_t pass = 0; pass < PASSES; pass++)
+            base_free(expected[pass]);
+        release(a, few), release(b, few), release(c, n);
+        tensors_free(&t);
     }
 }
 
@@ -212,12 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_passes_match_the_definition),
                                        cmocka_unit_test(threads_and_other_images_change_no_bit),
+                                       cmocka_unit_test(a_gradient_is_added_to),
                                        cmocka_unit_test(other_shapes_are_refused)};
-    int failed = 0;
-    for (int level = cpu_best_isa(); level >= 0; level--) {
-        setenv("SOTTO_ISA", cpu_isa_name((enum cpu_isa)level), 1);
-        printf("level %s: f32, 1 to 3 threads\n", cpu_isa_name((enum cpu_isa)level));
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    }
-    return failed;
+    RUN_AT_EVERY_LEVEL(tests);
 }
