@@ -70,6 +70,43 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   [ -p pipe.npy ]
 }
 
+# Labels are an entry of their own, before that of the inputs.
+@test "labels that were charged before a refusal are named, and one budget holds for labels and inputs" {
+  train=("$SOTTO" train --data synthetic-images-n64 --hidden 4,8 --batch 16 --epochs 1 --certify-inputs --radius 5 --epsilon 8 --label-epsilon 2 --quiet -o m.safetensors)
+  records=("$SOTTO" protect --records X.npy --labels y.npy --classes 2 --clip 1 --epsilon 8 --label-epsilon 2 --quiet --dataset-id toy -o noisy.npy)
+  run "${train[@]}" --budget-epsilon 5 --ledger train.jsonl
+  [ "$status" -eq 77 ]
+  [[ "$output" == *"hint: epsilon 2 at delta 0 (replace-one) was charged: entry 1 of the ledger; the released labels are lost; a new run is charged again" ]]
+  run "${records[@]}" --budget-epsilon 5
+  [ "$status" -eq 77 ]
+  [[ "$output" == *"hint: epsilon 2 at delta 0 (replace-one) was charged: entry "*" of the ledger; the released labels are lost; a new release is charged again" ]]
+  rm -r train.jsonl home
+  "${train[@]}" --budget-epsilon 8 --ledger train.jsonl
+  "${records[@]}" --budget-epsilon 8
+}
+
+@test "private bounds of a table: outputs are held before the charge, and failures after it name the charge" {
+  printf 'age,pay,ill\n' > t.csv
+  for i in $(seq 40); do echo "$((20 + i)),$((1000 + 40 * i)),$((i % 2))" >> t.csv; done
+  printf 'schema: sotto.schema/1\ncolumns:\n  - {name: age, type: number, bounds: [0, 200]}\n  - {name: pay, type: number, bounds: [0, 100000]}\n  - {name: ill, type: label, classes: ["0", "1"]}\n' > t.yaml
+  "$SOTTO" data import t.csv --name t --schema t.yaml --dataset-id toy --person none
+  fit=("$SOTTO" data split t --parts all=40 --one-hot --private-fit 2 --quiet)
+  for name in encoding.json all-features.npy all-labels.npy all-rows.npy; do
+    mkdir -p "no-$name/$name"
+    run "${fit[@]}" -o "no-$name"
+    [ "$status" -eq 73 ]
+    [ "${#lines[@]}" -eq 1 ]
+  done
+  [ "$(charges)" -eq 0 ]
+  mkdir -p late/all-features.npy.provenance.json
+  run "${fit[@]}" -o late
+  [ "$status" -eq 73 ]
+  [[ "$output" == *"hint: epsilon 2 of --private-fit was charged, and its bounds are lost; another split is charged again" ]]
+  [ "$(charges)" -eq 4 ]
+  "${fit[@]}" -o set2
+  [ "$(charges)" -eq 8 ]
+}
+
 @test "an interrupted head states what was charged, and the same command continues" {
   long=("${head[@]}" --noise-multiplier 40 --epochs 100000 -o h.safetensors)
   "${long[@]}" 2> stopped.txt &

@@ -122,14 +122,18 @@ struct encoding_release {
     const char *dataset_id, *ledger;
     const struct sotto_source_records *source; /* the rows of the set, once they were hashed */
     const struct sotto_provenance *whose;      /* their unit of privacy, with these */
+    size_t *charged;                           /* entries so far, with these */
 };
 /** What can be refused before anything is charged. EINVAL: no number column, or an encoding that is not
  * declared; EBUDGET: the ledger has not that much left. */
 sotto_status encoding_release_check(const struct sotto_table_encoding *e, const struct sotto_dataset *s,
                                     const struct encoding_release *request);
-/** After that check. Errors of sotto_dp_select(). */
+/** After that check. Errors of sotto_dp_select(), with the hint of encoding_name_charge() once something was charged. */
 sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto_dataset *s,
                               const struct encoding_release *request, const struct sotto_context *ctx);
+
+/** Adds to the failure just recorded that so much was charged for bounds that are lost. */
+void encoding_name_charge(double epsilon);
 
 /** Its scores: -|#{values < edge} - rank| for ascending edges and values; 1 is the most by which replacing
  * one value changes any of them. */

@@ -64,6 +64,7 @@ static sotto_status select_edge(size_t *chosen, const double edges[EDGES], const
                               .records = n};
     encoding_score_edges(scores, edges, EDGES, sorted, n, rank);
     sotto_status status = sotto_dp_select(chosen, &certificate, scores, EDGES, &r, ctx);
+    *request->charged += status == SOTTO_OK;
     sotto_certificate_free(certificate);
     return status;
 }
@@ -153,6 +154,19 @@ done:
     return status;
 }
 
+/* A hair less than the share of each entry: they are rounded up, and a budget must hold their sum. */
+static double share(const struct sotto_table_encoding *e, const struct encoding_release *request)
+{
+    return request->epsilon / (2 * (double)count_numbers(e)) * (1 - 1e-9);
+}
+
+void encoding_name_charge(double epsilon)
+{
+    status_hint(
+        "epsilon %.6g of --private-fit was charged, and its bounds are lost; another split is charged again",
+        epsilon);
+}
+
 sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto_dataset *s,
                               const struct encoding_release *request, const struct sotto_context *ctx)
 {
@@ -164,6 +178,9 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
                                           .public_set = sotto_dataset_is_public(request->dataset_id)};
     struct encoding_release with_records = *request;
     struct sotto_provenance whose = {0};
+    const double epsilon = share(e, request);
+    size_t charged = 0;
+    with_records.charged = &charged;
     TRY(encoding_rows_open(&r, e, s));
     NEW(values, s->n);
     NEW(digests, s->n);
@@ -172,8 +189,6 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
     with_records.source = &source;
     TRY(sotto_provenance_of_rows(&whose, s, NULL, s->n));
     with_records.whose = &whose;
-    /* A hair less than their share: entries are rounded up, and a budget must hold their sum. */
-    double epsilon = request->epsilon / (2 * (double)count_numbers(e)) * (1 - 1e-9);
     for (size_t j = 0; j < e->count; j++) {
         struct encoding_column *c = &e->columns[j];
         if (c->kind != COLUMN_NUMBER)
@@ -186,6 +201,8 @@ sotto_status encoding_release(struct sotto_table_encoding *e, const struct sotto
     e->how = SOTTO_ENCODING_RELEASED;
     snprintf(e->by, sizeof e->by, "private quantiles of epsilon %.9g in all, replace-one", request->epsilon);
 done:
+    if (status != SOTTO_OK && charged > 0)
+        encoding_name_charge(epsilon * (double)charged);
     sotto_provenance_clear(&whose);
     base_free(digests);
     base_free(values);

@@ -165,6 +165,52 @@ done:
     return status;
 }
 
+enum { OUTPUTS = 4, BESIDE = 1 << 16 /* bytes of headers and of what lies beside an array */ };
+
+/* Room for one part's files, before bounds are paid for that would be lost with them. */
+static sotto_status hold_part(struct held_file held[OUTPUTS], const char *folder, const struct part_plan *p,
+                              const struct sotto_data_part *part)
+{
+    static const char *const whats[OUTPUTS] = {"features", "rows", "labels", "attribute"};
+    sotto_status status = SOTTO_OK;
+    char name[96], path[4096];
+    for (size_t k = 0; k < OUTPUTS; k++) {
+        const size_t bytes = k == 0 ? p->width * sizeof(float) : sizeof(int64_t);
+        if (k == 3 && !p->set->attribute)
+            continue;
+        snprintf(name, sizeof name, "%s-%s.npy", part->name, whats[k]);
+        TRY(path_join(path, sizeof path, folder, name));
+        TRY(file_hold(&held[k], path, part->n * bytes + BESIDE));
+    }
+done:
+    return status;
+}
+
+/* Private bounds, once the files that need them can be written. */
+static sotto_status fit_privately(struct sotto_table_encoding *e, const char *folder,
+                                  const struct part_plan *p, const struct sotto_data_part *parts,
+                                  size_t count, const struct sotto_split_options *o,
+                                  const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    struct held_file encoding = {0}, *held = NULL;
+    char path[4096];
+    if (o->private_epsilon == 0)
+        goto done;
+    NEW(held, OUTPUTS * count);
+    TRY(path_join(path, sizeof path, folder, "encoding.json"));
+    TRY(file_hold(&encoding, path, BESIDE));
+    for (size_t i = 0; i < count; i++)
+        TRY(hold_part(held + OUTPUTS * i, folder, p, &parts[i]));
+    TRY(split_private_fit(e, p->set, o, ctx));
+done:
+    file_release(&encoding);
+    for (size_t k = 0; held && k < OUTPUTS * count; k++)
+        file_release(&held[k]);
+    base_free(held);
+    return status;
+}
+
 /* Persons in a random order; a part takes each that still fits, so that no person is in two parts. The order depends on
  * how many rows each person has, which is public, and on nothing else of the rows. */
 static sotto_status order_by_person(int64_t *order, struct sotto_data_part *parts, size_t count,
@@ -233,6 +279,17 @@ done:
     return status;
 }
 
+static sotto_status write_all(const char *folder, const struct part_plan *p,
+                              const struct sotto_data_part *parts, size_t count, const int64_t *order)
+{
+    sotto_status status = SOTTO_OK;
+    TRY(save_encoding(folder, p->encoding));
+    for (size_t i = 0; i < count; order += parts[i++].n)
+        TRY(write_part(folder, p, &parts[i], order));
+done:
+    return status;
+}
+
 sotto_status sotto_data_split(const char *folder, const char *set, const struct sotto_data_part *parts,
                               size_t count, const struct sotto_split_options *options,
                               const struct sotto_context *ctx)
@@ -258,10 +315,11 @@ sotto_status sotto_data_split(const char *folder, const char *set, const struct 
     TRY(split_encoding(&e, s, &chosen, &public, ctx));
     TRY(plan(&p, s, e));
     TRY(folder_make(folder));
-    TRY(split_private_fit(e, s, &chosen, ctx));
-    TRY(save_encoding(folder, e));
-    for (size_t i = 0, first = 0; i < count; first += sized[i++].n)
-        TRY(write_part(folder, &p, &sized[i], order + first));
+    TRY(fit_privately(e, folder, &p, sized, count, &chosen, ctx));
+    status = write_all(folder, &p, sized, count, order);
+    if (status != SOTTO_OK && chosen.private_epsilon != 0)
+        encoding_name_charge(chosen.private_epsilon);
+    TRY(status);
     split_warn(s, e, ctx);
 done:
     encoding_rows_close(p.rows);

@@ -72,8 +72,8 @@ done:
 
 static struct encoding_release request_of(const struct sotto_dataset *s, const struct sotto_split_options *o)
 {
-    return (struct encoding_release){o->private_epsilon, o->dataset_id ? o->dataset_id : s->dataset_id,
-                                     o->ledger, NULL, NULL};
+    return (struct encoding_release){
+        o->private_epsilon, o->dataset_id ? o->dataset_id : s->dataset_id, o->ledger, NULL, NULL, NULL};
 }
 
 sotto_status split_private_fit(struct sotto_table_encoding *e, const struct sotto_dataset *s,

@@ -29,6 +29,7 @@ struct job {
     const char *mechanism;
     double scale;
     char label_entry[65];
+    struct sotto_certificate *labels_charged;
     char *labels_output; /* NULL: labels are public */
     struct held_file held, held_labels;
     struct sotto_dpsgd_session *session;
@@ -172,18 +173,18 @@ done:
 static sotto_status release_labels(struct job *j)
 {
     sotto_status status = SOTTO_OK;
-    struct sotto_certificate *certificate = NULL;
-    const struct sotto_release request = {.mechanism = RUN_LABEL_MECHANISM,
-                                          .target = {j->p.label_epsilon, SOTTO_DELTA_PURE},
-                                          .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                                          .spend = spend_complete(&j->p.spend, j->whose.dataset_id,
-                                                                  "labels of one release of every record",
-                                                                  (uint64_t)1 << 63),
-                                          .records = j->n};
-    TRY(sotto_dp_randomise(&certificate, j->y.data, j->n, j->p.classes, &request, j->ctx));
-    snprintf(j->label_entry, sizeof j->label_entry, "%s", sotto_certificate_hash(certificate));
+    struct sotto_release request = {.mechanism = RUN_LABEL_MECHANISM,
+                                    .target = {j->p.label_epsilon, SOTTO_DELTA_PURE},
+                                    .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                                    .spend = spend_complete(&j->p.spend, j->whose.dataset_id,
+                                                            "labels of one release of every record",
+                                                            (uint64_t)1 << 63),
+                                    .records = j->n};
+    /* one budget for labels and records: that of the labels alone would be of delta 0, which no records fit into */
+    request.spend.budget.delta = spend_delta(j->p.spend.budget.delta, j->p.target.delta);
+    TRY(sotto_dp_randomise(&j->labels_charged, j->y.data, j->n, j->p.classes, &request, j->ctx));
+    snprintf(j->label_entry, sizeof j->label_entry, "%s", sotto_certificate_hash(j->labels_charged));
 done:
-    sotto_certificate_free(certificate);
     return status;
 }
 
@@ -246,6 +247,7 @@ static void clear(struct job *j)
     file_release(&j->held);
     file_release(&j->held_labels);
     sotto_dpsgd_session_close(j->session);
+    sotto_certificate_free(j->labels_charged);
     sotto_provenance_clear(&j->whose);
     sotto_array_clear(&j->x);
     sotto_array_clear(&j->y);
@@ -273,6 +275,9 @@ sotto_status sotto_protect_records(struct sotto_certificate **certificate,
     *certificate = made;
     made = NULL;
 done:
+    if (status != SOTTO_OK && j.labels_charged && !j.session)
+        charge_name_certificate(j.labels_charged,
+                                "the released labels are lost; a new release is charged again");
     if (status != SOTTO_OK)
         charge_name_steps(j.session, "what was released is lost; a new release is charged again");
     sotto_certificate_free(made);

@@ -49,7 +49,8 @@ struct noisy_run {
     struct checkpoint_private state;
     uint64_t epoch; /* that `inputs` belongs to; UINT64_MAX: none */
     char rows_sha256[SHA256_HEX], text[NOISY_INPUTS_TEXT];
-    struct held_file held; /* room for the output */
+    struct held_file held;                    /* room for the output */
+    struct sotto_certificate *labels_charged; /* rank 0's, of labels that this call released */
 };
 
 /* ---- the release ---- */
@@ -104,18 +105,19 @@ static sotto_status release_labels_here(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     const struct sotto_train_privacy *p = &r->p;
-    struct sotto_certificate *certificate = NULL;
-    const struct sotto_release request = {.mechanism = "randomised-response",
-                                          .target = {p->label_epsilon, SOTTO_DELTA_PURE},
-                                          .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
-                                          .spend = spend_complete(&p->spend, r->data->dataset_id,
-                                                                  "labels of a network on noisy inputs",
-                                                                  (uint64_t)1 << 63),
-                                          .records = r->n};
-    TRY(sotto_dp_randomise(&certificate, r->labels, r->n, r->data->classes, &request, r->t.ctx));
-    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s", sotto_certificate_hash(certificate));
+    struct sotto_release request = {.mechanism = "randomised-response",
+                                    .target = {p->label_epsilon, SOTTO_DELTA_PURE},
+                                    .sensitivity = {.l1 = 1, .source = SOTTO_SENSITIVITY_PROVED},
+                                    .spend = spend_complete(&p->spend, r->data->dataset_id,
+                                                            "labels of a network on noisy inputs",
+                                                            (uint64_t)1 << 63),
+                                    .records = r->n};
+    /* one budget for labels and inputs: that of the labels alone would be of delta 0, which no input fits into */
+    request.spend.budget.delta = spend_delta(p->spend.budget.delta, p->target.delta);
+    TRY(sotto_dp_randomise(&r->labels_charged, r->labels, r->n, r->data->classes, &request, r->t.ctx));
+    snprintf(r->state.label_entry, sizeof r->state.label_entry, "%s",
+             sotto_certificate_hash(r->labels_charged));
 done:
-    sotto_certificate_free(certificate);
     return status;
 }
 
@@ -420,6 +422,7 @@ static void clear(struct noisy_run *r)
     file_release(&r->held);
     training_loop_release(&r->loop);
     sotto_dpsgd_session_close(r->reserved);
+    sotto_certificate_free(r->labels_charged);
     supervised_clear(&r->t);
     silent_records_clear(&r->records);
     base_free(r->inputs);
@@ -463,6 +466,8 @@ sotto_status sotto_train_noisy_inputs(struct sotto_network **out, struct sotto_c
         *result = found;
 done:
     par_set_threads(pool);
+    if (status != SOTTO_OK && r.labels_charged && !r.reserved)
+        charge_name_certificate(r.labels_charged, "the released labels are lost; a new run is charged again");
     if (status != SOTTO_OK)
         charge_name_steps(r.reserved,
                           o.checkpoint ? "the same command continues" : "a new run is charged again");
