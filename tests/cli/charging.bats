@@ -107,6 +107,38 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   [ "$(charges)" -eq 8 ]
 }
 
+# Files may not grow beyond 512 KiB here: the outputs fit, with room, and the checkpoints do not.
+small() { (trap '' XFSZ; ulimit -f 512; exec "$@"); }
+
+@test "a checkpoint that cannot be written charges nothing" {
+  run small "${head[@]}" --epsilon 1 --hidden 2000 --epochs 1 -o h.safetensors
+  [ "$status" -eq 74 ]
+  [[ "$output" == *"h.safetensors.checkpoint: no room for "*" bytes"* ]]
+  run small "$SOTTO" train --data synthetic-blobs-d20-k2-n400 --model mlp --hidden 2000 --epochs 1 --batch 40 --dp-sgd --epsilon 1 --ledger train.jsonl --quiet -o m.safetensors
+  [ "$status" -eq 74 ]
+  [[ "$output" == *"m.safetensors.checkpoint: no room for "*" bytes"* ]]
+  run small "$SOTTO" train --data synthetic-blobs-d20-k2-n400 --model mlp --hidden 2000 --epochs 1 --batch 40 --certify-inputs --radius 5 --epsilon 8 --label-epsilon 2 --ledger train.jsonl --quiet -o m.safetensors
+  [ "$status" -eq 74 ]
+  [[ "$output" == *"m.safetensors.checkpoint: no room for "*" bytes"* ]]
+  [ "$(charges)" -eq 0 ]
+  [ ! -e train.jsonl ]
+  small "${head[@]}" --epsilon 1 --hidden 200 --epochs 1 -o h.safetensors # control
+  [ "$(charges)" -eq 1 ]
+}
+
+@test "a run whose checkpoint is gone does not say that it continues" {
+  mkdir kept
+  "${head[@]}" --noise-multiplier 40 --epochs 100000 -o kept/h.safetensors 2> stopped.txt &
+  pid=$!
+  for _ in $(seq 400); do [ "$(charges)" -eq 1 ] && break; sleep 0.05; done
+  rm -r kept
+  kill -INT $pid
+  wait $pid || code=$?
+  cat stopped.txt
+  [ "$code" -eq 73 ]
+  grep -q "was charged: entry [0-9]* of the ledger; a new run is charged again" stopped.txt
+}
+
 @test "an interrupted head states what was charged, and the same command continues" {
   long=("${head[@]}" --noise-multiplier 40 --epochs 100000 -o h.safetensors)
   "${long[@]}" 2> stopped.txt &

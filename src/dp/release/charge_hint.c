@@ -1,7 +1,14 @@
 /* An epsilon that was charged is spent, whatever became of the output: the person who reads the error must learn
  * it there, not from the ledger later. */
 #include "dp/release/charge_hint.h"
+#include "base/file.h"
 #include "dp/certificate/certificate.h"
+
+const char *charge_continues(const char *checkpoint)
+{
+    return checkpoint && file_exists(checkpoint) ? "the same command continues"
+                                                 : "a new run is charged again";
+}
 
 void charge_name_certificate(const struct sotto_certificate *c, const char *next)
 {

@@ -9,5 +9,7 @@
 void charge_name_steps(const struct sotto_dpsgd_session *steps, const char *next);
 /** The same from a certificate that was not saved. */
 void charge_name_certificate(const struct sotto_certificate *c, const char *next);
+/** What `next` is for a run that keeps its state in `checkpoint` (NULL: nowhere): it continues if that file is there. */
+const char *charge_continues(const char *checkpoint);
 
 #endif

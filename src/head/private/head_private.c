@@ -477,6 +477,24 @@ static void add_rounding(struct sotto_head_recipe *r, size_t dimension, size_t n
         r->noise_multiplier = run_noise_multiplier(r->noise_multiplier, &facts, n);
 }
 
+/* The reservation, once the output has room, which stays held, and so has a first checkpoint. */
+static sotto_status charge(struct sotto_dpsgd_session **out, struct held_file *held, struct head_run *run,
+                           const struct head_data *data, const struct sotto_head_privacy *p,
+                           const struct sotto_context *ctx)
+{
+    sotto_status status = SOTTO_OK;
+    const size_t count = run->trainer->count;
+    struct held_file checkpoint = {0};
+    if (p->output)
+        TRY(file_hold(held, p->output, count * sizeof(float) + OUTPUT_ROOM));
+    if (p->checkpoint) /* weights and two moments */
+        TRY(file_hold(&checkpoint, p->checkpoint, 3 * count * sizeof(double) + OUTPUT_ROOM));
+    TRY(reserve(out, run, data, p, ctx));
+done:
+    file_release(&checkpoint);
+    return status;
+}
+
 static void export_weights(float *parameters, struct private_trainer *t)
 {
     if (!t->descent.data) {
@@ -524,9 +542,7 @@ sotto_status head_private_train(struct sotto_head **out, struct sotto_certificat
     if (trainer.descent.data)
         r.step_size = head_descent_rate(&r, n, data.d, classes);
     TRY(begin(&run, &data));
-    if (own.output)
-        TRY(file_hold(&held, own.output, trainer.count * sizeof(float) + OUTPUT_ROOM));
-    TRY(reserve(&reserved, &run, &data, &own, ctx));
+    TRY(charge(&reserved, &held, &run, &data, &own, ctx));
     TRY(train(&run, n, reserved, ctx));
     export_weights(h->parameters, &trainer);
     TRY(sotto_dpsgd_session_certificate(&text, reserved));
@@ -538,8 +554,7 @@ sotto_status head_private_train(struct sotto_head **out, struct sotto_certificat
     h = NULL;
 done:
     if (status != SOTTO_OK)
-        charge_name_steps(reserved,
-                          own.checkpoint ? "the same command continues" : "a new run is charged again");
+        charge_name_steps(reserved, charge_continues(own.checkpoint));
     checkpoint_lock_release(&run.lock);
     file_release(&held);
     sotto_dpsgd_session_close(reserved);

@@ -43,7 +43,8 @@ struct private_run {
         dimension; /* parameters: trained ones; top: those of the last layer, at their end */
     struct encoder_standing encoder;
     char text[DP_SGD_TEXT], condition[2 * PUBLIC_ENCODER_TEXT];
-    struct held_file held; /* room for the output */
+    struct held_file held;            /* room for the output */
+    struct held_file held_checkpoint; /* and for the first checkpoint, until the charge */
 };
 enum { OUTPUT_ROOM = 1 << 16 /* of metadata and certificate */ };
 
@@ -288,9 +289,13 @@ static sotto_status prepare(struct private_run *r)
 {
     sotto_status status = SOTTO_OK;
     TRY(plan(r));
-    if (r->p.output && sotto_team_rank(r->t.team) == 0)
-        TRY(file_hold(&r->held, r->p.output,
-                      nn_model_parameter_count(r->t.model, 1) * sizeof(float) + OUTPUT_ROOM));
+    const size_t bytes = nn_model_parameter_count(r->t.model, 1) * sizeof(float);
+    if (sotto_team_rank(r->t.team) > 0)
+        goto done;
+    if (r->p.output)
+        TRY(file_hold(&r->held, r->p.output, bytes + OUTPUT_ROOM));
+    if (r->t.options.checkpoint) /* weights, their average, two moments */
+        TRY(file_hold(&r->held_checkpoint, r->t.options.checkpoint, 4 * bytes + OUTPUT_ROOM));
 done:
     return status;
 }
@@ -310,6 +315,7 @@ done:
 static void clear(struct private_run *r)
 {
     file_release(&r->held);
+    file_release(&r->held_checkpoint);
     training_loop_release(&r->loop);
     sotto_dpsgd_session_close(r->reserved);
     example_sums_free(r->sums); /* its plans point into the model */
@@ -341,6 +347,7 @@ static sotto_status run(struct private_run *r)
     TRY(training_loop_resume(&r->loop));
     supervised_announce(&r->t, &r->loop);
     TRY(reserve(r, r->loop.progress.step));
+    file_release(&r->held_checkpoint);
     if (r->loop.resumed)
         context_log(r->t.ctx, SOTTO_LOG_WARNING,
                     "train: the steps that the interrupted run had reserved stay charged; the remaining "
@@ -468,8 +475,7 @@ sotto_status dp_sgd_train(struct sotto_network **out, struct sotto_certificate *
 done:
     par_set_threads(pool);
     if (status != SOTTO_OK)
-        charge_name_steps(r.reserved,
-                          o.checkpoint ? "the same command continues" : "a new run is charged again");
+        charge_name_steps(r.reserved, charge_continues(o.checkpoint));
     clear(&r);
     base_free(all);
     return status;

@@ -50,6 +50,7 @@ struct noisy_run {
     uint64_t epoch; /* that `inputs` belongs to; UINT64_MAX: none */
     char rows_sha256[SHA256_HEX], text[NOISY_INPUTS_TEXT];
     struct held_file held;                    /* room for the output */
+    struct held_file held_checkpoint;         /* and for the first checkpoint, until the charge */
     struct sotto_certificate *labels_charged; /* rank 0's, of labels that this call released */
 };
 
@@ -335,6 +336,7 @@ static sotto_status run(struct noisy_run *r)
     if (r->state.labels && !r->loop.resumed)
         TRY(release_labels(r));
     TRY(reserve(r, r->loop.progress.step / r->t.steps_per_epoch));
+    file_release(&r->held_checkpoint);
     if (r->loop.resumed)
         context_log(r->t.ctx, SOTTO_LOG_WARNING,
                     "train: the epochs that the interrupted run had reserved stay charged; the remaining "
@@ -398,9 +400,14 @@ static sotto_status prepare(struct noisy_run *r)
 {
     sotto_status status = SOTTO_OK;
     TRY(supervised_plan(&r->t));
-    if (r->p.output && charges(r))
-        TRY(file_hold(&r->held, r->p.output,
-                      nn_model_parameter_count(r->t.model, 0) * sizeof(float) + (1 << 16)));
+    const size_t bytes = nn_model_parameter_count(r->t.model, 1) * sizeof(float), room = 1 << 16;
+    if (!charges(r))
+        goto done;
+    if (r->p.output)
+        TRY(file_hold(&r->held, r->p.output, bytes + room));
+    if (r->t.options.checkpoint) /* weights, two moments, labels */
+        TRY(file_hold(&r->held_checkpoint, r->t.options.checkpoint,
+                      3 * bytes + r->n * sizeof *r->labels + room));
 done:
     return status;
 }
@@ -420,6 +427,7 @@ done:
 static void clear(struct noisy_run *r)
 {
     file_release(&r->held);
+    file_release(&r->held_checkpoint);
     training_loop_release(&r->loop);
     sotto_dpsgd_session_close(r->reserved);
     sotto_certificate_free(r->labels_charged);
@@ -469,8 +477,7 @@ done:
     if (status != SOTTO_OK && r.labels_charged && !r.reserved)
         charge_name_certificate(r.labels_charged, "the released labels are lost; a new run is charged again");
     if (status != SOTTO_OK)
-        charge_name_steps(r.reserved,
-                          o.checkpoint ? "the same command continues" : "a new run is charged again");
+        charge_name_steps(r.reserved, charge_continues(o.checkpoint));
     clear(&r);
     base_free(all);
     return status;
