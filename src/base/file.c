@@ -148,21 +148,14 @@ static bool is_ledger(const void *data, size_t bytes)
     return bytes >= sizeof ledger_start - 1 && memcmp(data, ledger_start, sizeof ledger_start - 1) == 0;
 }
 
-/* What may be replaced: nothing, or a file. To replace a device would remove it from the machine, and to replace a ledger by
- * anything else would forget what was charged. */
-static sotto_status check_replaced(const char *path, bool by_ledger)
+sotto_status file_spare_ledger(const char *path)
 {
     sotto_status status = SOTTO_OK;
     struct stat info;
     char start[sizeof ledger_start];
     int fd = -1;
-    if (stat(path, &info) != 0)
-        goto done;
-    if (S_ISDIR(info.st_mode))
-        FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);
-    if (!S_ISREG(info.st_mode))
-        FAIL(SOTTO_ECREATE, "%s: is a device or a pipe; expected a file name to write", path);
-    fd = by_ledger ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         goto done;
     const ssize_t have = read(fd, start, sizeof start);
@@ -172,6 +165,23 @@ static sotto_status check_replaced(const char *path, bool by_ledger)
 done:
     if (fd >= 0)
         close(fd);
+    return status;
+}
+
+/* What may be replaced: nothing, or a file. To replace a device would remove it from the machine. */
+static sotto_status check_replaced(const char *path, bool by_ledger)
+{
+    sotto_status status = SOTTO_OK;
+    struct stat info;
+    if (stat(path, &info) != 0)
+        goto done;
+    if (S_ISDIR(info.st_mode))
+        FAIL(SOTTO_ECREATE, "%s: is a folder; expected a file name to write", path);
+    if (!S_ISREG(info.st_mode))
+        FAIL(SOTTO_ECREATE, "%s: is a device or a pipe; expected a file name to write", path);
+    if (!by_ledger)
+        TRY(file_spare_ledger(path));
+done:
     return status;
 }
 

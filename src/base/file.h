@@ -63,6 +63,9 @@ sotto_status file_hold(struct held_file *h, const char *path, size_t bytes);
 /** Gives the room back, right before the file is written; harmless on {0}. */
 void file_release(struct held_file *h);
 
+/** For files that are opened to be continued. ECREATE: PATH is a ledger, which only charges may change. */
+sotto_status file_spare_ledger(const char *path);
+
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
 /** Standard input ("-"), a pipe or a FIFO: what was read of it is gone. */

@@ -7,6 +7,33 @@
 
 static _Thread_local struct status_record last;
 
+/* Bytes of the character at p, 0: it is none of UTF-8, or steers a terminal (control characters of one byte or two). The lowest
+ * folder has no io/text/utf8.h, which also knows overlong forms. */
+static size_t shown(const unsigned char *p)
+{
+    const size_t length = p[0] < 0x80   ? 1
+                          : p[0] < 0xc2 ? 0
+                          : p[0] < 0xe0 ? 2
+                          : p[0] < 0xf0 ? 3
+                          : p[0] < 0xf5 ? 4
+                                        : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return p[0] < ' ' || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0) ? 0 : length;
+}
+
+/* Texts quote names and cells of files: what is no character of one line becomes '?'. */
+static void disarm(char *text)
+{
+    for (unsigned char *p = (unsigned char *)text; *p;) {
+        const size_t length = shown(p);
+        if (length == 0)
+            *p = '?';
+        p += length ? length : 1;
+    }
+}
+
 sotto_status status_fail(sotto_status code, const char *format, ...)
 {
     /* Arguments may point into the old text (a caller re-wording it), so format aside first. */
@@ -15,6 +42,7 @@ sotto_status status_fail(sotto_status code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    disarm(text);
     last.code = code;
     memcpy(last.text, text, sizeof text);
     last.hint[0] = '\0';
@@ -27,6 +55,7 @@ void status_hint(const char *format, ...)
     va_start(args, format);
     vsnprintf(last.hint, sizeof last.hint, format, args);
     va_end(args);
+    disarm(last.hint);
 }
 
 void status_prefix(const char *where)
@@ -74,6 +103,7 @@ void context_log(const struct sotto_context *ctx, enum sotto_log_level level, co
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    disarm(text);
     ctx->log(ctx->user, level, text);
 }
 

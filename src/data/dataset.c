@@ -285,7 +285,8 @@ sotto_status sotto_dataset_check_encoded(const struct sotto_dataset *s)
                     "that lack values; expected an encoding",
                     s->name, codes, gaps);
     status_hint("sotto data split %s --one-hot --parts train=N,... -o DIR, then 'sotto head --features "
-                "DIR/train-features.npy' or 'sotto train --data DIR/train-features.npy:DIR/train-labels.npy'",
+                "DIR/train-features.npy', or for networks 'sotto data import "
+                "DIR/train-features.npy:DIR/train-labels.npy --name NAME' and 'sotto train --data NAME'",
                 s->name);
     return status;
 }

@@ -172,10 +172,12 @@ static sotto_status sync_folder(const char *path)
 
 sotto_status query_log_open(struct query_log *l, const char *path)
 {
-    *l = (struct query_log){.path = path, .fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
-    if (l->fd < 0)
-        return status_fail(SOTTO_ECREATE, "%s: cannot be written: %s", path, strerror(errno));
     sotto_status status = SOTTO_OK;
+    *l = (struct query_log){.path = path, .fd = -1};
+    TRY(file_spare_ledger(path));
+    l->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (l->fd < 0)
+        FAIL(SOTTO_ECREATE, "%s: cannot be written: %s", path, strerror(errno));
     if (flock(l->fd, LOCK_EX | LOCK_NB) != 0)
         FAIL(SOTTO_EAGAIN, "%s: another process uses the log; expected one monitor for each log", path);
     l->size = (size_t)lseek(l->fd, 0, SEEK_END);

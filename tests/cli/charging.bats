@@ -66,6 +66,8 @@ charges() { [ -e "$ledger" ] && grep -c -e '"event":"reserve"' -e '"event":"rele
   run "$SOTTO" certificate h.safetensors --html -o $ledger
   [ "$status" -eq 73 ]
   [[ "$output" == *"is a ledger, and its charges would be lost; give another file to write"* ]]
+  run "$SOTTO" train --data X.npy:y.npy --model mlp --hidden 4 --epochs 1 --metrics $ledger -o m.safetensors --quiet
+  [ "$status" -eq 73 ]
   cmp $ledger kept
   [ -p pipe.npy ]
 }

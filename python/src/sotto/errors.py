@@ -35,7 +35,7 @@ class NotSupported(SottoError, NotImplementedError):
 
 
 class BudgetExceeded(SottoError):
-    """The privacy budget, or a budget of queries, would be exceeded (EBUDGET). Nothing was charged."""
+    """The privacy budget, or a budget of queries, would be exceeded (EBUDGET). Nothing was charged, unless `hint` names a charge: of labels that were released first."""
 
 
 class Diverged(SottoError):

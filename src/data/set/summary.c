@@ -1,12 +1,13 @@
 /* What a table of text held, column by column, as text for the owner of the rows. */
 #include "data/set/summary.h"
+#include "io/text/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 40, MOST_VALUES = 6 };
+enum { MOST_COLUMNS = 40, MOST_VALUES = 6, NAME = 24 /* characters */ };
 
 /* A value and how often it occurs, in a list with the most frequent first. */
 struct value_count {
@@ -78,11 +79,14 @@ struct number_range summary_range(const struct sotto_dataset *s, size_t column)
 
 static void write_values(FILE *f, struct value_count *counts, size_t n)
 {
+    char shown[4 * NAME];
     qsort(counts, n, sizeof *counts, by_count);
     fprintf(f, "%zu:", n);
-    for (size_t k = 0; k < n && k < MOST_VALUES; k++)
-        fprintf(f, "%s %.24s %zu", k ? "," : "", counts[k].text[0] ? counts[k].text : "(empty)",
+    for (size_t k = 0; k < n && k < MOST_VALUES; k++) {
+        const char *text = counts[k].text[0] ? counts[k].text : "(empty)";
+        fprintf(f, "%s %s %zu", k ? "," : "", utf8_printable(shown, NAME + 4, text, strlen(text)),
                 counts[k].count);
+    }
     fprintf(f, n > MOST_VALUES ? ", and %zu more\n" : "\n", n - MOST_VALUES);
 }
 
@@ -90,16 +94,19 @@ static sotto_status write_column(FILE *f, const struct sotto_dataset *s, size_t 
 {
     sotto_status status = SOTTO_OK;
     const struct table_column *c = &dataset_behind(s)->columns[j];
+    const bool filled = dataset_behind(s)->encoding && c->missing > 0;
     struct value_count *counts = NULL;
-    fprintf(f, "  %-24.24s  %-8s  %7zu  %10zu  ", c->name, c->category ? "category" : "number", c->missing,
-            c->unforeseen);
+    char name[4 * NAME + 1];
+    fprintf(f, "  %s  %-8s  %7zu  %10zu  ", utf8_column(name, c->name, NAME),
+            c->category ? "category" : "number", c->missing, c->unforeseen);
     if (c->category) {
         TRY(count_codes(&counts, s, j));
         write_values(f, counts, c->code_count);
     } else {
         struct number_range r = summary_range(s, j);
         if (r.n > 0)
-            fprintf(f, "%.6g to %.6g, mean %.6g\n", r.low, r.high, r.mean);
+            fprintf(f, "%.6g to %.6g, mean %.6g%s\n", r.low, r.high, r.mean,
+                    filled ? ", with the schema's fill for the missing ones" : "");
         else
             fprintf(f, "none\n");
     }
@@ -118,6 +125,7 @@ static sotto_status write_table(FILE *f, const struct sotto_dataset *s)
     sotto_status status = SOTTO_OK;
     const struct dataset *d = dataset_behind(s);
     struct value_count *classes = NULL;
+    char name[4 * NAME + 1];
     TRY(count_labels(&classes, s));
     fprintf(f, "%s: %zu records, cells between %s, %s; rows left out: %zu\n", s->name, s->n,
             separator_name(d->table.separator),
@@ -127,7 +135,7 @@ static sotto_status write_table(FILE *f, const struct sotto_dataset *s)
         TRY(write_column(f, s, j));
     if (s->columns > MOST_COLUMNS)
         fprintf(f, "  and %zu more columns\n", s->columns - MOST_COLUMNS);
-    fprintf(f, "  %-24.24s  %-8s  %7s  %10s  ", d->label_column, "label", "", "");
+    fprintf(f, "  %s  %-8s  %7s  %10s  ", utf8_column(name, d->label_column, NAME), "label", "", "");
     write_values(f, classes, s->classes);
     fprintf(f, "This summary describes private rows: it is for their owner only.\n");
 done:

@@ -2,6 +2,7 @@
 #include "dp/ledger/charge.h"
 #include "dp/show/ledger_show_json.h"
 #include "dp/ledger/ledger_registry.h"
+#include "io/text/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +72,8 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
+enum { PURPOSE = 32 /* characters */ };
+
 static const char *number(char out[16], double x)
 {
     snprintf(out, 16, isfinite(x) ? "%.6g" : "none", x);
@@ -82,23 +85,25 @@ static void write_charge(FILE *out, const struct ledger_line *line, double total
     const struct ledger_charge *c = &line->charge;
     const char *name = c->mechanism ? c->mechanism : ledger_event_name(line->event);
     bool usual = !c->adjacency || strcmp(c->adjacency, "replace-one") == 0;
-    char what[64], epsilon[16], sum[16];
+    char what[64], epsilon[16], sum[16], purpose[4 * PURPOSE + 1];
     snprintf(what, sizeof what, "%.40s%s%.15s", name, usual ? "" : ", ", usual ? "" : c->adjacency);
-    fprintf(out, "%-20s  %-32.32s  %-22s  %10s  %10s\n", or_empty(line->time), or_empty(c->purpose), what,
-            number(epsilon, c->epsilon), number(sum, total));
+    fprintf(out, "%-20s  %s  %-22s  %10s  %10s\n", or_empty(line->time),
+            utf8_column(purpose, or_empty(c->purpose), PURPOSE), what, number(epsilon, c->epsilon),
+            number(sum, total));
 }
 
 static void write_row(FILE *out, const struct ledger_line *line)
 {
-    char what[64], epsilon[16] = "";
+    char what[64], epsilon[16] = "", purpose[4 * PURPOSE + 1];
     if (line->event == LEDGER_RECORDS)
         snprintf(what, sizeof what, "(%zu records)", line->hashes.count);
     else
         snprintf(what, sizeof what, "(%s)", ledger_event_name(line->event));
     if (line->event == LEDGER_BUDGET)
         number(epsilon, line->budget.epsilon);
-    fprintf(out, "%-20s  %-32.32s  %-22s  %10s  %10s\n", or_empty(line->time),
-            or_empty(line->contact ? line->contact : line->to), what, epsilon, "");
+    fprintf(out, "%-20s  %s  %-22s  %10s  %10s\n", or_empty(line->time),
+            utf8_column(purpose, or_empty(line->contact ? line->contact : line->to), PURPOSE), what, epsilon,
+            "");
 }
 
 static sotto_status show_line(void *state, const struct ledger *l, const struct ledger_line *line)

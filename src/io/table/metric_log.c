@@ -51,6 +51,7 @@ sotto_status metric_log_open(struct metric_log **out, const char *path)
     NEW(m, 1);
     m->fd = -1;
     NEW_TEXT(m->path, path);
+    TRY(file_spare_ledger(path));
     m->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (m->fd < 0)
         FAIL(SOTTO_ECREATE, "%s: cannot create: %s", path, strerror(errno));

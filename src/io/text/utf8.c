@@ -47,15 +47,36 @@ size_t utf8_repair(char *out, const char *text, size_t length)
     return used;
 }
 
+/* U+0000..1F, U+7F and the C1 block U+80..9F steer terminals. step: bytes of the character, 0: it is none. */
+static bool is_shown(const char *text, size_t step)
+{
+    unsigned char first = (unsigned char)text[0];
+    return step > 0 && first >= 0x20 && first != 0x7f && !(first == 0xc2 && (unsigned char)text[1] < 0xa0);
+}
+
+const char *utf8_column(char *out, const char *text, size_t columns)
+{
+    size_t used = 0, length = strlen(text);
+    for (size_t k = 0; k < columns; k++) {
+        const size_t step = utf8_next(text, length), take = step ? step : length > 0;
+        if (is_shown(text, step) || length == 0)
+            memcpy(out + used, length ? text : " ", length ? take : 1);
+        else
+            out[used] = '?';
+        used += is_shown(text, step) ? take : 1;
+        text += take;
+        length -= take;
+    }
+    out[used] = '\0';
+    return out;
+}
+
 const char *utf8_printable(char *out, size_t capacity, const char *text, size_t length)
 {
     size_t used = 0;
     while (length > 0) {
         size_t step = utf8_next(text, length);
-        unsigned char first = (unsigned char)text[0];
-        /* U+0000..1F, U+7F and the C1 block U+80..9F steer terminals. */
-        bool show =
-            step > 0 && first >= 0x20 && first != 0x7f && !(first == 0xc2 && (unsigned char)text[1] < 0xa0);
+        bool show = is_shown(text, step);
         size_t take = step ? step : 1;
         if (used + (show ? take : 1) + 4 > capacity) {
             memcpy(out + used, "...", 4);

@@ -109,6 +109,29 @@ static void what_is_no_plain_file_is_not_replaced(void **state)
     rmdir(folder);
 }
 
+static char logged[64];
+static void keep_log(void *user, enum sotto_log_level level, const char *text)
+{
+    (void)user;
+    (void)level;
+    snprintf(logged, sizeof logged, "%s", text);
+}
+
+/* Cells and names of files are quoted in texts: one line, no byte that steers a terminal, and UTF-8 also where it was cut. */
+static void texts_are_one_line_of_utf8(void **state)
+{
+    (void)state;
+    static const char given[] = "a\nb\x1b[31m\x7f \xc2\x9b \xff \xe6\x9d\xb1 \xc3";
+    static const char wanted[] = "a?b?[31m? ?? ? \xe6\x9d\xb1 ?";
+    const struct sotto_context ctx = {.log = keep_log};
+    status_fail(SOTTO_EINVAL, "%s", given);
+    assert_string_equal(sotto_error_text(), wanted);
+    status_hint("%s", given);
+    assert_string_equal(sotto_error_hint(), wanted);
+    context_log(&ctx, SOTTO_LOG_WARNING, "%s", given);
+    assert_string_equal(logged, wanted);
+}
+
 /* A process that is killed while it holds room leaves no file: there is no name at all, so the folder can be removed. */
 static void held_room_has_no_name(void **state)
 {
@@ -218,6 +241,7 @@ int main(void)
         cmocka_unit_test(arena_measures_then_places),
         cmocka_unit_test(atomic_files_are_whole_or_absent),
         cmocka_unit_test(what_is_no_plain_file_is_not_replaced),
+        cmocka_unit_test(texts_are_one_line_of_utf8),
         cmocka_unit_test(held_room_has_no_name),
         cmocka_unit_test(sha256_known_answer),
         cmocka_unit_test(philox_known_answer),

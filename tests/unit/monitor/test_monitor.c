@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "monitor/bet.h"
 #include "monitor/distances.h"
 #include "monitor/query_log.h"
@@ -351,6 +352,8 @@ static void an_exchange_is_on_the_disk_before_its_answer_leaves(void **state)
     struct query_log l;
     const float x[1] = {1}, p[2] = {1, 0};
     struct exchange e = exchange_of("ada", x, 1, p);
+    assert_int_equal(file_write(path_of("ledger"), "{\"schema\":\"sotto.ledger/1\"}\n", 28), SOTTO_OK);
+    assert_int_equal(query_log_open(&l, path_of("ledger")), SOTTO_ECREATE); /* no log continues a ledger */
     syncs = 0;
     assert_int_equal(query_log_open(&l, path_of("disk.log")), SOTTO_OK);
     assert_int_equal(syncs, 1);
