@@ -1,9 +1,12 @@
 /* sotto certificate: a certificate as one page for people. */
 #include "options/options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Files"),
@@ -25,9 +28,16 @@ static sotto_status write_page(const char *path, const char *page)
     }
     FILE *f = fopen(path, "w");
     if (!f)
-        return cli_fail(SOTTO_ECREATE, "%s: cannot be created", path);
+        return cli_fail(SOTTO_ECREATE, "%s: cannot be created: %s", path, strerror(errno));
     const int failed = fputs(page, f) < 0;
-    return fclose(f) != 0 || failed ? cli_fail(SOTTO_EIO, "%s: cannot be written", path) : SOTTO_OK;
+    if (fclose(f) == 0 && !failed)
+        return SOTTO_OK;
+    const int why = errno;
+    struct stat info;
+    if (stat(path, &info) == 0 &&
+        S_ISREG(info.st_mode)) /* half of a page says something else than all of it */
+        unlink(path);
+    return cli_fail(SOTTO_EIO, "%s: cannot be written: %s", path, strerror(why));
 }
 
 /* NULL: no prior, 0. */

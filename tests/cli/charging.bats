@@ -128,6 +128,17 @@ small() { (trap '' XFSZ; ulimit -f 512; exec "$@"); }
   [ "$(charges)" -eq 1 ]
 }
 
+@test "half of a certificate's page does not stay" {
+  "${head[@]}" --epsilon 1 -o h.safetensors
+  run bash -c "trap '' XFSZ; ulimit -f 1; exec '$SOTTO' certificate h.safetensors --html -o c.html"
+  [ "$status" -eq 74 ]
+  [[ "$output" == *"c.html: cannot be written: File too large" ]]
+  [ ! -e c.html ]
+  run "$SOTTO" certificate h.safetensors --html -o nodir/c.html
+  [ "$status" -eq 73 ]
+  [[ "$output" == *"nodir/c.html: cannot be created: No such file or directory" ]]
+}
+
 @test "a run whose checkpoint is gone does not say that it continues" {
   mkdir kept
   "${head[@]}" --noise-multiplier 40 --epochs 100000 -o kept/h.safetensors 2> stopped.txt &
