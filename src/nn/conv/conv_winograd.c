@@ -1,6 +1,7 @@
 /* A thread takes a block of tiles at a time, so that their points and those of their results stay in the
  * second-level cache between the transforms and the 36 products. With many channels the weights of one point fill
- * that cache: then all threads share a block, and each multiplies panels of its points. Backward data is the
+ * that cache: then all threads share a block, and each makes six points of a panel of them in its cache, where it
+ * multiplies by them: all points would take four times the weights' memory, and more time to be read. Backward data is the
  * forward pass with the kernels rotated by 180 degrees and the channels exchanged. The weight gradient, a sum over
  * pixels p of diff_dst(p) src(p + tap), is one over tiles of src with what lies around them in diff_dst, too, and the points
  * of that are there from backward data; it comes out rotated. Tiles are independent: but for the weight gradient of few
@@ -16,6 +17,7 @@
 
 /* FEW: up to so many weights of a tap a thread has blocks of its own. */
 enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512, BLOCK = 32, SHARED_BLOCK = 128 };
+enum { LINES = 6, LINE = WINOGRAD_POINTS / LINES }; /* of the points of weights */
 
 struct conv_winograd {
     struct conv_desc desc;
@@ -24,9 +26,12 @@ struct conv_winograd {
     size_t tiles, block, blocks; /* block: tiles in one */
     bool shared;                 /* a block is on all threads */
     struct lasting_weights lasting;
-    float *weights_points;          /* (36, depth, results) of the running call */
     float *src_points, *dst_points; /* (threads or 1, 36, block, C or K) */
-    float *sums;                    /* (threads or 1, 36, K, C): points of the weight gradient */
+    /* A block a thread: (36, depth, results) of the running call; else (threads, 6, depth, panel of results). */
+    float *weights_points;
+    /* Points of the weight gradient. A block a thread: (threads, 36, K, C); else (pieces, 36, panel of K, panel of C), or with
+     * one block (threads, ...). */
+    float *sums;
     /* of the running call */
     int forward;
     const void *in; /* diff_dst in the backward pass */
@@ -57,6 +62,13 @@ static struct winograd_tiles cut(struct nn_shape s, enum nn_dtype dtype)
                                    .narrow = dtype == NN_BF16};
 }
 
+/* The products write whole groups of rows. */
+static size_t whole_rows(size_t most, size_t tiles)
+{
+    const size_t rows = (tiles + WINOGRAD_ROWS - 1) / WINOGRAD_ROWS * WINOGRAD_ROWS;
+    return rows < most ? rows : most;
+}
+
 sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
@@ -68,7 +80,7 @@ sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_
     w->dst = cut(d->dst, d->dst_dtype);
     w->tiles = d->batch * w->src.down * w->src.across;
     w->shared = d->src.channels * d->dst.channels > FEW;
-    w->block = w->shared ? SHARED_BLOCK : BLOCK;
+    w->block = whole_rows(w->shared ? SHARED_BLOCK : BLOCK, w->tiles);
     w->blocks = (w->tiles + w->block - 1) / w->block;
     *out = w;
 done:
@@ -91,27 +103,66 @@ static size_t weights_plane(const struct conv_winograd *w)
     return w->desc.src.channels * w->desc.dst.channels + WINOGRAD_VECTOR;
 }
 
-/* Blocks, and sums of the weights, at a time. */
-static size_t copies(const struct conv_winograd *w)
+static size_t panel_of(const struct conv_winograd *w, size_t channels)
 {
-    return w->shared ? 1 : (size_t)w->desc.threads;
+    return winograd_panel(channels, w->kernels->panel);
+}
+
+static size_t panels(const struct conv_winograd *w, size_t channels)
+{
+    return channels / panel_of(w, channels);
+}
+
+/* ---- memory ---- */
+
+/* Of a block on all threads: what a thread makes of the weights at a time. */
+static size_t line_plane(const struct conv_winograd *w, size_t depth, size_t results)
+{
+    return depth * panel_of(w, results) + WINOGRAD_VECTOR;
+}
+
+/* There, too: a piece of the weight gradient. */
+static size_t piece_plane(const struct conv_winograd *w)
+{
+    return panel_of(w, w->desc.dst.channels) * panel_of(w, w->desc.src.channels) + WINOGRAD_VECTOR;
+}
+
+static size_t pieces(const struct conv_winograd *w)
+{
+    return panels(w, w->desc.dst.channels) * panels(w, w->desc.src.channels);
+}
+
+static void shared_layout(struct conv_winograd *w, struct arena *scratch)
+{
+    const size_t C = w->desc.src.channels, K = w->desc.dst.channels, threads = (size_t)w->desc.threads,
+                 forward = line_plane(w, C, K), backward = line_plane(w, K, C);
+    w->weights_points =
+        arena_take(scratch, threads * LINE * (forward > backward ? forward : backward), sizeof(float));
+    if (w->desc.training && !w->desc.single_examples)
+        w->sums = arena_take(
+            scratch, (w->blocks > 1 ? pieces(w) : threads) * WINOGRAD_POINTS * piece_plane(w), sizeof(float));
 }
 
 void conv_winograd_layout(struct conv_winograd *w, struct arena *scratch)
 {
     const struct conv_desc *d = &w->desc;
-    size_t weights = WINOGRAD_POINTS * weights_plane(w);
+    const size_t weights = WINOGRAD_POINTS * weights_plane(w), blocks = w->shared ? 1 : (size_t)d->threads;
+    w->src_points = arena_take(scratch, blocks * block_floats(w, d->src.channels), sizeof(float));
+    w->dst_points = arena_take(scratch, blocks * block_floats(w, d->dst.channels), sizeof(float));
+    if (w->shared) {
+        shared_layout(w, scratch);
+        return;
+    }
     lasting_layout(&w->lasting, scratch, weights * sizeof(float));
-    w->src_points = arena_take(scratch, copies(w) * block_floats(w, d->src.channels), sizeof(float));
-    w->dst_points = arena_take(scratch, copies(w) * block_floats(w, d->dst.channels), sizeof(float));
     if (d->training && !d->single_examples)
-        w->sums = arena_take(scratch, copies(w) * weights, sizeof(float));
+        w->sums = arena_take(scratch, blocks * weights, sizeof(float));
 }
 
 struct lasting_weights *conv_winograd_lasting(struct conv_winograd *w, struct arena *memory)
 {
     const bool backward = w->desc.training && w->desc.diff_src;
-    lasting_place(&w->lasting, memory, WINOGRAD_POINTS * weights_plane(w) * sizeof(float), backward);
+    if (!w->shared)
+        lasting_place(&w->lasting, memory, WINOGRAD_POINTS * weights_plane(w) * sizeof(float), backward);
     return &w->lasting;
 }
 
@@ -126,26 +177,32 @@ static size_t tiles_of(const struct conv_winograd *w, size_t block)
     return left < w->block ? left : w->block;
 }
 
-static size_t panel_of(const struct conv_winograd *w, size_t channels)
+/* Channels that are read, and that are written, in the running pass. */
+static size_t depth_of(const struct conv_winograd *w)
 {
-    return winograd_panel(channels, w->kernels->panel);
+    return (w->forward ? w->src : w->dst).channels;
 }
 
-/* Sixteen results of the weights. */
-static sotto_status transform_weights(void *arg, size_t group, int thread)
+static size_t results_of(const struct conv_winograd *w)
 {
-    (void)thread;
-    const struct conv_winograd *w = arg;
-    size_t C = w->src.channels, K = w->dst.channels, first = group * WINOGRAD_VECTOR;
-    size_t depth = w->forward ? C : K, panel = panel_of(w, w->forward ? K : C);
-    float *to = w->weights_points + first / panel * depth * panel + first % panel;
-    if (w->forward)
-        w->kernels->from_weights(to, weights_plane(w), panel, w->weights + first * TAPS * C, TAPS * C, 1,
-                                 (ptrdiff_t)C, C);
-    else
-        w->kernels->from_weights(to, weights_plane(w), panel, w->weights + first, 1, TAPS * C, -(ptrdiff_t)C,
-                                 K);
-    return SOTTO_OK;
+    return (w->forward ? w->dst : w->src).channels;
+}
+
+/* One line of points of the weights of a panel of results. */
+static void make_line(const struct conv_winograd *w, float *points, size_t plane, size_t panel, size_t line)
+{
+    const size_t C = w->src.channels, columns = panel_of(w, results_of(w)), first = panel * columns;
+    w->kernels->from_weights(&(struct winograd_line){
+        .points = points,
+        .plane = plane,
+        .depth = depth_of(w),
+        .columns = columns,
+        .line = line,
+        .weights = w->weights + (w->forward ? first * TAPS * C : first),
+        .column = w->forward ? TAPS * C : 1,
+        .row = w->forward ? 1 : TAPS * C,
+        .tap = w->forward ? (ptrdiff_t)C : -(ptrdiff_t)C,
+    });
 }
 
 /* The points that a thread works on, or all threads: those of the source and of the results' side. */
@@ -185,16 +242,16 @@ static void load(const struct conv_winograd *w, const struct pair *p)
         w->kernels->from_source(&p->dst, w->in, &w->dst, p->first, p->count);
 }
 
-/* out = in * weights, forward or backward. */
-static void filter(const struct conv_winograd *w, const struct pair *p, size_t point, size_t panel)
+/* out = in * weights, forward or backward, of which `right` are a panel of this point. */
+static void filter(const struct conv_winograd *w, const struct pair *p, size_t point, size_t panel,
+                   const float *right)
 {
     const struct winograd_points *from = w->forward ? &p->src : &p->dst, *to = w->forward ? &p->dst : &p->src;
-    size_t depth = (w->forward ? w->src : w->dst).channels, results = (w->forward ? w->dst : w->src).channels;
-    size_t left = panel_of(w, depth), columns = panel_of(w, results);
+    size_t depth = depth_of(w), left = panel_of(w, depth), columns = panel_of(w, results_of(w));
     w->kernels->multiply(&(struct winograd_product){
         .out = to->at + point * to->plane + panel * to->rows * columns,
         .left = from->at + point * from->plane,
-        .right = w->weights_points + point * weights_plane(w) + panel * depth * columns,
+        .right = right,
         .rows = p->count,
         .columns = columns,
         .depth = left,
@@ -219,32 +276,38 @@ static void load_tiles(const struct conv_winograd *w, const struct pair *p)
     w->kernels->from_tiles(&p->src, w->src_data, &w->src, p->first, p->count);
 }
 
-/* sums (K, C) (+)= diff_dst' * src. */
-static void sum(const struct conv_winograd *w, const struct pair *p, float *sums, size_t point, size_t panel,
-                int add)
+/* sums (panel of K, panel of C) (+)= diff_dst' * src, from channel k on. */
+static void sum(const struct conv_winograd *w, const struct pair *p, float *sums, size_t point, size_t k,
+                size_t panel, int add)
 {
-    size_t K = w->dst.channels, rows = panel_of(w, K), columns = panel_of(w, w->src.channels);
-    for (size_t k = 0; k < K; k += rows)
-        w->kernels->multiply(&(struct winograd_product){
-            .out = sums + point * weights_plane(w) + (panel * K + k) * columns,
-            .left = p->dst.at + point * p->dst.plane + k * p->dst.rows,
-            .right = p->src.at + point * p->src.plane + panel * p->src.rows * columns,
-            .rows = rows,
-            .columns = columns,
-            .depth = p->count,
-            .panels = 1,
-            .left_row = 1,
-            .left_depth = rows,
-            .add = add,
-        });
-}
-
-static size_t panels(const struct conv_winograd *w, size_t channels)
-{
-    return channels / panel_of(w, channels);
+    const size_t rows = panel_of(w, w->dst.channels), columns = panel_of(w, w->src.channels);
+    w->kernels->multiply(&(struct winograd_product){
+        .out = sums,
+        .left = p->dst.at + point * p->dst.plane + k * p->dst.rows,
+        .right = p->src.at + point * p->src.plane + panel * p->src.rows * columns,
+        .rows = rows,
+        .columns = columns,
+        .depth = p->count,
+        .panels = 1,
+        .left_row = 1,
+        .left_depth = rows,
+        .add = add,
+    });
 }
 
 /* ---- a block a thread ---- */
+
+/* A panel of results of all weights. */
+static sotto_status make_points(void *arg, size_t panel, int thread)
+{
+    (void)thread;
+    const struct conv_winograd *w = arg;
+    const size_t plane = weights_plane(w);
+    float *to = w->weights_points + panel * depth_of(w) * panel_of(w, results_of(w));
+    for (size_t i = 0; i < LINES; i++)
+        make_line(w, to + i * LINE * plane, plane, panel, i);
+    return SOTTO_OK;
+}
 
 /* What these tiles are of a tensor: about, where a row of tiles goes on in the next block. */
 static void add_fetch(struct fetches *f, const void *tensor, const struct winograd_tiles *t, size_t first,
@@ -257,10 +320,10 @@ static void add_fetch(struct fetches *f, const void *tensor, const struct winogr
 
 static void filter_block(const struct conv_winograd *w, const struct pair *p, const struct fetches *f)
 {
-    const size_t n = panels(w, (w->forward ? w->dst : w->src).channels);
+    const size_t results = results_of(w), n = panels(w, results), panel = depth_of(w) * panel_of(w, results);
     for (size_t i = 0; i < WINOGRAD_POINTS * n; i++) {
         fetches_run(f, i, WINOGRAD_POINTS * n);
-        filter(w, p, i / n, i % n);
+        filter(w, p, i / n, i % n, w->weights_points + i / n * weights_plane(w) + i % n * panel);
     }
     store(w, p);
 }
@@ -268,11 +331,13 @@ static void filter_block(const struct conv_winograd *w, const struct pair *p, co
 static void sum_block(const struct conv_winograd *w, const struct pair *p, float *sums, int add,
                       const struct fetches *f)
 {
-    const size_t n = panels(w, w->src.channels);
+    const size_t n = panels(w, w->src.channels), K = w->dst.channels, rows = panel_of(w, K),
+                 columns = panel_of(w, w->src.channels);
     load_tiles(w, p);
     for (size_t i = 0; i < WINOGRAD_POINTS * n; i++) {
         fetches_run(f, i, WINOGRAD_POINTS * n);
-        sum(w, p, sums, i / n, i % n, add);
+        for (size_t k = 0; k < K; k += rows)
+            sum(w, p, sums + i / n * weights_plane(w) + (i % n * K + k) * columns, i / n, k, i % n, add);
     }
 }
 
@@ -315,13 +380,17 @@ static sotto_status load_part(void *arg, size_t share, int thread)
     return SOTTO_OK;
 }
 
+/* A line of points of a panel. */
 static sotto_status filter_item(void *arg, size_t item, int thread)
 {
-    (void)thread;
     const struct conv_winograd *w = arg;
-    size_t n = panels(w, (w->forward ? w->dst : w->src).channels);
-    struct pair p = pair_of(w, w->at, 0);
-    filter(w, &p, item / n, item % n);
+    const size_t n = panels(w, results_of(w)), line = item / n, panel = item % n,
+                 plane = line_plane(w, depth_of(w), results_of(w));
+    float *points = w->weights_points + (size_t)thread * LINE * plane;
+    const struct pair p = pair_of(w, w->at, 0);
+    make_line(w, points, plane, panel, line);
+    for (size_t i = 0; i < LINE; i++)
+        filter(w, &p, line * LINE + i, panel, points + i * plane);
     return SOTTO_OK;
 }
 
@@ -337,32 +406,45 @@ static sotto_status store_part(void *arg, size_t share, int thread)
     return SOTTO_OK;
 }
 
-static sotto_status sum_item(void *arg, size_t item, int thread)
+/* The gradient of one piece of the weights, once its last block is there. */
+static void to_weights(const struct conv_winograd *w, const float *sums, size_t k, size_t c)
 {
-    (void)thread;
+    const size_t C = w->src.channels, rows = panel_of(w, w->dst.channels), columns = panel_of(w, C);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j += WINOGRAD_VECTOR)
+            w->kernels->to_weights(w->diff_weights + ((k + i) * TAPS + TAPS - 1) * C + c + j, -(ptrdiff_t)C,
+                                   sums + i * columns + j, piece_plane(w));
+}
+
+static sotto_status sum_item(void *arg, size_t piece, int thread)
+{
     const struct conv_winograd *w = arg;
-    size_t n = panels(w, w->src.channels);
+    const size_t n = panels(w, w->src.channels), k = piece / n * panel_of(w, w->dst.channels),
+                 panel = piece % n, plane = piece_plane(w);
+    float *sums = w->sums + (w->blocks > 1 ? piece : (size_t)thread) * WINOGRAD_POINTS * plane;
     struct pair p = pair_of(w, w->at, 0);
-    sum(w, &p, w->sums, item / n, item % n, w->at > 0);
+    for (size_t point = 0; point < WINOGRAD_POINTS; point++)
+        sum(w, &p, sums + point * plane, point, k, panel, w->at > 0);
+    if (w->at + 1 == w->blocks)
+        to_weights(w, sums, k, panel * panel_of(w, w->src.channels));
     return SOTTO_OK;
 }
 
 static void run_shared(struct conv_winograd *w)
 {
-    size_t threads = (size_t)w->desc.threads, results = (w->forward ? w->dst : w->src).channels;
+    const size_t threads = (size_t)w->desc.threads;
     struct par_stop *stop = w->desc.stop;
     for (w->at = 0; w->at < w->blocks && !par_stopped(stop); w->at++) {
         (void)par_shares(threads, w->desc.threads, stop, load_part, w);
         if (w->out)
-            (void)par_shares(WINOGRAD_POINTS * panels(w, results), w->desc.threads, stop, filter_item, w);
+            (void)par_shares(LINES * panels(w, results_of(w)), w->desc.threads, stop, filter_item, w);
         (void)par_shares(threads, w->desc.threads, stop, store_part, w);
         if (w->diff_weights)
-            (void)par_shares(WINOGRAD_POINTS * panels(w, w->src.channels), w->desc.threads, stop, sum_item,
-                             w);
+            (void)par_shares(pieces(w), w->desc.threads, stop, sum_item, w);
     }
 }
 
-/* The gradient of one output channel's weights. */
+/* The gradient of one output channel's weights, of the sums of all threads. */
 static sotto_status add_up(void *arg, size_t output, int thread)
 {
     (void)thread;
@@ -370,7 +452,7 @@ static sotto_status add_up(void *arg, size_t output, int thread)
     size_t C = w->src.channels, K = w->dst.channels, panel = panel_of(w, C), points = weights_plane(w);
     for (size_t c = 0; c < C; c += WINOGRAD_VECTOR) {
         float *sums = w->sums + (c / panel * K + output) * panel + c % panel;
-        for (size_t copy = 1; copy < copies(w); copy++)
+        for (size_t copy = 1; copy < (size_t)w->desc.threads; copy++)
             for (size_t point = 0; point < WINOGRAD_POINTS; point++)
                 for (size_t i = 0; i < WINOGRAD_VECTOR; i++)
                     sums[point * points + i] += sums[(copy * WINOGRAD_POINTS + point) * points + i];
@@ -380,18 +462,22 @@ static sotto_status add_up(void *arg, size_t output, int thread)
     return SOTTO_OK;
 }
 
-static void run(struct conv_winograd *w)
+static void run_unshared(struct conv_winograd *w)
 {
-    const size_t results = w->forward ? w->dst.channels : w->src.channels;
     w->weights_points = w->lasting.form[!w->forward];
     if (w->out && !lasting_is_made(&w->lasting, !w->forward))
-        (void)par_shares(results / WINOGRAD_VECTOR, w->desc.threads, w->desc.stop, transform_weights, w);
+        (void)par_shares(panels(w, results_of(w)), w->desc.threads, w->desc.stop, make_points, w);
+    (void)par_shares((size_t)w->desc.threads, w->desc.threads, w->desc.stop, run_share, w);
+    if (w->diff_weights)
+        (void)par_shares(w->dst.channels, w->desc.threads, w->desc.stop, add_up, w);
+}
+
+static void run(struct conv_winograd *w)
+{
     if (w->shared)
         run_shared(w);
     else
-        (void)par_shares((size_t)w->desc.threads, w->desc.threads, w->desc.stop, run_share, w);
-    if (w->diff_weights)
-        (void)par_shares(w->dst.channels, w->desc.threads, w->desc.stop, add_up, w);
+        run_unshared(w);
 }
 
 void conv_winograd_forward(struct conv_winograd *w, void *dst, const void *src, const float *weights,

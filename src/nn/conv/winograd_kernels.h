@@ -38,6 +38,16 @@ static inline size_t winograd_panel(size_t channels, size_t most)
         columns /= 2;
     return columns;
 }
+/** Six points of weights: those of one line of the 6x6. */
+struct winograd_line {
+    float *points; /* (6, depth, columns), `plane` floats from a point to the next one's */
+    size_t plane, depth, columns, line; /* multiples of 16; line: 0 to 5 */
+    /* Column c, row k and tap t at weights[c * column + k * row + t * tap]; one of column and row is 1; tap < 0 turns the
+     * kernel round. */
+    const float *weights;
+    size_t column, row;
+    ptrdiff_t tap;
+};
 /** One panel of results. */
 struct winograd_product {
     float *out; /* (rows, columns); columns: 16, 32 or 64 */
@@ -62,11 +72,8 @@ struct winograd_kernels {
     /** The transpose of to_result: points = A y A'. */
     void (*from_tiles)(const struct winograd_points *points, const void *images,
                        const struct winograd_tiles *tiles, size_t first, size_t count);
-    /** points (36, depth, 16 columns, `stride` floats from a row to the next) = G w G' of 3x3 weights: column
-     * c, row k and tap t at weights[c * column + k * row + t * tap]; one of
-     * column and row is 1; tap < 0 turns the kernel round. */
-    void (*from_weights)(float *points, size_t plane, size_t stride, const float *weights, size_t column,
-                         size_t row, ptrdiff_t tap, size_t depth);
+    /** points = G w G' of 3x3 weights, of them one line. */
+    void (*from_weights)(const struct winograd_line *line);
     /** The transpose: weights[t * tap] (16 of them side by side; t is 0 to 8, tap may be negative) = G' m G. */
     void (*to_weights)(float *weights, ptrdiff_t tap, const float *points, size_t plane);
     /** out = left right, or += if add. Whole groups of WINOGRAD_ROWS rows are written: rows is rounded up. */

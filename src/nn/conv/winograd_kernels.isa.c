@@ -380,49 +380,122 @@ static void to_result(void *images, const struct winograd_points *points, const 
 
 /* ---- weights ---- */
 
-/* 3x3 vectors at `tap` floats from each other. */
-INLINE void weights_to_points(float *points, size_t plane, const float *weights, ptrdiff_t tap)
+/* Each lane with that `apart` lanes from it. */
+INLINE vf32 exchange(vf32 x, uint32_t apart)
 {
-    vf32 g[9], half[SIDE * 3], u[SIDE];
-    for (ptrdiff_t t = 0; t < 9; t++)
-        g[t] = f32_load(weights + t * tap);
-    for (size_t x = 0; x < 3; x++)
-        weights_line(half + x, 3, (vf32[3]){g[x], g[3 + x], g[6 + x]});
-    for (size_t i = 0; i < SIDE; i++) {
-        weights_line(u, 1, half + 3 * i);
-        for (size_t j = 0; j < SIDE; j++)
-            f32_store(points + (i * SIDE + j) * plane, u[j]);
+#ifdef __AVX512F__
+    const vu32 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return (vf32)_mm512_permutexvar_ps((__m512i)(lane ^ apart), (__m512)x);
+#else
+    const vu32 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    return (vf32)_mm256_permutevar8x32_ps((__m256)x, (__m256i)(lane ^ apart));
+#endif
+}
+
+/* Which lanes have this bit in their number. */
+INLINE vu32 lanes_with(uint32_t bit)
+{
+#ifdef __AVX512F__
+    const vu32 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#else
+    const vu32 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+#endif
+    return (vu32)((lane & bit) != 0);
+}
+
+/* Columns become rows: in squares of ever fewer lanes two corners change places. */
+INLINE void transpose(vf32 *rows)
+{
+#pragma GCC unroll 4
+    for (size_t apart = LANES / 2; apart; apart /= 2) {
+        const vu32 second = lanes_with((uint32_t)apart);
+#pragma GCC unroll 16
+        for (size_t i = 0; i < LANES; i++) {
+            if (i & apart)
+                continue;
+            const vf32 a = rows[i], b = rows[i + apart];
+            const vu32 from_a = (vu32)exchange(a, (uint32_t)apart),
+                       from_b = (vu32)exchange(b, (uint32_t)apart);
+            rows[i] = (vf32)(((vu32)a & ~second) | (from_b & second));
+            rows[i + apart] = (vf32)((from_a & ~second) | ((vu32)b & second));
+        }
     }
 }
 
-enum { WEIGHTS_RUN = 16 }; /* rows that are turned at a time: a line of the cache */
-
-/* turned (rows, 9, 16) from columns that lie far apart, each with its rows side by side. */
-INLINE void turn(float turned[WEIGHTS_RUN][9][WINOGRAD_VECTOR], const float *weights, size_t column,
-                 ptrdiff_t tap, size_t rows)
+/* Point `line` of the three columns of 3x3 vectors, which lie at `tap` floats from each other. */
+INLINE void half_line(vf32 half[3], const float *weights, ptrdiff_t tap, size_t line)
 {
-    for (ptrdiff_t t = 0; t < 9; t++)
-        for (size_t c = 0; c < WINOGRAD_VECTOR; c++)
-            for (size_t k = 0; k < rows; k++)
-                turned[k][t][c] = weights[(ptrdiff_t)(c * column + k) + t * tap];
+#pragma GCC unroll 3
+    for (ptrdiff_t x = 0; x < 3; x++) {
+        vf32 g[3], u[SIDE];
+        for (ptrdiff_t y = 0; y < 3; y++)
+            g[y] = f32_load(weights + (3 * y + x) * tap);
+        weights_line(u, 1, g);
+        half[x] = u[line];
+    }
 }
 
-static void from_weights(float *points, size_t plane, size_t stride, const float *weights, size_t column,
-                         size_t row, ptrdiff_t tap, size_t depth)
+INLINE void store_line(float *points, size_t plane, const vf32 half[3])
 {
-    float turned[WEIGHTS_RUN][9][WINOGRAD_VECTOR];
-    const float *first = tap < 0 ? weights - 8 * tap : weights;
-    for (size_t k = 0; k < depth; k += WEIGHTS_RUN) {
-        size_t rows = depth - k < WEIGHTS_RUN ? depth - k : WEIGHTS_RUN;
-        if (row == 1)
-            turn(turned, first + k, column, tap, rows);
-        for (size_t i = 0; i < rows; i++)
-            for (size_t c = 0; c < WINOGRAD_VECTOR; c += LANES)
-                if (row == 1)
-                    weights_to_points(points + (k + i) * stride + c, plane, turned[i][0] + c,
-                                      WINOGRAD_VECTOR);
-                else
-                    weights_to_points(points + (k + i) * stride + c, plane, first + (k + i) * row + c, tap);
+    vf32 u[SIDE];
+    weights_line(u, 1, half);
+#pragma GCC unroll 6
+    for (size_t j = 0; j < SIDE; j++)
+        f32_store(points + j * plane, u[j]);
+}
+
+/* LANES columns that lie far apart, each with its rows side by side: LANES rows. */
+INLINE void far_columns(float *points, size_t plane, size_t stride, const float *weights, size_t column,
+                        ptrdiff_t tap, size_t line)
+{
+    vf32 half[3][LANES], one[3];
+    for (size_t c = 0; c < LANES; c++) {
+        half_line(one, weights + c * column, tap, line);
+        for (size_t x = 0; x < 3; x++)
+            half[x][c] = one[x];
+    }
+    for (size_t x = 0; x < 3; x++)
+        transpose(half[x]);
+    for (size_t k = 0; k < LANES; k++)
+        store_line(points + k * stride, plane, (vf32[3]){half[0][k], half[1][k], half[2][k]});
+}
+
+INLINE void line_from_weights(const struct winograd_line *p, size_t line)
+{
+    const float *first = p->tap < 0 ? p->weights - 8 * p->tap : p->weights;
+    for (size_t c = 0; c < p->columns; c += LANES)
+        for (size_t k = 0; p->row == 1 && k < p->depth; k += LANES)
+            far_columns(p->points + k * p->columns + c, p->plane, p->columns, first + c * p->column + k,
+                        p->column, p->tap, line);
+    for (size_t k = 0; p->row != 1 && k < p->depth; k++)
+        for (size_t c = 0; c < p->columns; c += LANES) {
+            vf32 half[3];
+            half_line(half, first + k * p->row + c, p->tap, line);
+            store_line(p->points + k * p->columns + c, p->plane, half);
+        }
+}
+
+/* The line is a constant at each call, and what the other five need is left out. */
+static APART void from_weights(const struct winograd_line *p)
+{
+    switch (p->line) {
+    case 0:
+        line_from_weights(p, 0);
+        break;
+    case 1:
+        line_from_weights(p, 1);
+        break;
+    case 2:
+        line_from_weights(p, 2);
+        break;
+    case 3:
+        line_from_weights(p, 3);
+        break;
+    case 4:
+        line_from_weights(p, 4);
+        break;
+    default:
+        line_from_weights(p, 5);
     }
 }
 

@@ -243,11 +243,14 @@ static void agrees_with_the_definition(void **state)
     (void)state;
     need_kernels(NN_F32);
     struct rng r = rng_stream(5, RNG_TEST, 0, 0);
-    const size_t shapes[][5] = {/* batch, height, width, C, K */
-                                {1, 1, 1, 16, 16},    {2, 4, 4, 64, 48}, {3, 5, 7, 16, 80},
-                                {1, 3, 13, 112, 32},  {9, 8, 8, 32, 64}, {5, 12, 16, 48, 16},
-                                {3, 2, 6, 16, 128},   {1, 9, 4, 96, 16}, {2, 2, 2, 32, 32},
-                                {150, 3, 4, 144, 128} /* two blocks of 128 tiles */};
+    const size_t shapes[][5] = {
+        /* batch, height, width, C, K */
+        {1, 1, 1, 16, 16},  {2, 4, 4, 64, 48},
+        {3, 5, 7, 16, 80},  {1, 3, 13, 112, 32},
+        {9, 8, 8, 32, 64},  {5, 12, 16, 48, 16},
+        {3, 2, 6, 16, 128}, {1, 9, 4, 96, 16},
+        {2, 2, 2, 32, 32},  {150, 3, 4, 144, 128} /* two blocks of 128 tiles, shared by threads */,
+        {9, 5, 3, 160, 192} /* a part of one */};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int finished = 0; finished < 2; finished++)
             for (int narrow = 0; narrow < (has_kernels(NN_BF16) ? 2 : 1); narrow++) {
@@ -367,13 +370,37 @@ static void threads_change_only_the_weights_sums_of(enum nn_dtype dtype)
     tensors_free(&b);
 }
 
+/* Threads that share a block change nothing at all: of several blocks, and of less than one. */
+static void shared_blocks_have_the_same_bits(enum nn_dtype dtype, size_t batch)
+{
+    struct rng one = rng_stream(7, RNG_TEST, batch, 0), other = one;
+    struct conv_desc d = describe(batch, 4, 5, 192, 144, 1);
+    d.src_dtype = d.dst_dtype = dtype;
+    struct tensors a, b;
+    tensors_make(&a, &d, &one);
+    tensors_make(&b, &d, &other);
+    d.threads = 1;
+    run(&d, &a);
+    d.threads = 3;
+    run(&d, &b);
+    assert_memory_equal(a.dst, b.dst, a.dst_count * sizeof(float));
+    assert_memory_equal(a.diff_src, b.diff_src, a.src_count * sizeof(float));
+    assert_memory_equal(a.diff_weights, b.diff_weights, a.weights_count * sizeof(float));
+    tensors_free(&a);
+    tensors_free(&b);
+}
+
 static void threads_change_only_the_weights_sums(void **state)
 {
     (void)state;
     need_kernels(NN_F32);
-    threads_change_only_the_weights_sums_of(NN_F32);
-    if (has_kernels(NN_BF16))
-        threads_change_only_the_weights_sums_of(NN_BF16);
+    for (enum nn_dtype dtype = NN_F32; dtype <= NN_BF16; dtype++) {
+        if (!has_kernels(dtype))
+            continue;
+        threads_change_only_the_weights_sums_of(dtype);
+        shared_blocks_have_the_same_bits(dtype, 5);
+        shared_blocks_have_the_same_bits(dtype, 70);
+    }
 }
 
 static void other_shapes_are_refused(void **state)
