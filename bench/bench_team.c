@@ -90,7 +90,7 @@ static void make(struct exact *e, const struct sotto_team *team, float *values, 
     struct nn_optimizer_config adam = {.name = "adam", .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-7};
     *e = (struct exact){.tensor = {"w", values, total, width}};
     const struct tensor_list list = {&e->tensor, 1};
-    must(tree_sums_create(&e->leaves, total, width, ranks, 1, team));
+    must(tree_sums_create(&e->leaves, total, width, ranks, 1, team, NULL));
     if (ranks > 1)
         must(rank_sums_create(&e->ranks, total, 0, width, &(struct tree_part){0, e->leaves}, 1, ranks, team));
     tree_segments(e->borders, width, ranks);

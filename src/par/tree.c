@@ -78,14 +78,20 @@ struct worker {
     struct tree_stack stack;
     size_t first_place, next; /* next: its next leaf */
 };
+struct place {
+    bool lasts; /* until the ranks' sums are joined */
+    size_t at;  /* floats, in the sums' own memory or in the room */
+};
 struct tree_sums {
     size_t width, leaves, worker_count, join_count;
     size_t first, end; /* this rank's leaves */
     struct worker *workers;
-    float **places; /* where sums lie; place 0 is the total */
+    float *total;
+    struct place *places; /* where sums lie; place 0 is the total */
+    struct arena *room;
     struct tree_join *joins;
     struct tree_stack rest; /* whole nodes that are left then */
-    struct arena memory;
+    struct arena own;
     tree_adder *add_up;
 };
 
@@ -113,20 +119,55 @@ static size_t rehearse(struct tree_sums *s)
     return places;
 }
 
-static void place(struct tree_sums *s, float *total, size_t places)
+static float *sum_at(const struct tree_sums *s, size_t place)
 {
-    for (size_t i = 0; i < places; i++)
-        s->places[i] = i == 0 ? total : arena_take(&s->memory, s->width, sizeof(float));
+    const struct place *p = &s->places[place];
+    return place == 0 ? s->total : (float *)(p->lasts ? &s->own : s->room)->base + p->at;
+}
+
+static sotto_status need(struct arena *room, size_t floats)
+{
+    sotto_status status = SOTTO_OK;
+    if (floats == 0 || floats * sizeof(float) <= room->capacity)
+        goto done;
+    arena_clear(room);
+    (void)arena_take(room, floats, sizeof(float));
+    TRY(arena_reserve(room, "gradients of leaves"));
+done:
+    return status;
+}
+
+/* What is left on a rank of a team lasts; all else is in the room. */
+static sotto_status make_places(struct tree_sums *s, size_t places)
+{
+    enum { LINE = 16 };
+    sotto_status status = SOTTO_OK;
+    const size_t stride = (s->width + LINE - 1) / LINE * LINE;
+    size_t own = 0, room = 0;
+    NEW(s->places, places);
+    for (size_t i = 0; i < s->rest.count; i++)
+        s->places[s->rest.node[i].place].lasts = true;
+    for (size_t i = 1; i < places; i++) {
+        size_t *end = s->places[i].lasts || s->room == &s->own ? &own : &room;
+        s->places[i].at = *end;
+        *end += stride;
+    }
+    TRY(need(&s->own, own));
+    TRY(need(s->room, room));
+done:
+    return status;
 }
 
 sotto_status tree_sums_create(struct tree_sums **out, float *total, size_t width, size_t leaves,
-                              size_t workers, const struct sotto_team *team)
+                              size_t workers, const struct sotto_team *team, struct arena *room)
 {
     sotto_status status = SOTTO_OK;
     struct tree_sums *s = NULL;
     const size_t rank = sotto_team_rank(team), ranks = sotto_team_size(team);
     NEW(s, 1);
+    s->total = total;
     s->width = width;
+    s->room = room ? room : &s->own;
     s->add_up = tree_add_best();
     s->leaves = leaves;
     s->worker_count = workers;
@@ -134,11 +175,7 @@ sotto_status tree_sums_create(struct tree_sums **out, float *total, size_t width
     s->end = tree_first(rank + 1, ranks, leaves);
     NEW(s->workers, workers);
     NEW(s->joins, leaves);
-    const size_t places = rehearse(s);
-    NEW(s->places, places);
-    place(s, total, places);
-    TRY(arena_reserve(&s->memory, "gradients of leaves"));
-    place(s, total, places);
+    TRY(make_places(s, rehearse(s)));
     *out = s;
     s = NULL;
 done:
@@ -150,7 +187,7 @@ void tree_sums_free(struct tree_sums *s)
 {
     if (!s)
         return;
-    arena_clear(&s->memory);
+    arena_clear(&s->own);
     base_free(s->workers);
     base_free(s->joins);
     base_free(s->places);
@@ -159,7 +196,7 @@ void tree_sums_free(struct tree_sums *s)
 
 size_t tree_sums_bytes(const struct tree_sums *s)
 {
-    return s->memory.capacity;
+    return s->own.capacity;
 }
 
 size_t tree_sums_width(const struct tree_sums *s)
@@ -181,7 +218,7 @@ static size_t next_place(const struct worker *w)
 
 float *tree_sums_next(struct tree_sums *s, size_t worker)
 {
-    return s->places[next_place(&s->workers[worker])];
+    return sum_at(s, next_place(&s->workers[worker]));
 }
 
 void tree_sums_add(struct tree_sums *s, size_t worker)
@@ -193,7 +230,7 @@ void tree_sums_add(struct tree_sums *s, size_t worker)
     w->next++;
     tree_stack_push(&w->stack, &leaf, s->leaves, todo, &count);
     for (size_t i = 0; i < count; i++)
-        s->add_up(s->places[todo[i].to], s->places[todo[i].from], s->width);
+        s->add_up(sum_at(s, todo[i].to), sum_at(s, todo[i].from), s->width);
 }
 
 static sotto_status join_chunk(void *arg, size_t chunk, int thread)
@@ -202,7 +239,7 @@ static sotto_status join_chunk(void *arg, size_t chunk, int thread)
     const struct tree_sums *s = arg;
     const size_t first = chunk * CHUNK, left = s->width - first;
     for (size_t i = 0; i < s->join_count; i++)
-        s->add_up(s->places[s->joins[i].to] + first, s->places[s->joins[i].from] + first,
+        s->add_up(sum_at(s, s->joins[i].to) + first, sum_at(s, s->joins[i].from) + first,
                   left < CHUNK ? left : CHUNK);
     return SOTTO_OK;
 }
@@ -215,5 +252,5 @@ void tree_sums_join(struct tree_sums *s, int threads)
 
 const float *tree_sums_node(const struct tree_sums *s, size_t i)
 {
-    return s->places[s->rest.node[i].place];
+    return sum_at(s, s->rest.node[i].place);
 }

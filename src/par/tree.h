@@ -32,14 +32,17 @@ size_t tree_first(size_t worker, size_t workers, size_t leaves);
  *       workers        of this rank
  *       team           of at most `leaves` ranks; NULL: alone. Then the sums are of this rank's leaves, and par/tree_ranks.h
  *                      makes one of all ranks'
+ *       room           memory for what does not outlast tree_sums_join(), shared by sums of which only one is at work at a time;
+ *                      grows to what the largest needs, stays the caller's. NULL: it has memory of its own
  *  Returns: ENOMEM */
 sotto_status tree_sums_create(struct tree_sums **out, float *total, size_t width, size_t leaves,
-                              size_t workers, const struct sotto_team *team);
+                              size_t workers, const struct sotto_team *team, struct arena *room);
 void tree_sums_free(struct tree_sums *s);
+/** Without the room. */
 size_t tree_sums_bytes(const struct tree_sums *s);
 /** Before a worker's first leaf. */
 void tree_sums_begin(struct tree_sums *s, size_t worker);
-/** (width) where the worker writes the vector of its next leaf; zeros at first, and in each place that no leaf ever writes. */
+/** (width) where the worker writes the vector of its next leaf, all of it. */
 float *tree_sums_next(struct tree_sums *s, size_t worker);
 /** It has written it. */
 void tree_sums_add(struct tree_sums *s, size_t worker);

@@ -29,16 +29,16 @@ static struct {
 static size_t made_count, first_leaf;
 
 sotto_status __real_tree_sums_create(struct tree_sums **out, float *total, size_t width, size_t leaves,
-                                     size_t workers, const struct sotto_team *team);
+                                     size_t workers, const struct sotto_team *team, struct arena *room);
 sotto_status __wrap_tree_sums_create(struct tree_sums **out, float *total, size_t width, size_t leaves,
-                                     size_t workers, const struct sotto_team *team)
+                                     size_t workers, const struct sotto_team *team, struct arena *room)
 {
     const size_t rank = sotto_team_rank(team), ranks = sotto_team_size(team);
     first_leaf = tree_first(rank, ranks, leaves);
     if (!planted("rank-sums") || ranks == 1 || made_count == SUMS)
-        return __real_tree_sums_create(out, total, width, leaves, workers, team);
+        return __real_tree_sums_create(out, total, width, leaves, workers, team, room);
     const size_t own = tree_first(rank + 1, ranks, leaves) - first_leaf;
-    const sotto_status status = __real_tree_sums_create(out, total, width, own, workers, NULL);
+    const sotto_status status = __real_tree_sums_create(out, total, width, own, workers, NULL, room);
     made[made_count].sums = status == SOTTO_OK ? *out : NULL;
     made[made_count].team = team;
     made[made_count].total = total;

@@ -170,16 +170,11 @@ done:
 
 /* ---- parameters ---- */
 
-static size_t padded(size_t count)
-{
-    return (count + 15) & ~(size_t)15; /* 64 bytes */
-}
-
 static void place_values(struct nn_model *m, struct arena *a)
 {
     size_t trainable = 0, statistics = 0;
     for (size_t i = 0; i < m->parameter_count; i++)
-        *(m->parameters[i].statistic ? &statistics : &trainable) += padded(m->parameters[i].count);
+        *(m->parameters[i].statistic ? &statistics : &trainable) += model_padded(m->parameters[i].count);
     m->trainable = trainable;
     m->statistic_count = statistics;
     m->values = arena_take(a, trainable, sizeof *m->values);
@@ -188,7 +183,7 @@ static void place_values(struct nn_model *m, struct arena *a)
     for (size_t i = 0; a->base && i < m->parameter_count; i++) {
         float **next = m->parameters[i].statistic ? &statistic : &value;
         m->parameters[i].value = *next;
-        *next += padded(m->parameters[i].count);
+        *next += model_padded(m->parameters[i].count);
     }
 }
 

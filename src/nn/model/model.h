@@ -47,6 +47,11 @@ static inline int model_output_row(const struct nn_model *m)
 {
     return (int)(m->row_count - m->adversary_rows) - 1;
 }
+/** How many values lie from a parameter's first to the next one's. */
+static inline size_t model_padded(size_t count)
+{
+    return (count + 15) & ~(size_t)15; /* 64 bytes */
+}
 /** The trainable tensors without, and of, the adversary: two runs of nn_model_tensors(). Borrowed. */
 struct tensor_list model_task_tensors(const struct nn_model *m);
 struct tensor_list model_adversary_tensors(const struct nn_model *m);

@@ -29,6 +29,7 @@ struct leaves {
     struct crossing *crossing;
     size_t crossings, widest;
     double *gathered, *crossed; /* (count, widest), (widest) */
+    struct arena sums_room;     /* phases come one after the other, and so do the sums of their gradients */
     struct tree_sums **sums;    /* (crossings + 1) gradients of each phase's rows; NULL: it has none */
     struct tree_sums *
         adversary_sums; /* of the adversary's rows by themselves, from value adversary_first on; NULL: none */

@@ -115,7 +115,7 @@ static sotto_status make_task_sums(struct leaves *l)
         if (!width)
             continue;
         TRY(tree_sums_create(&l->sums[k], l->model->diffs + first, width, l->count, l->workers,
-                             l->config.team));
+                             l->config.team, &l->sums_room));
         parts[count++] = (struct tree_part){first, l->sums[k]};
     }
     TRY(make_rank_sums(&l->ranks_task, l,
@@ -134,7 +134,8 @@ sotto_status leaves_make_sums(struct leaves *l)
         goto done;
     l->adversary_first = value_of_row(l->model, (size_t)model_output_row(l->model) + 1);
     TRY(tree_sums_create(&l->adversary_sums, l->model->diffs + l->adversary_first,
-                         l->model->trainable - l->adversary_first, l->count, l->workers, l->config.team));
+                         l->model->trainable - l->adversary_first, l->count, l->workers, l->config.team,
+                         &l->sums_room));
     TRY(make_rank_sums(&l->ranks_adversary, l, model_adversary_tensors(l->model),
                        &(struct tree_part){l->adversary_first, l->adversary_sums}, 1));
 done:
@@ -147,13 +148,14 @@ void leaves_free_sums(struct leaves *l)
         tree_sums_free(l->sums[k]);
     base_free(l->sums);
     tree_sums_free(l->adversary_sums);
+    arena_clear(&l->sums_room);
     rank_sums_free(l->ranks_task);
     rank_sums_free(l->ranks_adversary);
 }
 
 size_t leaves_sums_bytes(const struct leaves *l)
 {
-    size_t bytes = 0;
+    size_t bytes = l->sums_room.capacity;
     for (size_t k = 0; k <= l->crossings; k++)
         bytes += l->sums[k] ? tree_sums_bytes(l->sums[k]) : 0;
     bytes += l->adversary_sums ? tree_sums_bytes(l->adversary_sums) : 0;

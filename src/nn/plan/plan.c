@@ -339,8 +339,11 @@ void plan_write_gradients(struct nn_plan *p, float *gradients, size_t first, siz
     for (size_t i = 0; i < p->model->parameter_count; i++) {
         struct nn_parameter *parameter = &p->parameters[i];
         const size_t place = parameter->statistic ? end : (size_t)(parameter->value - p->model->values);
-        if (place >= first && place < end)
-            parameter->diff = gradients + (place - first);
+        if (place < first || place >= end)
+            continue;
+        const size_t written = parameter->frozen || (size_t)parameter->row < p->first ? 0 : parameter->count;
+        parameter->diff = gradients + (place - first);
+        memset(parameter->diff + written, 0, (model_padded(parameter->count) - written) * sizeof *gradients);
     }
 }
 

@@ -95,7 +95,8 @@ sotto_status plan_backward_rows(struct nn_plan *p, size_t from, size_t to);
 sotto_status plan_memory(struct nn_plan *p);
 /** With config.leaves: from now on the pass is this one, of a leaf, in the leaf's memory (of the capacity of p->keep, borrowed). */
 void plan_bind(struct nn_plan *p, struct arena *keep, const struct pass *pass);
-/** Backward writes gradients of the values first .. end - 1 of nn_model.values to gradients[0] and so on. */
+/** Backward writes gradients of the values first .. end - 1 of nn_model.values to gradients[0] and so on; those that it does not
+ * write are 0. */
 void plan_write_gradients(struct nn_plan *p, float *gradients, size_t first, size_t end);
 /** Places all of them again, after p->keep was exchanged for another of its size. */
 void plan_place_again(struct nn_plan *p);

@@ -55,12 +55,13 @@ static void any_cut_gives_the_bits_of_the_tree(void **state)
 {
     (void)state;
     float x[MOST][WIDTH], total[WIDTH];
+    struct arena room = {0}; /* never cleared: each finds what others left there */
     size_t in_order_differs = 0;
     for (size_t leaves = 1; leaves <= MOST; leaves++) {
         draw(x, leaves);
         for (size_t workers = 1; workers <= leaves + 2; workers += 1 + workers / 8) {
             struct tree_sums *s = NULL;
-            assert_int_equal(tree_sums_create(&s, total, WIDTH, leaves, workers, NULL), SOTTO_OK);
+            assert_int_equal(tree_sums_create(&s, total, WIDTH, leaves, workers, NULL, &room), SOTTO_OK);
             for (int again = 0; again < 2; again++) { /* a step leaves nothing to the next */
                 for (size_t w = workers; w-- > 0;)
                     work(s, x, w, workers, leaves);
@@ -76,6 +77,7 @@ static void any_cut_gives_the_bits_of_the_tree(void **state)
         in_order_differs += in_order != total[0];
     }
     assert_true(in_order_differs > MOST / 2);
+    arena_clear(&room);
 }
 
 static void sums_of_numbers_go_by_the_same_tree(void **state)
@@ -106,10 +108,19 @@ static void memory_grows_with_the_levels(void **state)
     static float total[WIDE];
     for (size_t workers = 1; workers <= 3; workers++) {
         struct tree_sums *s = NULL;
-        assert_int_equal(tree_sums_create(&s, total, WIDE, LEAVES, workers, NULL), SOTTO_OK);
+        assert_int_equal(tree_sums_create(&s, total, WIDE, LEAVES, workers, NULL, NULL), SOTTO_OK);
         assert_true(tree_sums_bytes(s) <= workers * 2 * 9 * sizeof total);
         tree_sums_free(s);
     }
+    struct arena room = {0};
+    struct tree_sums *s[2] = {NULL};
+    for (size_t i = 0; i < 2; i++) /* the second one needs a part of what is there */
+        assert_int_equal(tree_sums_create(&s[i], total, WIDE >> i, LEAVES, 2, NULL, &room), SOTTO_OK);
+    assert_true(room.capacity >= 8 * sizeof total && room.capacity <= 2 * 2 * 9 * sizeof total);
+    assert_true(tree_sums_bytes(s[0]) == 0 && tree_sums_bytes(s[1]) == 0);
+    tree_sums_free(s[0]);
+    tree_sums_free(s[1]);
+    arena_clear(&room);
 }
 
 /* ---- ranks ---- */
@@ -219,9 +230,10 @@ static const char *sum_on_rank(const struct sotto_team *team, void *state)
     struct tree_sums *s[2] = {NULL};
     struct tree_part parts[2];
     struct rank_sums *of_ranks = NULL;
+    struct arena room = {0}; /* what ranks need of the first sums outlasts the second ones */
     for (size_t p = 0; p < 2; p++) {
-        if (tree_sums_create(&s[p], total + cuts[p], cuts[p + 1] - cuts[p], a->leaves, workers, team) !=
-            SOTTO_OK)
+        if (tree_sums_create(&s[p], total + cuts[p], cuts[p + 1] - cuts[p], a->leaves, workers, team,
+                             &room) != SOTTO_OK)
             return "no sums";
         parts[p] = (struct tree_part){cuts[p], s[p]};
         for (size_t w = workers; w-- > 0;) {
@@ -238,11 +250,14 @@ static const char *sum_on_rank(const struct sotto_team *team, void *state)
     if (ranks > 1 && rank_sums_create(&of_ranks, total, a->first, a->width - a->first, parts, 2, a->leaves,
                                       team) != SOTTO_OK)
         wrong = "no sums of ranks";
+    if (room.base)
+        memset(room.base, 0xff, room.capacity);
     if (!wrong)
         wrong = check_sums(team, total, a, of_ranks);
     rank_sums_free(of_ranks);
     tree_sums_free(s[0]);
     tree_sums_free(s[1]);
+    arena_clear(&room);
     return wrong;
 }
 
@@ -276,7 +291,7 @@ static void any_cut_among_ranks_gives_the_bits_of_the_tree(void **state)
         for (size_t i = 0; i < leaves * width; i++)
             x[i] = (float)ldexp(rng_unit(&r) - 0.5, (int)(i % 23));
         struct tree_sums *s = NULL;
-        assert_int_equal(tree_sums_create(&s, expected, width, leaves, 1, NULL), SOTTO_OK);
+        assert_int_equal(tree_sums_create(&s, expected, width, leaves, 1, NULL, NULL), SOTTO_OK);
         tree_sums_begin(s, 0);
         for (size_t i = 0; i < leaves; i++) {
             memcpy(tree_sums_next(s, 0), x + i * width, width * sizeof *x);
