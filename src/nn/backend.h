@@ -39,8 +39,8 @@ struct nn_backend {
      * neither they nor diff_bias are. diff_dst is already masked by the layer's own ReLU. */
     void (*conv_backward)(struct conv *c, void *diff_src, float *diff_weights, float *diff_bias,
                           const void *diff_dst, const void *src, const float *weights);
-    /** From now on what is made of weights is kept in `memory`, which nothing else uses, for calls of equal weights; called as
-     * conv_layout. NULL: none is. */
+    /** From now on what is made of weights is kept in `memory` for calls with the same number of conv_weights(), between which
+     * nothing else uses it; called as conv_layout. NULL: none is. */
     void (*conv_lasting)(struct conv *c, struct arena *memory);
     /** The weights of the next calls are those of all others with this number; 0: they are any. NULL: no matter. */
     void (*conv_weights)(struct conv *c, uint64_t number);

@@ -126,9 +126,10 @@ struct pass {
     size_t leaf; /* of the step; random numbers are drawn by the place in the whole step */
     /* the leaf's rows are so many views of equal room, and in each the first `used` are records; 0: all rows are */
     size_t views, used;
-    double weight;    /* of the leaf's moments (layer_run.moments) */
-    uint64_t weights; /* equal numbers promise equal weights; 0: they may be any */
-    int input_only;   /* backward: gradients of parameters are not read, and may be left out */
+    double weight; /* of the leaf's moments (layer_run.moments) */
+    uint64_t
+        weights; /* of a phase, within which weights stay as they are, and what was made of them; 0: they may be any */
+    int input_only; /* backward: gradients of parameters are not read, and may be left out */
 };
 
 /** Of a layer, or the noise behind it, that computes with sums over all records of a step. Where a step is cut into leaves, each pass of such a layer
@@ -170,8 +171,8 @@ struct layer {
     /** Places memory; called twice (arena_take). `keep` lasts from forward to backward and across steps;
      * `scratch` is shared by all layers and only valid inside one call. NULL: none. */
     void (*layout)(struct layer_run *run, struct arena *keep, struct arena *scratch);
-    /** Of a plan for leaves: memory for what it makes of weights, which lasts from pass to pass of equal weights; called
-     * as layout. NULL: it makes nothing. */
+    /** Of a plan for leaves: memory for what it makes of weights, which lasts from leaf to leaf with the same pass.weights;
+     * called as layout. NULL: it makes nothing. */
     void (*lasting)(struct layer_run *run, struct arena *memory);
     void (*forward)(struct layer_run *run, const struct pass *pass);
     /** Reads dst->diff (masked already), overwrites src->diff (if need_diff_src; see can_add) and every

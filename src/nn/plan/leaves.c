@@ -284,7 +284,7 @@ struct nn_plan *leaves_bind(struct leaves *l, const struct leaf *leaf)
                              .seed = l->seed,
                              .step = l->step,
                              .leaf = leaf->number,
-                             .weights = l->weights,
+                             .weights = l->crossings && !l->training ? 0 : l->phases,
                              .views = l->config.views,
                              .used = leaf->count,
                              .weight = leaves_moments_weight(l, leaf)});
@@ -459,6 +459,7 @@ static sotto_status forward_in_phases(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
     for (l->phase = 0;; l->phase = next_crossing(l) + 1) {
+        l->phases++;
         TRY(team_agree(l->config.team, leaves_on_workers(l, forward_worker)));
         if (next_crossing(l) == l->crossings)
             break;
@@ -473,6 +474,7 @@ static sotto_status backward_in_phases(struct leaves *l)
 {
     sotto_status status = SOTTO_OK;
     for (l->phase = l->crossings;; l->phase--) {
+        l->phases++;
         TRY(team_agree(l->config.team, leaves_on_workers(l, backward_worker)));
         if (l->sums[l->phase])
             tree_sums_join(l->sums[l->phase], l->config.threads);
@@ -499,7 +501,6 @@ sotto_status leaves_forward(struct leaves *l, int training, uint64_t seed, uint6
                             void *state)
 {
     l->training = training, l->seed = seed, l->step = step;
-    l->weights++;
     l->fill = fill, l->state = state;
     leaves_clear_moments(l);
     return leaves_fast(l) ? forward_at_once(l) : forward_in_phases(l);

@@ -63,7 +63,7 @@ sotto_status leaves_step_adversary(struct leaves *l, leaf_loss *of, void *state)
     sotto_status status = SOTTO_OK;
     const struct leaf all = leaf_at(l, 0, 0);
     l->loss = of, l->state = state;
-    l->weights++;
+    l->phases++;
     if (leaves_fast(l))
         return step_plan(l, l->plans[0], &all);
     TRY(team_agree(l->config.team, leaves_on_workers(l, step_worker)));

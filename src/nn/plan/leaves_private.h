@@ -41,8 +41,8 @@ struct leaves {
     /* of the running pass */
     int training;
     uint64_t seed, step;
-    uint64_t weights; /* a number of their own for whenever they may have changed */
     size_t phase;
+    uint64_t phases; /* that began in any step: in each the weights stay as they are */
     leaf_fill *fill;
     leaf_loss *loss;
     void *state; /* of either */

@@ -150,12 +150,33 @@ static void place_norms(struct nn_plan *p)
     p->norm = arena_take(&p->keep, examples, sizeof *p->norm);
 }
 
+static bool leaves_wait(const struct nn_plan *p, size_t row)
+{
+    return plan_crosses(p, row) || plan_noise_crosses(p, row);
+}
+
 static bool crosses(const struct nn_plan *p)
 {
     for (size_t i = 0; i < p->row_count; i++)
-        if (plan_crosses(p, i) || plan_noise_crosses(p, i))
+        if (leaves_wait(p, i))
             return true;
     return false;
+}
+
+/* What layers make of weights lasts while all leaves pass them (pass.weights): where leaves wait for each other, all that comes
+ * behind has the same memory. */
+static void place_lasting(struct nn_plan *p)
+{
+    const size_t first = arena_mark(&p->scratch);
+    size_t end = first;
+    for (size_t i = 0; p->config.leaves && i < p->row_count; i++) {
+        if (p->runs[i].spec->layer->lasting)
+            p->runs[i].spec->layer->lasting(&p->runs[i], &p->scratch);
+        end = arena_mark(&p->scratch) > end ? arena_mark(&p->scratch) : end;
+        if (leaves_wait(p, i))
+            arena_rewind(&p->scratch, first);
+    }
+    (void)arena_take(&p->scratch, end - arena_mark(&p->scratch), 1);
 }
 
 static void place(struct nn_plan *p)
@@ -194,9 +215,7 @@ static void place(struct nn_plan *p)
         p->diff_output = out->dtype == NN_F32 ? out->diff : arena_take(&p->keep, out->count, sizeof(float));
     if (p->config.views)
         place_norms(p);
-    for (int i = 0; p->config.leaves && i <= last; i++)
-        if (p->runs[i].spec->layer->lasting)
-            p->runs[i].spec->layer->lasting(&p->runs[i], &p->scratch);
+    place_lasting(p);
     for (int i = 0; i <= last; i++) {
         size_t mark = arena_mark(&p->scratch);
         if (p->runs[i].spec->noise.relative)
