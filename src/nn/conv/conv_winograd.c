@@ -384,8 +384,7 @@ static sotto_status load_part(void *arg, size_t share, int thread)
 static sotto_status filter_item(void *arg, size_t item, int thread)
 {
     const struct conv_winograd *w = arg;
-    const size_t n = panels(w, results_of(w)), line = item / n, panel = item % n,
-                 plane = line_plane(w, depth_of(w), results_of(w));
+    const size_t panel = item / LINES, line = item % LINES, plane = line_plane(w, depth_of(w), results_of(w));
     float *points = w->weights_points + (size_t)thread * LINE * plane;
     const struct pair p = pair_of(w, w->at, 0);
     make_line(w, points, plane, panel, line);

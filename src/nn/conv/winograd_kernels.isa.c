@@ -380,56 +380,48 @@ static void to_result(void *images, const struct winograd_points *points, const 
 
 /* ---- weights ---- */
 
-/* Each lane with that `apart` lanes from it. */
-INLINE vf32 exchange(vf32 x, uint32_t apart)
+/* Two squares beside each other, of `apart` lanes each, become two below each other: in each pair of runs of so many lanes,
+ * the second one of a and the first one of b change places. */
+INLINE void change_places(vf32 *a, vf32 *b, uint32_t apart)
 {
 #ifdef __AVX512F__
     const vu32 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    return (vf32)_mm512_permutexvar_ps((__m512i)(lane ^ apart), (__m512)x);
+    const vu32 second = (vu32)((lane & apart) != 0), of_b = lane | LANES, old = (vu32)*a;
+    *a = (vf32)_mm512_permutex2var_ps((__m512)old, (__m512i)((lane & ~second) | ((of_b ^ apart) & second)),
+                                      (__m512)*b);
+    *b = (vf32)_mm512_permutex2var_ps((__m512)old, (__m512i)(((lane ^ apart) & ~second) | (of_b & second)),
+                                      (__m512)*b);
 #else
-    const vu32 lane = {0, 1, 2, 3, 4, 5, 6, 7};
-    return (vf32)_mm256_permutevar8x32_ps((__m256)x, (__m256i)(lane ^ apart));
+    const vu32 lane = {0, 1, 2, 3, 4, 5, 6, 7}, second = (vu32)((lane & apart) != 0);
+    const __m256i other = (__m256i)(lane ^ apart);
+    const vu32 from_a = (vu32)_mm256_permutevar8x32_ps((__m256)*a, other),
+               from_b = (vu32)_mm256_permutevar8x32_ps((__m256)*b, other);
+    *a = (vf32)(((vu32)*a & ~second) | (from_b & second));
+    *b = (vf32)((from_a & ~second) | ((vu32)*b & second));
 #endif
 }
 
-/* Which lanes have this bit in their number. */
-INLINE vu32 lanes_with(uint32_t bit)
-{
-#ifdef __AVX512F__
-    const vu32 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-#else
-    const vu32 lane = {0, 1, 2, 3, 4, 5, 6, 7};
-#endif
-    return (vu32)((lane & bit) != 0);
-}
-
-/* Columns become rows: in squares of ever fewer lanes two corners change places. */
 INLINE void transpose(vf32 *rows)
 {
 #pragma GCC unroll 4
-    for (size_t apart = LANES / 2; apart; apart /= 2) {
-        const vu32 second = lanes_with((uint32_t)apart);
+    for (uint32_t apart = LANES / 2; apart; apart /= 2)
 #pragma GCC unroll 16
-        for (size_t i = 0; i < LANES; i++) {
-            if (i & apart)
-                continue;
-            const vf32 a = rows[i], b = rows[i + apart];
-            const vu32 from_a = (vu32)exchange(a, (uint32_t)apart),
-                       from_b = (vu32)exchange(b, (uint32_t)apart);
-            rows[i] = (vf32)(((vu32)a & ~second) | (from_b & second));
-            rows[i + apart] = (vf32)((from_a & ~second) | ((vu32)b & second));
-        }
-    }
+        for (size_t i = 0; i < LANES; i++)
+            if (!(i & apart))
+                change_places(&rows[i], &rows[i + apart], apart);
 }
 
-/* Point `line` of the three columns of 3x3 vectors, which lie at `tap` floats from each other. */
-INLINE void half_line(vf32 half[3], const float *weights, ptrdiff_t tap, size_t line)
+/* Point `line` of the three columns of 3x3 vectors, which lie at `tap` floats from each other; fetches those that are `ahead`
+ * floats further on, as the processor does not foresee such strides. */
+INLINE void half_line(vf32 half[3], const float *weights, ptrdiff_t tap, size_t line, size_t ahead)
 {
 #pragma GCC unroll 3
     for (ptrdiff_t x = 0; x < 3; x++) {
         vf32 g[3], u[SIDE];
-        for (ptrdiff_t y = 0; y < 3; y++)
+        for (ptrdiff_t y = 0; y < 3; y++) {
+            __builtin_prefetch(weights + (3 * y + x) * tap + ahead, 0, 2);
             g[y] = f32_load(weights + (3 * y + x) * tap);
+        }
         weights_line(u, 1, g);
         half[x] = u[line];
     }
@@ -450,7 +442,7 @@ INLINE void far_columns(float *points, size_t plane, size_t stride, const float 
 {
     vf32 half[3][LANES], one[3];
     for (size_t c = 0; c < LANES; c++) {
-        half_line(one, weights + c * column, tap, line);
+        half_line(one, weights + c * column, tap, line, 2 * LANES);
         for (size_t x = 0; x < 3; x++)
             half[x][c] = one[x];
     }
@@ -470,7 +462,7 @@ INLINE void line_from_weights(const struct winograd_line *p, size_t line)
     for (size_t k = 0; p->row != 1 && k < p->depth; k++)
         for (size_t c = 0; c < p->columns; c += LANES) {
             vf32 half[3];
-            half_line(half, first + k * p->row + c, p->tap, line);
+            half_line(half, first + k * p->row + c, p->tap, line, 2 * p->row);
             store_line(p->points + k * p->columns + c, p->plane, half);
         }
 }
