@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* FEW: up to so many weights of a tap a thread has blocks of its own. */
-enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512, BLOCK = 32, SHARED_BLOCK = 128 };
+enum { TAPS = 9, FEW = 128 * 128, WEIGHTS_MAX = 512 * 512, BLOCK = 32, SHARED_BLOCK = 128, GROUP = 64 };
 enum { LINES = 6, LINE = WINOGRAD_POINTS / LINES }; /* of the points of weights */
 
 struct conv_winograd {
@@ -27,9 +27,9 @@ struct conv_winograd {
     bool shared;                 /* a block is on all threads */
     struct lasting_weights lasting;
     float *src_points, *dst_points; /* (threads or 1, 36, block, C or K) */
-    /* A block a thread: (36, depth, results) of the running call; else (threads, 6, depth, panel of results). */
+    /* A block a thread: (36, depth, results) of the running call; else (threads, 6, depth, group of results). */
     float *weights_points;
-    /* Points of the weight gradient. A block a thread: (threads, 36, K, C); else (pieces, 36, panel of K, panel of C), or with
+    /* Points of the weight gradient. A block a thread: (threads, 36, K, C); else (pieces, 36, group of K, group of C), or with
      * one block (threads, ...). */
     float *sums;
     /* of the running call */
@@ -115,27 +115,34 @@ static size_t panels(const struct conv_winograd *w, size_t channels)
 
 /* ---- memory ---- */
 
-/* Of a block on all threads: what a thread makes of the weights at a time. */
-static size_t line_plane(const struct conv_winograd *w, size_t depth, size_t results)
+/* Of a block on all threads: neighbouring panels that a thread takes at a time, as channels. */
+static size_t group_of(size_t channels)
 {
-    return depth * panel_of(w, results) + WINOGRAD_VECTOR;
+    return winograd_panel(channels, GROUP);
 }
 
-/* There, too: a piece of the weight gradient. */
+/* A point of the weights of a group of results. */
+static size_t line_plane(size_t depth, size_t results)
+{
+    return depth * group_of(results) + WINOGRAD_VECTOR;
+}
+
+/* A point of a piece of the weight gradient: of a group on both sides. */
 static size_t piece_plane(const struct conv_winograd *w)
 {
-    return panel_of(w, w->desc.dst.channels) * panel_of(w, w->desc.src.channels) + WINOGRAD_VECTOR;
+    return group_of(w->desc.dst.channels) * group_of(w->desc.src.channels) + WINOGRAD_VECTOR;
 }
 
 static size_t pieces(const struct conv_winograd *w)
 {
-    return panels(w, w->desc.dst.channels) * panels(w, w->desc.src.channels);
+    const size_t C = w->desc.src.channels, K = w->desc.dst.channels;
+    return K / group_of(K) * (C / group_of(C));
 }
 
 static void shared_layout(struct conv_winograd *w, struct arena *scratch)
 {
     const size_t C = w->desc.src.channels, K = w->desc.dst.channels, threads = (size_t)w->desc.threads,
-                 forward = line_plane(w, C, K), backward = line_plane(w, K, C);
+                 forward = line_plane(C, K), backward = line_plane(K, C);
     w->weights_points =
         arena_take(scratch, threads * LINE * (forward > backward ? forward : backward), sizeof(float));
     if (w->desc.training && !w->desc.single_examples)
@@ -380,16 +387,20 @@ static sotto_status load_part(void *arg, size_t share, int thread)
     return SOTTO_OK;
 }
 
-/* A line of points of a panel. */
+/* A line of points of a group. */
 static sotto_status filter_item(void *arg, size_t item, int thread)
 {
     const struct conv_winograd *w = arg;
-    const size_t panel = item / LINES, line = item % LINES, plane = line_plane(w, depth_of(w), results_of(w));
+    const size_t depth = depth_of(w), results = results_of(w), panel = panel_of(w, results),
+                 n = group_of(results) / panel, first = item / LINES * n, line = item % LINES,
+                 plane = line_plane(depth, results);
     float *points = w->weights_points + (size_t)thread * LINE * plane;
     const struct pair p = pair_of(w, w->at, 0);
-    make_line(w, points, plane, panel, line);
+    for (size_t j = 0; j < n; j++)
+        make_line(w, points + j * depth * panel, plane, first + j, line);
     for (size_t i = 0; i < LINE; i++)
-        filter(w, &p, line * LINE + i, panel, points + i * plane);
+        for (size_t j = 0; j < n; j++)
+            filter(w, &p, line * LINE + i, first + j, points + i * plane + j * depth * panel);
     return SOTTO_OK;
 }
 
@@ -405,27 +416,31 @@ static sotto_status store_part(void *arg, size_t share, int thread)
     return SOTTO_OK;
 }
 
-/* The gradient of one piece of the weights, once its last block is there. */
+/* The gradient of one piece of the weights, from channels k and c on, once its last block is there. */
 static void to_weights(const struct conv_winograd *w, const float *sums, size_t k, size_t c)
 {
-    const size_t C = w->src.channels, rows = panel_of(w, w->dst.channels), columns = panel_of(w, C);
+    const size_t C = w->src.channels, rows = group_of(w->dst.channels), panel = panel_of(w, C);
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < columns; j += WINOGRAD_VECTOR)
+        for (size_t j = 0; j < group_of(C); j += WINOGRAD_VECTOR)
             w->kernels->to_weights(w->diff_weights + ((k + i) * TAPS + TAPS - 1) * C + c + j, -(ptrdiff_t)C,
-                                   sums + i * columns + j, piece_plane(w));
+                                   sums + (j / panel * rows + i) * panel + j % panel, piece_plane(w));
 }
 
 static sotto_status sum_item(void *arg, size_t piece, int thread)
 {
     const struct conv_winograd *w = arg;
-    const size_t n = panels(w, w->src.channels), k = piece / n * panel_of(w, w->dst.channels),
-                 panel = piece % n, plane = piece_plane(w);
+    const size_t C = w->src.channels, groups = C / group_of(C), rows = group_of(w->dst.channels),
+                 k = piece / groups * rows, c = piece % groups * group_of(C), panel = panel_of(w, C),
+                 down = panel_of(w, w->dst.channels), plane = piece_plane(w);
     float *sums = w->sums + (w->blocks > 1 ? piece : (size_t)thread) * WINOGRAD_POINTS * plane;
-    struct pair p = pair_of(w, w->at, 0);
+    const struct pair p = pair_of(w, w->at, 0);
     for (size_t point = 0; point < WINOGRAD_POINTS; point++)
-        sum(w, &p, sums + point * plane, point, k, panel, w->at > 0);
+        for (size_t j = 0; j < group_of(C); j += panel)
+            for (size_t i = 0; i < rows; i += down)
+                sum(w, &p, sums + point * plane + j * rows + i * panel, point, k + i, (c + j) / panel,
+                    w->at > 0);
     if (w->at + 1 == w->blocks)
-        to_weights(w, sums, k, panel * panel_of(w, w->src.channels));
+        to_weights(w, sums, k, c);
     return SOTTO_OK;
 }
 
@@ -436,7 +451,8 @@ static void run_shared(struct conv_winograd *w)
     for (w->at = 0; w->at < w->blocks && !par_stopped(stop); w->at++) {
         (void)par_shares(threads, w->desc.threads, stop, load_part, w);
         if (w->out)
-            (void)par_shares(LINES * panels(w, results_of(w)), w->desc.threads, stop, filter_item, w);
+            (void)par_shares(LINES * (results_of(w) / group_of(results_of(w))), w->desc.threads, stop,
+                             filter_item, w);
         (void)par_shares(threads, w->desc.threads, stop, store_part, w);
         if (w->diff_weights)
             (void)par_shares(pieces(w), w->desc.threads, stop, sum_item, w);
