@@ -214,6 +214,7 @@ different() {
   run ranks -n 9 "$SOTTO" pretrain "${images[@]}" -o x.st
   [ "$status" -eq 65 ]
   [[ "$output" == *"makes 8 leaves; 9 ranks were started, but at most 8 can work"* ]]
+  [[ "$output" == *"give a larger --batch, a smaller --leaf or fewer ranks"* ]]
   run ranks -n 2 "$SOTTO" pretrain --data synthetic-images-n40 --batch 16 --order fast -o x.st
   [ "$status" -eq 69 ]
   [[ "$output" == *"order fast cannot run on several ranks; give order exact"* ]]

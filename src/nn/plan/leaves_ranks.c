@@ -13,9 +13,14 @@ sotto_status leaves_deal(struct leaves *l)
     const size_t ranks = sotto_team_size(c->team), rank = sotto_team_rank(c->team);
     if (ranks > 1 && leaves_fast(l))
         FAIL(SOTTO_ENOTSUP, "order fast cannot run on several ranks; give order exact");
-    REQUIRE(ranks <= l->count,
+    if (ranks > l->count) {
+        status = status_fail(
+            SOTTO_EINVAL,
             "a batch of %zu in leaves of %zu makes %zu %s; %zu ranks were started, but at most %zu can work",
             c->records, c->order.leaf, l->count, l->count == 1 ? "leaf" : "leaves", ranks, l->count);
+        status_hint("give a larger --batch, a smaller --leaf or fewer ranks");
+        goto done;
+    }
     NEW(l->leaf_borders, ranks + 1);
     NEW(l->record_borders, ranks + 1);
     for (size_t r = 0; r <= ranks; r++) {
