@@ -25,11 +25,13 @@ struct conv_winograd {
     struct winograd_tiles src, dst;
     size_t tiles, block, blocks; /* block: tiles in one */
     bool shared;                 /* a block is on all threads */
+    size_t cuts,
+        piece_rows; /* of that: parts of its tiles in a product; channels of K in a piece of the gradient */
     struct lasting_weights lasting;
     float *src_points, *dst_points; /* (threads or 1, 36, block, C or K) */
     /* A block a thread: (36, depth, results) of the running call; else (threads, 6, depth, group of results). */
     float *weights_points;
-    /* Points of the weight gradient. A block a thread: (threads, 36, K, C); else (pieces, 36, group of K, group of C), or with
+    /* Points of the weight gradient. A block a thread: (threads, 36, K, C); else (pieces, 36, piece_rows, group of C), or with
      * one block (threads, ...). */
     float *sums;
     /* of the running call */
@@ -69,6 +71,26 @@ static size_t whole_rows(size_t most, size_t tiles)
     return rows < most ? rows : most;
 }
 
+/* Neighbouring panels that a thread takes at a time of a shared block, as channels. */
+static size_t group_of(size_t channels)
+{
+    return winograd_panel(channels, GROUP);
+}
+
+/* So that all threads have work, if they are many: a part makes the points of the weights for itself, and a piece reads those of
+ * C for itself. */
+static void cut_finely(struct conv_winograd *w)
+{
+    const size_t C = w->src.channels, K = w->dst.channels, threads = w->shared ? (size_t)w->desc.threads : 1,
+                 fewest = C / group_of(C) < K / group_of(K) ? C / group_of(C) : K / group_of(K);
+    w->cuts = 1;
+    while (LINES * fewest * w->cuts < threads && w->block / w->cuts >= 2 * WINOGRAD_ROWS)
+        w->cuts *= 2;
+    w->piece_rows = group_of(K);
+    while (K / w->piece_rows * (C / group_of(C)) < threads && w->piece_rows > WINOGRAD_ROWS)
+        w->piece_rows /= 2;
+}
+
 sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_desc *d)
 {
     sotto_status status = SOTTO_OK;
@@ -82,6 +104,7 @@ sotto_status conv_winograd_create(struct conv_winograd **out, const struct conv_
     w->shared = d->src.channels * d->dst.channels > FEW;
     w->block = whole_rows(w->shared ? SHARED_BLOCK : BLOCK, w->tiles);
     w->blocks = (w->tiles + w->block - 1) / w->block;
+    cut_finely(w);
     *out = w;
 done:
     return status;
@@ -115,28 +138,22 @@ static size_t panels(const struct conv_winograd *w, size_t channels)
 
 /* ---- memory ---- */
 
-/* Of a block on all threads: neighbouring panels that a thread takes at a time, as channels. */
-static size_t group_of(size_t channels)
-{
-    return winograd_panel(channels, GROUP);
-}
-
 /* A point of the weights of a group of results. */
 static size_t line_plane(size_t depth, size_t results)
 {
     return depth * group_of(results) + WINOGRAD_VECTOR;
 }
 
-/* A point of a piece of the weight gradient: of a group on both sides. */
+/* A point of a piece of the weight gradient. */
 static size_t piece_plane(const struct conv_winograd *w)
 {
-    return group_of(w->desc.dst.channels) * group_of(w->desc.src.channels) + WINOGRAD_VECTOR;
+    return w->piece_rows * group_of(w->desc.src.channels) + WINOGRAD_VECTOR;
 }
 
 static size_t pieces(const struct conv_winograd *w)
 {
     const size_t C = w->desc.src.channels, K = w->desc.dst.channels;
-    return K / group_of(K) * (C / group_of(C));
+    return K / w->piece_rows * (C / group_of(C));
 }
 
 static void shared_layout(struct conv_winograd *w, struct arena *scratch)
@@ -283,21 +300,21 @@ static void load_tiles(const struct conv_winograd *w, const struct pair *p)
     w->kernels->from_tiles(&p->src, w->src_data, &w->src, p->first, p->count);
 }
 
-/* sums (panel of K, panel of C) (+)= diff_dst' * src, from channel k on. */
+/* sums (panel of K, or piece_rows of it, panel of C) (+)= diff_dst' * src, from channel k on. */
 static void sum(const struct conv_winograd *w, const struct pair *p, float *sums, size_t point, size_t k,
                 size_t panel, int add)
 {
-    const size_t rows = panel_of(w, w->dst.channels), columns = panel_of(w, w->src.channels);
+    const size_t left = panel_of(w, w->dst.channels), columns = panel_of(w, w->src.channels);
     w->kernels->multiply(&(struct winograd_product){
         .out = sums,
-        .left = p->dst.at + point * p->dst.plane + k * p->dst.rows,
+        .left = p->dst.at + point * p->dst.plane + k / left * left * p->dst.rows + k % left,
         .right = p->src.at + point * p->src.plane + panel * p->src.rows * columns,
-        .rows = rows,
+        .rows = left < w->piece_rows ? left : w->piece_rows,
         .columns = columns,
         .depth = p->count,
         .panels = 1,
         .left_row = 1,
-        .left_depth = rows,
+        .left_depth = left,
         .add = add,
     });
 }
@@ -387,21 +404,39 @@ static sotto_status load_part(void *arg, size_t share, int thread)
     return SOTTO_OK;
 }
 
-/* A line of points of a group. */
+/* Whole groups of rows of a block, as products write them. */
+static struct pair cut_of(const struct conv_winograd *w, size_t cut)
+{
+    struct pair p = pair_of(w, w->at, 0);
+    const size_t groups = (p.count + WINOGRAD_ROWS - 1) / WINOGRAD_ROWS,
+                 from = groups * cut / w->cuts * WINOGRAD_ROWS,
+                 end = groups * (cut + 1) / w->cuts * WINOGRAD_ROWS;
+    p.src.at += from * panel_of(w, w->src.channels);
+    p.dst.at += from * panel_of(w, w->dst.channels);
+    p.count = (end < p.count ? end : p.count) - from;
+    return p;
+}
+
+/* A line of points of a group, and a part of the tiles. */
 static sotto_status filter_item(void *arg, size_t item, int thread)
 {
     const struct conv_winograd *w = arg;
     const size_t depth = depth_of(w), results = results_of(w), panel = panel_of(w, results),
-                 n = group_of(results) / panel, first = item / LINES * n, line = item % LINES,
-                 plane = line_plane(depth, results);
+                 n = group_of(results) / panel, first = item / w->cuts / LINES * n,
+                 line = item / w->cuts % LINES, plane = line_plane(depth, results);
     float *points = w->weights_points + (size_t)thread * LINE * plane;
-    const struct pair p = pair_of(w, w->at, 0);
+    const struct pair p = cut_of(w, item % w->cuts);
     for (size_t j = 0; j < n; j++)
         make_line(w, points + j * depth * panel, plane, first + j, line);
     for (size_t i = 0; i < LINE; i++)
         for (size_t j = 0; j < n; j++)
             filter(w, &p, line * LINE + i, first + j, points + i * plane + j * depth * panel);
     return SOTTO_OK;
+}
+
+static size_t filter_items(const struct conv_winograd *w)
+{
+    return results_of(w) / group_of(results_of(w)) * LINES * w->cuts;
 }
 
 static sotto_status store_part(void *arg, size_t share, int thread)
@@ -419,7 +454,7 @@ static sotto_status store_part(void *arg, size_t share, int thread)
 /* The gradient of one piece of the weights, from channels k and c on, once its last block is there. */
 static void to_weights(const struct conv_winograd *w, const float *sums, size_t k, size_t c)
 {
-    const size_t C = w->src.channels, rows = group_of(w->dst.channels), panel = panel_of(w, C);
+    const size_t C = w->src.channels, rows = w->piece_rows, panel = panel_of(w, C);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < group_of(C); j += WINOGRAD_VECTOR)
             w->kernels->to_weights(w->diff_weights + ((k + i) * TAPS + TAPS - 1) * C + c + j, -(ptrdiff_t)C,
@@ -429,7 +464,7 @@ static void to_weights(const struct conv_winograd *w, const float *sums, size_t 
 static sotto_status sum_item(void *arg, size_t piece, int thread)
 {
     const struct conv_winograd *w = arg;
-    const size_t C = w->src.channels, groups = C / group_of(C), rows = group_of(w->dst.channels),
+    const size_t C = w->src.channels, groups = C / group_of(C), rows = w->piece_rows,
                  k = piece / groups * rows, c = piece % groups * group_of(C), panel = panel_of(w, C),
                  down = panel_of(w, w->dst.channels), plane = piece_plane(w);
     float *sums = w->sums + (w->blocks > 1 ? piece : (size_t)thread) * WINOGRAD_POINTS * plane;
@@ -451,8 +486,7 @@ static void run_shared(struct conv_winograd *w)
     for (w->at = 0; w->at < w->blocks && !par_stopped(stop); w->at++) {
         (void)par_shares(threads, w->desc.threads, stop, load_part, w);
         if (w->out)
-            (void)par_shares(LINES * (results_of(w) / group_of(results_of(w))), w->desc.threads, stop,
-                             filter_item, w);
+            (void)par_shares(filter_items(w), w->desc.threads, stop, filter_item, w);
         (void)par_shares(threads, w->desc.threads, stop, store_part, w);
         if (w->diff_weights)
             (void)par_shares(pieces(w), w->desc.threads, stop, sum_item, w);
