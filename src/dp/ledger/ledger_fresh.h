@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-/** Before the file of a ledger is made: the mark, unless the file is there. In: path, whose folder exists. ECREATE. */
+/** Makes the mark, unless the ledger's file is there; called before that is made. In: path, in a folder that exists. ECREATE. */
 sotto_status ledger_fresh_mark(const char *path);
 /** The ledger has entries: no mark, for good. EIO. */
 sotto_status ledger_fresh_forget(const char *path);

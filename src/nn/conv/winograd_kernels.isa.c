@@ -470,25 +470,19 @@ INLINE void line_from_weights(const struct winograd_line *p, size_t line)
 /* The line is a constant at each call, and what the other five need is left out. */
 static APART void from_weights(const struct winograd_line *p)
 {
+#define CASE(n)                                                                                              \
+    case n:                                                                                                  \
+        line_from_weights(p, n);                                                                             \
+        break
     switch (p->line) {
-    case 0:
-        line_from_weights(p, 0);
-        break;
-    case 1:
-        line_from_weights(p, 1);
-        break;
-    case 2:
-        line_from_weights(p, 2);
-        break;
-    case 3:
-        line_from_weights(p, 3);
-        break;
-    case 4:
-        line_from_weights(p, 4);
-        break;
-    default:
-        line_from_weights(p, 5);
+        CASE(0);
+        CASE(1);
+        CASE(2);
+        CASE(3);
+        CASE(4);
+        CASE(5);
     }
+#undef CASE
 }
 
 static void to_weights(float *weights, ptrdiff_t tap, const float *points, size_t plane)
